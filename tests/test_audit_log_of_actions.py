@@ -19,8 +19,8 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
 from annotate.pairs.named_people import name_people
 from annotate.pools import actions as pooling
-from annotate.pools import removal
 from annotate.pools.negatives import choose_hard_negatives
+from annotate.pools.removal import DOCUMENTS
 from annotate.pools.replacing import (
     NewDocument,
     effects,
@@ -32,7 +32,7 @@ from annotate.projects import kind_settings, rules, schedule, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.project_jobs import cancel_job
 from annotate.projects.taxonomies import Kind
-from annotate.topics import removal as topic_removal
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.checks import actions as checks
 from audit.checks.claims import ClaimSelection
 from audit.checks.machines import choose_machine
@@ -319,12 +319,12 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
         lambda: pooling.request_pool(recipe=recipe, name="second", by=carla)
     )
     story.logs("pool.cancelled", times=2)(lambda: cancel_job(job=other, by=carla))
-    these = {"project": project, "candidates": [first.pk, second.pk], "by": carla}
+    these = {"project": project, "keys": [first.pk, second.pk], "by": carla}
     story.logs("candidates.removed", times=2)(
-        lambda: removal.remove_candidates(reason="Twice here.", **these)
+        lambda: DOCUMENTS.remove(reason="Twice here.", **these)
     )
     assert AuditEvent.objects.latest("pk").about == "2 documents · 301"
-    story.logs("candidates.restored", times=2)(lambda: removal.restore_candidates(**these))
+    story.logs("candidates.restored", times=2)(lambda: DOCUMENTS.restore(**these))
     new = NewDocument("NEW", text="A better text.")
     replaced = story.logs("document.replaced")(
         lambda: replace_document(
@@ -352,15 +352,13 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     out = {"project": project, "by": carla}
     queries, pairs = [story.query.pk], [story.pair.pk]
     story.logs("queries.removed", times=2)(
-        lambda: topic_removal.remove_queries(queries=queries, reason="Off topic.", **out)
+        lambda: QUERIES.remove(keys=queries, reason="Off topic.", **out)
     )
-    story.logs("queries.restored", times=2)(
-        lambda: topic_removal.restore_queries(queries=queries, **out)
-    )
+    story.logs("queries.restored", times=2)(lambda: QUERIES.restore(keys=queries, **out))
     story.logs("pairs.removed", times=2)(
-        lambda: topic_removal.remove_pairs(pairs=pairs, reason="Too vague.", **out)
+        lambda: INSTRUCTIONS.remove(keys=pairs, reason="Too vague.", **out)
     )
-    story.logs("pairs.restored", times=2)(lambda: topic_removal.restore_pairs(pairs=pairs, **out))
+    story.logs("pairs.restored", times=2)(lambda: INSTRUCTIONS.restore(keys=pairs, **out))
 
     # People named for tasks, pauses and due dates.
     on = {"query": story.query, "people": {"judge": [carla.pk]}}

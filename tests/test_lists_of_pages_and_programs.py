@@ -18,9 +18,9 @@ from annotate.models import Assignment, Flag, InstructionPair, Load
 from annotate.people.accounts import deactivate
 from annotate.people.invitations import invite, invite_to_installation, withdraw
 from annotate.people.members import remove_member
-from annotate.pools.removal import remove_candidates
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects.rules import archive
-from annotate.topics.removal import remove_pairs, remove_queries
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from tests import factories
 from tests.attacks.test_tokens import DECLARED
 from tests.test_pages_and_programs import tides
@@ -158,10 +158,10 @@ def crowded(tides: World) -> World:
         for judge in (ada, factories.member(project, f"judge of {query.query_id}")):
             factories.judgment(narrative, query.candidates.earliest("pk"), judge)
     out = factories.candidate(tides.pair.query, "OUT")
-    remove_candidates(project=project, candidates=[out.pk], reason="Off topic.", by=root)
-    remove_queries(project=project, queries=[removed.pk], reason="Off topic.", by=root)
+    DOCUMENTS.remove(project=project, keys=[out.pk], reason="Off topic.", by=root)
+    QUERIES.remove(project=project, keys=[removed.pk], reason="Off topic.", by=root)
     gone = project.pairs.get(pair_id="303_2")
-    remove_pairs(project=project, pairs=[gone.pk], reason="Off topic.", by=root)
+    INSTRUCTIONS.remove(project=project, keys=[gone.pk], reason="Off topic.", by=root)
 
     narrative, query = factories.altered(tides.pair), tides.pair.query
     for kind, by in (("later", ada), ("problem", ada), ("problem", factories.machine(project))):

@@ -146,10 +146,8 @@ RIGHTS = {
     "annotate:kind": Right.LEAD,
     "annotate:topics": Right.LEAD,
     "annotate:removed_queries": Right.LEAD,
-    "annotate:query_removal": Right.LEAD,
-    "annotate:query_restoration": Right.LEAD,
-    "annotate:pair_removal": Right.LEAD,
-    "annotate:pair_restoration": Right.LEAD,
+    "annotate:removal": Right.LEAD,
+    "annotate:restoration": Right.LEAD,
     "annotate:api_topics": Right.API_LEAD,
     "annotate:api_filters": Right.API_LEAD,
     "annotate:api_topic_draw": Right.API_LEAD,
@@ -172,8 +170,6 @@ RIGHTS = {
     "annotate:removed_candidates": Right.LEAD,
     "annotate:missing_texts": Right.LEAD,
     "annotate:missing_texts_file": Right.LEAD,
-    "annotate:candidate_restoration": Right.LEAD,
-    "annotate:candidate_removal": Right.LEAD,
     "annotate:attributes": Right.LEAD,
     "annotate:replacement": Right.LEAD,
     "annotate:replacements": Right.LEAD,
@@ -557,7 +553,8 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "pool": pool.pk,
         "annotate:pool.pk": pool.pk,
         "annotate:pool_documents.pk": pool.pk,
-        "annotate:candidate_removal.pk": query.pk,
+        "annotate:removal.kind": "queries",
+        "annotate:restoration.kind": "queries",
         "annotate:replacement.pk": query.pk,
         "annotate:replacement_undoing.pk": replacement.pk,
         "replacement": replacement.pk,
@@ -651,7 +648,7 @@ def test_rows_of_another_project_are_not_found_under_ones_own(tides, client, rec
     )
     before, tried, failures = rows(), 0, {}
     for name in RIGHTS:
-        named = ROUTES[name].pattern.converters.keys()
+        named = ROUTES[name].pattern.converters.keys() - {"kind"}
         if len(named) < 2 or named.isdisjoint({"slug", "candidate", "candidate_pk"}):
             # This route names one row, or one row and a word.
             continue

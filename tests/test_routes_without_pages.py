@@ -16,7 +16,7 @@ NO_PAGE = {
     *("logout", "annotate:assignment", "annotate:give_back_assignment", "annotate:pair_assignment"),
     *("annotate:naming", "annotate:job_cancellation", "annotate:pool_documents"),
     "annotate:missing_texts_file",
-    *("annotate:hard_negatives", "annotate:candidate_removal", "annotate:candidate_restoration"),
+    *("annotate:hard_negatives", "annotate:removal", "annotate:restoration"),
     "annotate:replacement_undoing",
     *("annotate:pause", "annotate:due_date"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
@@ -32,8 +32,6 @@ NO_PAGE = {
         "audit:rejudge_request_withdrawal",
     ),
     "audit:batch_withdrawal",
-    *("annotate:query_removal", "annotate:query_restoration"),
-    *("annotate:pair_removal", "annotate:pair_restoration"),
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *(
         "audit:review_acceptance",

@@ -1,19 +1,22 @@
-"""Shared by all actions that take rows out of a project: candidates, queries, instructions.
+"""Take rows of a project out, with a reason, and bring them back.
 
-Such a row records when, by whom and why it was taken out: `removed_at`, `removed_by`,
-`removed_reason`.
+A row records when, by whom and why it was taken out: `removed_at`, `removed_by`, `removed_reason`.
+Nobody works on it, it is in no qrels, and texts and answers are kept. `Removable` has an instance
+for each kind: queries and instructions in annotate.topics, documents in annotate.pools.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused, refuse_invalid_characters
 from base.pagination import parse_key
@@ -36,6 +39,101 @@ class ChangeCounts(NamedTuple):
     unchanged: int
 
 
+class Removable:
+    """One kind of row that leads take out of a project and bring back."""
+
+    # The first word of its events in the audit log.
+    event: ClassVar[str]
+    noun: ClassVar[str]
+    nouns: ClassVar[str]
+    # Whether a lead who still has to judge may not take any out.
+    refused_while_blind: ClassVar[bool] = False
+
+    def rows(self, project: Project) -> QuerySet[Any]:
+        """Return the rows of a project, also those that are taken out."""
+        raise NotImplementedError
+
+    def name_in_log(self, changed: int, keys: Sequence[int]) -> str:
+        """Return how the audit log names the changed rows."""
+        raise NotImplementedError
+
+    def after_removing(self, keys: Sequence[int], fields: Mapping[str, Any]) -> None:
+        """Do what else follows when these rows are taken out."""
+
+    def before_restoring(self, back: QuerySet[Any]) -> None:
+        """Do what else follows when these rows are brought back. Refused: those that may not be."""
+
+    def removed(self, project: Project) -> QuerySet[Any]:
+        """Return the rows of a project that are taken out."""
+        return self.rows(project).filter(removed_at__isnull=False)
+
+    def remove(
+        self,
+        *,
+        project: Project,
+        keys: Sequence[int],
+        reason: str,
+        by: Membership | None,
+        now: datetime | None = None,
+    ) -> ChangeCounts:
+        """Take rows out. One that is already out keeps its reason.
+
+        Refused: a member who is not a lead, an archived project, no reason, a key of another
+        project's row.
+        """
+        fields = removal_fields(reason, by, now)
+        with transaction.atomic():
+            rows = self.rows(project)
+            keys = _lock(project, rows, keys, by)
+            changed = 0
+            for part in batches(keys):
+                there = rows.filter(pk__in=part, removed_at__isnull=True)
+                batch = list(there.values_list("pk", flat=True))
+                changed += rows.filter(pk__in=batch).update(**fields)
+                self.after_removing(batch, fields)
+            if changed:
+                record(
+                    project=project,
+                    what=f"{self.event}.removed",
+                    about=self.name_in_log(changed, keys),
+                    words=fields["removed_reason"],
+                    by=by,
+                    now=now,
+                )
+        return ChangeCounts(changed, len(keys) - changed)
+
+    def restore(
+        self,
+        *,
+        project: Project,
+        keys: Sequence[int],
+        by: Membership | None,
+        now: datetime | None = None,
+    ) -> ChangeCounts:
+        """Bring rows back; people's answers about them count again.
+
+        Refused: a member who is not a lead, an archived project, a key of another project's row,
+        and what `before_restoring` refuses.
+        """
+        with transaction.atomic():
+            rows = self.rows(project)
+            keys = _lock(project, rows, keys, by)
+            changed = 0
+            for part in batches(keys):
+                back = rows.filter(pk__in=part, removed_at__isnull=False)
+                self.before_restoring(back)
+                changed += back.update(**NOT_REMOVED)
+            if changed:
+                record(
+                    project=project,
+                    what=f"{self.event}.restored",
+                    about=self.name_in_log(changed, keys),
+                    by=by,
+                    now=now,
+                )
+        return ChangeCounts(changed, len(keys) - changed)
+
+
 def removal_fields(
     reason: str, by: Membership | None, now: datetime | None = None
 ) -> dict[str, Any]:
@@ -50,25 +148,6 @@ def removal_fields(
         raise Refused(f"A reason has at most {MAX_REASON} characters.")
     refuse_invalid_characters(reason)
     return {"removed_at": now or timezone.now(), "removed_by": by, "removed_reason": reason}
-
-
-def lock_for_removal(
-    project: Project, rows: QuerySet[Any], wanted: Sequence[int], by: Membership | None
-) -> list[int]:
-    """Lock the project; return the distinct keys, all of them keys of `rows`.
-
-    Refused: a member who is not a lead, an archived project, no keys, too many keys, a key that is
-    not in `rows`.
-    """
-    if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused("Only leads of this project can take something out or bring it back.")
-    refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
-    keys = distinct(wanted)
-    if not keys:
-        raise Refused("Choose one or more first.")
-    if sum(rows.filter(pk__in=part).count() for part in batches(keys)) != len(keys):
-        raise _not_of_this_project()
-    return keys
 
 
 def parse_keys(words: Iterable[str]) -> list[int]:
@@ -91,6 +170,25 @@ def distinct(wanted: Iterable[T]) -> list[T]:
 def batches(of: Sequence[T]) -> Iterator[Sequence[T]]:
     """Cut a sequence into batches that fit into one statement."""
     return (of[start : start + _BATCH] for start in range(0, len(of), _BATCH))
+
+
+def _lock(
+    project: Project, rows: QuerySet[Any], wanted: Sequence[int], by: Membership | None
+) -> list[int]:
+    """Lock the project; return the distinct keys, all of them keys of `rows`.
+
+    Refused: a member who is not a lead, an archived project, no keys, too many keys, a key that is
+    not in `rows`.
+    """
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused("Only leads of this project can take something out or bring it back.")
+    refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
+    keys = distinct(wanted)
+    if not keys:
+        raise Refused("Choose one or more first.")
+    if sum(rows.filter(pk__in=part).count() for part in batches(keys)) != len(keys):
+        raise _not_of_this_project()
+    return keys
 
 
 def _not_of_this_project() -> Refused:

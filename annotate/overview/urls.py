@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.overview.views import dashboard, home, notices, query_people
+from annotate.overview.views import dashboard, home, notices, query_people, removal
 from annotate.overview.views import project as projects
 
 urlpatterns = [
@@ -23,6 +23,12 @@ urlpatterns = [
         "projects/<slug:slug>/queries/<int:pk>/people/",
         query_people.query_people,
         name="query_people",
+    ),
+    path("projects/<slug:slug>/taken-out/<str:kind>/", removal.removal, name="removal"),
+    path(
+        "projects/<slug:slug>/taken-out/<str:kind>/restoration/",
+        removal.restoration,
+        name="restoration",
     ),
     path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
     path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),

@@ -28,11 +28,6 @@ urlpatterns = [
     ),
     path(f"{PROJECT}removed-candidates/", removal.removed, name="removed_candidates"),
     path(
-        f"{PROJECT}removed-candidates/restoration/",
-        removal.restoration,
-        name="candidate_restoration",
-    ),
-    path(
         f"{PROJECT}queries/<int:pk>/candidates/<int:candidate>/replacement/",
         replacing.replacement,
         name="replacement",
@@ -43,5 +38,4 @@ urlpatterns = [
         replacing.undoing,
         name="replacement_undoing",
     ),
-    path(f"{PROJECT}queries/<int:pk>/removal/", removal.removal, name="candidate_removal"),
 ]

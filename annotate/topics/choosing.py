@@ -17,7 +17,7 @@ from annotate.collection.models import Query
 from annotate.collection.removal import ChangeCounts
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from annotate.topics.removal import remove_queries
+from annotate.topics.removal import QUERIES
 from base.errors import Refused
 
 
@@ -149,4 +149,4 @@ def choose_topics(
         others = [pk for pk in there if pk not in wanted]
         if not others:
             return ChangeCounts(0, 0)
-        return remove_queries(project=project, queries=others, reason=reason, by=by, now=now)
+        return QUERIES.remove(project=project, keys=others, reason=reason, by=by, now=now)

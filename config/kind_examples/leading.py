@@ -10,8 +10,9 @@ from annotate.collection.models import Run
 from annotate.guidelines import actions as guidelines
 from annotate.pools import actions as pools
 from annotate.pools import negatives
-from annotate.pools import removal as pool_removal
-from annotate.topics import choosing, removal
+from annotate.pools.removal import DOCUMENTS
+from annotate.topics import choosing
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.reports import actions as reports
 from config.kind_examples.stage import Stage
 from exporters.evaluations import actions as evaluations
@@ -57,9 +58,9 @@ def draw_topics(stage: Stage, number: int, seed: int, least: int | None = None) 
 
 def remove_queries(stage: Stage, queries: list[str], reason: str) -> None:
     """Take queries out."""
-    removal.remove_queries(
+    QUERIES.remove(
         project=stage.project,
-        queries=removal.query_keys(stage.project, queries),
+        keys=QUERIES.keys_of(stage.project, queries),
         reason=reason,
         by=stage.by,
         now=stage.now,
@@ -68,9 +69,9 @@ def remove_queries(stage: Stage, queries: list[str], reason: str) -> None:
 
 def remove_pairs(stage: Stage, pairs: list[str], reason: str) -> None:
     """Take instructions out."""
-    removal.remove_pairs(
+    INSTRUCTIONS.remove(
         project=stage.project,
-        pairs=removal.pair_keys(stage.project, pairs),
+        keys=INSTRUCTIONS.keys_of(stage.project, pairs),
         reason=reason,
         by=stage.by,
         now=stage.now,
@@ -79,9 +80,9 @@ def remove_pairs(stage: Stage, pairs: list[str], reason: str) -> None:
 
 def remove_documents(stage: Stage, query: str, docs: list[str], reason: str) -> None:
     """Take documents out of the pool of a query."""
-    pool_removal.remove_candidates(
+    DOCUMENTS.remove(
         project=stage.project,
-        candidates=pool_removal.candidate_keys(stage.project, [(query, doc) for doc in docs]),
+        keys=DOCUMENTS.keys_of(stage.project, [(query, doc) for doc in docs]),
         reason=reason,
         by=stage.by,
         now=stage.now,

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 from annotate.collection.models import RunLine
 from annotate.pools.negatives import hard_negative_systems
 from annotate.pools.provenance import HEAD, entries, finished_pools, with_runs
-from annotate.pools.removal import removed_candidates
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Project
 from exporters.exports import selection
 from exporters.exports.files import Writer, write_row
@@ -77,7 +77,7 @@ def pool_facts(project: Project) -> list[PoolFacts]:
 
 def removed_facts(project: Project) -> list[RemovedFacts]:
     """Return the candidates taken out of the pools, in byte order of the ids."""
-    rows = removed_candidates(project).order_by(
+    rows = DOCUMENTS.removed(project).order_by(
         bytewise("query__query_id"), bytewise("document__doc_id")
     )
     return [

@@ -10,7 +10,7 @@ from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import RuleReport, rule_report_in
 from annotate.projects.models import Project
 from annotate.topics.filters import filter_counts
-from annotate.topics.removal import removed_pairs, removed_queries
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.reports.rule_standings import outside_share, rule_standings
 from audit.reviews.draws import current_draw
 from exporters.exports.check_facts import CheckFacts, check_facts
@@ -141,8 +141,8 @@ def _share_facts(report: RuleReport) -> list[ShareFacts]:
 
 def _taken_out(project: Project) -> list[TakenOut]:
     """Return the queries that are taken out, then the pairs, each in byte order of their ids."""
-    queries = removed_queries(project).order_by(bytewise("query_id"))
-    pairs = removed_pairs(project).order_by(bytewise("pair_id"))
+    queries = QUERIES.removed(project).order_by(bytewise("query_id"))
+    pairs = INSTRUCTIONS.removed(project).order_by(bytewise("pair_id"))
     return [
         *(
             TakenOut(query_id=query_id, pair_id="", reason=reason)

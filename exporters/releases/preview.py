@@ -16,7 +16,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope_of_any
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
-from annotate.topics.removal import removed_queries
+from annotate.topics.removal import QUERIES
 from audit.checks.machines import undecided_sentence
 from audit.checks.models import SampleItem
 from audit.reports.rule_standings import outside_share
@@ -84,7 +84,7 @@ def preview(by: Membership) -> Preview:
         ("reviews", Review.objects.submitted().of_people().filter(**of_project).count()),
         ("decisions on instructions", Decision.objects.filter(**of_project).count()),
     ]
-    if taken_out := removed_queries(project).count():
+    if taken_out := QUERIES.removed(project).count():
         counts.append(("queries taken out, with their instructions", taken_out))
     if machines := Review.objects.submitted().of_machines().filter(**of_project).count():
         counts.append(("reviews by machines", machines))

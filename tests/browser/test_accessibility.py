@@ -37,7 +37,7 @@ from annotate.models import (
 )
 from annotate.people.invitations import invite
 from annotate.pools import actions as pooling
-from annotate.pools.removal import remove_candidates
+from annotate.pools.removal import DOCUMENTS
 from audit.checks import actions as checking
 from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
@@ -491,7 +491,7 @@ def _pool(project: Project, lead: Membership, finish_jobs: Callable[[], int]) ->
     pooling.request_pool(recipe=recipe, name="first", by=lead)
     finish_jobs()
     one = Candidate.objects.filter(query__project=project, query__query_id="905").earliest("pk")
-    remove_candidates(project=project, candidates=[one.pk], reason="Twice here.", by=lead)
+    DOCUMENTS.remove(project=project, keys=[one.pk], reason="Twice here.", by=lead)
 
 
 def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:

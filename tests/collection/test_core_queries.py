@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Query
-from annotate.topics.removal import remove_queries
+from annotate.topics.removal import QUERIES
 from tests import factories
 from tests.collection.arriving import folder, jsonl, load
 
@@ -129,7 +129,7 @@ def test_the_api_returns_the_core_query_and_its_queries(scene, client):
 def test_a_query_that_is_taken_out_is_not_among_the_others_of_its_core_query(scene, client):
     first, second, _third = scene.queries.order_by("pk")
     lead = scene.memberships.get(role="lead")
-    remove_queries(project=scene, queries=[second.pk], reason="Twice.", by=lead)
+    QUERIES.remove(project=scene, keys=[second.pk], reason="Twice.", by=lead)
 
     page = client.get(reverse("annotate:query", args=[scene.slug, first.pk]))
     row = client.get(f"/api/v1/projects/{scene.slug}/queries/{first.pk}/").json()

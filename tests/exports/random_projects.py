@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
 from uuid import UUID
 
 from annotate.collection.core_queries import set_core_queries
@@ -23,8 +22,8 @@ from annotate.models import (
     Query,
     Verdict,
 )
-from annotate.pools.removal import remove_candidates
-from annotate.topics.removal import remove_pairs, remove_queries
+from annotate.pools.removal import DOCUMENTS
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.project_rubric import choose_rubric, save_rubric
@@ -325,24 +324,19 @@ class RandomProject:
 
     def _take_out(self) -> None:
         """Take out queries, instructions and candidates, each with a reason."""
-        for remove, argument, rows in (
-            (
-                remove_candidates,
-                "candidates",
-                Candidate.objects.filter(query__project=self.project),
-            ),
-            (remove_pairs, "pairs", InstructionPair.objects.filter(project=self.project)),
-            (remove_queries, "queries", Query.objects.filter(project=self.project)),
+        for removable, rows in (
+            (DOCUMENTS, Candidate.objects.filter(query__project=self.project)),
+            (INSTRUCTIONS, InstructionPair.objects.filter(project=self.project)),
+            (QUERIES, Query.objects.filter(project=self.project)),
         ):
             for row in rows.order_by("pk"):
                 if self.chance(0.15):
-                    chosen: dict[str, Any] = {argument: [row.pk]}
-                    remove(
+                    removable.remove(
                         project=self.project,
+                        keys=[row.pk],
                         reason=self.random.choice(["Duplicates", "Off topic.", "A pilot."]),
                         by=self.random.choice([None, self.carla]),
                         now=self.next_time(),
-                        **chosen,
                     )
 
     def _filter(self) -> None:

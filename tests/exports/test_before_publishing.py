@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.collection.intake.documents import digest
-from annotate.pools.removal import remove_candidates
+from annotate.pools.removal import DOCUMENTS
 from exporters.exports import before_publishing
 from exporters.exports.models import Publication
 from tests import factories
@@ -88,8 +88,8 @@ def test_a_text_of_19_characters_is_very_short_and_one_of_20_is_not(scene):
 def test_documents_that_are_taken_out_or_without_a_grade_are_not_looked_at(scene):
     pair = scene.judged("301", D1=(1, 1, "short"), D2=(None, None, "new"), D3=(1, 1, LONG))
     taken_out = pair.query.candidates.get(document__doc_id="D1")
-    remove_candidates(
-        project=scene.project, candidates=[taken_out.pk], reason="Too short.", by=scene.carla
+    DOCUMENTS.remove(
+        project=scene.project, keys=[taken_out.pk], reason="Too short.", by=scene.carla
     )
 
     assert scene.findings() == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotate.models import Judgment
-from annotate.topics.removal import remove_queries
+from annotate.topics.removal import QUERIES
 from exporters.exports.manifest import FIGURES, add_derived_counts, figures
 from exporters.releases import contents
 from exporters.releases.preview import preview
@@ -15,7 +15,7 @@ from tests.exports.conftest import AT, make_release
 def test_a_citation_counts_judgments_decisions_and_claims_separately_without_removed_queries(tides):
     out = factories.query(tides.project, "9")
     factories.pair(out)
-    remove_queries(project=tides.project, queries=[out.pk], reason="Twice.", by=tides.carla)
+    QUERIES.remove(project=tides.project, keys=[out.pk], reason="Twice.", by=tides.carla)
 
     words = contents.citation(make_release(tides, "v1.0"))
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.models import Document, Membership
-from annotate.pools.removal import remove_candidates
+from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting import actions as rewriting
-from annotate.topics.removal import query_keys, remove_pairs, remove_queries
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.settling.adjudication import settle_condition, withdraw_adjudication
 from formats import judgments_csv
 from formats.jsonl import read_judgments
@@ -320,8 +320,8 @@ def test_the_manifest_counts_current_and_superseded_judgments(tides, write):
 def test_the_record_has_every_answer_about_a_query_that_is_taken_out(tides, write):
     before = write(tides.project, "jsonl")
     # Query 301 has 11 of the judgments, the flag and the verdicts; 302 the settling decision.
-    queries = query_keys(tides.project, ["301", "302"])
-    remove_queries(project=tides.project, queries=queries, reason="A pilot.", by=tides.carla)
+    queries = QUERIES.keys_of(tides.project, ["301", "302"])
+    QUERIES.remove(project=tides.project, keys=queries, reason="A pilot.", by=tides.carla)
 
     after = write(tides.project, "jsonl")
 
@@ -343,7 +343,7 @@ def test_the_record_has_every_answer_about_a_query_that_is_taken_out(tides, writ
 def test_the_record_has_the_verdicts_on_a_candidate_that_is_taken_out(tides, write):
     before = write(tides.project, "jsonl")
     gone = [tides.pool["FT-10"].pk]
-    remove_candidates(project=tides.project, candidates=gone, reason="Twice.", by=tides.carla)
+    DOCUMENTS.remove(project=tides.project, keys=gone, reason="Twice.", by=tides.carla)
 
     after = write(tides.project, "jsonl")
 
@@ -352,13 +352,13 @@ def test_the_record_has_the_verdicts_on_a_candidate_that_is_taken_out(tides, wri
 
 
 def take_out_query(tides):
-    keys = query_keys(tides.project, ["301"])
-    remove_queries(project=tides.project, queries=keys, reason="A pilot.", by=tides.carla)
+    keys = QUERIES.keys_of(tides.project, ["301"])
+    QUERIES.remove(project=tides.project, keys=keys, reason="A pilot.", by=tides.carla)
 
 
 def take_out_pair(tides):
     keys = [tides.pair.pk]
-    remove_pairs(project=tides.project, pairs=keys, reason="Too vague.", by=tides.carla)
+    INSTRUCTIONS.remove(project=tides.project, keys=keys, reason="Too vague.", by=tides.carla)
 
 
 def send_back(tides):

@@ -16,13 +16,8 @@ from hypothesis import strategies as st
 
 from annotate.collection.intake import FileReport
 from annotate.models import Flag, Judgment, Project
-from annotate.pools.removal import removed_candidates, restore_candidates
-from annotate.topics.removal import (
-    removed_pairs,
-    removed_queries,
-    restore_pairs,
-    restore_queries,
-)
+from annotate.pools.removal import DOCUMENTS
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from tests.collection.arriving import load
 from tests.exports.conftest import WrittenExport
 from tests.exports.random_projects import RandomProject, new_project_like
@@ -89,12 +84,12 @@ def move(drawn: RandomProject, folder: Path) -> Project:
 
 def bring_everything_back(project: Project) -> None:
     """Bring back queries, then instructions that were taken out for themselves, then candidates."""
-    if queries := [row.pk for row in removed_queries(project)]:
-        restore_queries(project=project, queries=queries, by=None)
-    if pairs := [row.pk for row in removed_pairs(project)]:
-        restore_pairs(project=project, pairs=pairs, by=None)
-    if candidates := [row.pk for row in removed_candidates(project)]:
-        restore_candidates(project=project, candidates=candidates, by=None)
+    if queries := [row.pk for row in QUERIES.removed(project)]:
+        QUERIES.restore(project=project, keys=queries, by=None)
+    if pairs := [row.pk for row in INSTRUCTIONS.removed(project)]:
+        INSTRUCTIONS.restore(project=project, keys=pairs, by=None)
+    if candidates := [row.pk for row in DOCUMENTS.removed(project)]:
+        DOCUMENTS.restore(project=project, keys=candidates, by=None)
 
 
 @settings(

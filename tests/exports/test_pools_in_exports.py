@@ -6,7 +6,7 @@ import pytest
 
 from annotate.models import Candidate, RunLine
 from annotate.pools.negatives import choose_hard_negatives
-from annotate.pools.removal import remove_candidates
+from annotate.pools.removal import DOCUMENTS
 from base.errors import Refused
 from tests.pools.pooling import add_run, make
 
@@ -15,9 +15,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 def take_out(tides, doc_id, query_id="301"):
     found = Candidate.objects.get(query__query_id=query_id, document__doc_id=doc_id)
-    remove_candidates(
-        project=tides.project, candidates=[found.pk], reason="A duplicate.", by=tides.carla
-    )
+    DOCUMENTS.remove(project=tides.project, keys=[found.pk], reason="A duplicate.", by=tides.carla)
 
 
 def test_a_removed_candidate_is_in_no_qrels_but_in_the_manifest_with_its_reason(tides, write):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Query
-from annotate.topics.removal import remove_pairs, remove_queries
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from exporters.releases.preview import preview
 from tests.exports.conftest import make_release
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.both_databases
 
 def take_out(tides, *ids: str) -> None:
     keys = list(Query.objects.filter(query_id__in=ids).values_list("pk", flat=True))
-    remove_queries(project=tides.project, queries=keys, reason="Off topic.", by=tides.carla)
+    QUERIES.remove(project=tides.project, keys=keys, reason="Off topic.", by=tides.carla)
 
 
 def test_the_manifest_lists_every_rule_with_the_pairs_that_break_it(tides, write):
@@ -44,7 +44,7 @@ def test_a_query_that_is_taken_out_is_in_no_file_of_qrels_and_topics(tides, writ
 
 def test_an_instruction_that_is_taken_out_is_named_with_its_query(tides, write):
     pair = tides.project.pairs.get(pair_id="302")
-    remove_pairs(project=tides.project, pairs=[pair.pk], reason="Too vague.", by=tides.carla)
+    INSTRUCTIONS.remove(project=tides.project, keys=[pair.pk], reason="Too vague.", by=tides.carla)
 
     files = write(tides.project)
 

@@ -31,9 +31,9 @@ from annotate.models import (
 )
 from annotate.overview.pace import Calendar, people_pace
 from annotate.overview.progress import query_progress
-from annotate.pools.removal import remove_candidates, restore_candidates
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Project
-from annotate.topics.removal import remove_queries, restore_queries
+from annotate.topics.removal import QUERIES
 from audit.reports.differences import differences
 from audit.settling import adjudication, queue
 from audit.settling.queue_filters import Kind, QueueFilter
@@ -43,7 +43,7 @@ from tests.collection.arriving import jsonl, load
 
 pytestmark = pytest.mark.both_databases
 
-DOCUMENTS = ("A", "B", "C")
+DOC_IDS = ("A", "B", "C")
 TABLES = {
     "judgment": ("insert", "update", "delete"),
     "flag": ("insert", "update", "delete"),
@@ -64,11 +64,11 @@ class Scene:
         self.carla = factories.lead(self.project)
         self.people = [factories.member(self.project, name) for name in ("ada", "ben", "dan")]
         self.model = factories.machine(self.project)
-        texts = [{"doc_id": name, "text": f"Text of {name}."} for name in DOCUMENTS]
+        texts = [{"doc_id": name, "text": f"Text of {name}."} for name in DOC_IDS]
         load(self.project, "docs-jsonl", jsonl(*texts))
         for query_id in ("301", "302"):
             query = factories.query(self.project, query_id)
-            for name in DOCUMENTS:
+            for name in DOC_IDS:
                 Candidate.objects.create(
                     query=query,
                     document=self.project.documents.get(doc_id=name),
@@ -151,25 +151,23 @@ class Scene:
 
     def take_out(self, who: int, where: int, what: int) -> None:
         _pair, candidate = self._place(where)
-        remove_candidates(
-            project=self.project, candidates=[candidate.pk], reason="Twice.", by=self.carla
-        )
+        DOCUMENTS.remove(project=self.project, keys=[candidate.pk], reason="Twice.", by=self.carla)
 
     def bring_back(self, who: int, where: int, what: int) -> None:
         _pair, candidate = self._place(where)
-        restore_candidates(project=self.project, candidates=[candidate.pk], by=self.carla)
+        DOCUMENTS.restore(project=self.project, keys=[candidate.pk], by=self.carla)
 
     def take_query_out(self, who: int, where: int, what: int) -> None:
         pair, _candidate = self._place(where)
-        remove_queries(project=self.project, queries=[pair.query_id], reason="Odd.", by=self.carla)
+        QUERIES.remove(project=self.project, keys=[pair.query_id], reason="Odd.", by=self.carla)
 
     def bring_query_back(self, who: int, where: int, what: int) -> None:
         pair, _candidate = self._place(where)
-        restore_queries(project=self.project, queries=[pair.query_id], by=self.carla)
+        QUERIES.restore(project=self.project, keys=[pair.query_id], by=self.carla)
 
     def new_text(self, who: int, where: int, what: int) -> None:
         self.versions += 1
-        record = {"doc_id": DOCUMENTS[where % 3], "text": f"Text {self.versions}."}
+        record = {"doc_id": DOC_IDS[where % 3], "text": f"Text {self.versions}."}
         load(self.project, "docs-jsonl", jsonl(record))
 
     def new_narrative(self, who: int, where: int, what: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Judgment
-from annotate.topics.removal import remove_queries
+from annotate.topics.removal import QUERIES
 from tests import factories
 
 
@@ -96,7 +96,7 @@ def test_queries_are_filtered_by_their_progress(scene, state, query_ids):
 
 def test_queries_that_are_taken_out_are_listed_only_if_asked_for(scene):
     queries = list(scene.project.queries.filter(query_id="2").values_list("pk", flat=True))
-    remove_queries(project=scene.project, queries=queries, reason="Too broad.", by=scene.carla)
+    QUERIES.remove(project=scene.project, keys=queries, reason="Too broad.", by=scene.carla)
 
     assert (scene.ids(), scene.ids(sort="title")) == (["1", "3"], ["3", "1"])
     assert scene.ids(state="removed") == ["2"]
@@ -104,7 +104,7 @@ def test_queries_that_are_taken_out_are_listed_only_if_asked_for(scene):
 
 def test_the_api_lists_the_queries_of_the_page_each_with_its_state(scene, client):
     queries = list(scene.project.queries.filter(query_id="2").values_list("pk", flat=True))
-    remove_queries(project=scene.project, queries=queries, reason="Too broad.", by=scene.carla)
+    QUERIES.remove(project=scene.project, keys=queries, reason="Too broad.", by=scene.carla)
 
     def states(**parameters):
         rows = client.get("/api/v1/projects/tides/queries/", parameters).json()["results"]
@@ -118,7 +118,7 @@ def test_the_api_lists_the_queries_of_the_page_each_with_its_state(scene, client
 
 def test_a_list_without_queries_leads_to_those_that_are_taken_out(scene):
     queries = list(scene.project.queries.values_list("pk", flat=True))
-    remove_queries(project=scene.project, queries=queries, reason="Too broad.", by=scene.carla)
+    QUERIES.remove(project=scene.project, keys=queries, reason="Too broad.", by=scene.carla)
 
     page = scene.page().content.decode()
 

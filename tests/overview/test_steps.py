@@ -10,7 +10,7 @@ from annotate.models import Assignment
 from annotate.overview.progress import TaskProgress
 from annotate.overview.steps import Key, next_step, steps
 from annotate.projects.kinds import KINDS
-from annotate.topics.removal import remove_queries
+from annotate.topics.removal import QUERIES
 from tests import factories
 from tests.programs import Program
 
@@ -68,9 +68,7 @@ def test_the_next_step_follows_from_the_data(scene):
     assert following is not None
     assert following.key is Key.CHOOSE
 
-    remove_queries(
-        project=scene.project, queries=[scene.queries[0].pk], reason="No.", by=scene.carla
-    )
+    QUERIES.remove(project=scene.project, keys=[scene.queries[0].pk], reason="No.", by=scene.carla)
     found = states_of(scene.carla, tasks=[task(Task.REWRITE, 0, 1)])
     assert (found["choose"], found["rewrite"]) == (("done", "1 of 2"), ("now", "0 of 1"))
 

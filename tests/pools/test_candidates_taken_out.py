@@ -14,7 +14,7 @@ from annotate.judging.judging_session import judging_order
 from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
-from annotate.pools.removal import candidate_keys, remove_candidates, restore_candidates
+from annotate.pools.removal import DOCUMENTS
 from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind, QueueFilter
@@ -42,11 +42,11 @@ class Scene:
 
     def remove(self, *candidates: Candidate, reason: str = "A duplicate.") -> None:
         keys = [one.pk for one in candidates]
-        remove_candidates(project=self.project, candidates=keys, reason=reason, by=self.carla)
+        DOCUMENTS.remove(project=self.project, keys=keys, reason=reason, by=self.carla)
 
     def restore(self, *candidates: Candidate) -> None:
         keys = [one.pk for one in candidates]
-        restore_candidates(project=self.project, candidates=keys, by=self.carla)
+        DOCUMENTS.restore(project=self.project, keys=keys, by=self.carla)
 
 
 @pytest.fixture
@@ -148,9 +148,11 @@ def test_a_removed_candidate_keeps_its_first_reason(scene):
 
 
 def test_candidates_are_found_by_their_ids(scene):
-    assert candidate_keys(scene.project, [("301", "B"), ("301", "A")]) == [scene.b.pk, scene.a.pk]
+    keys = DOCUMENTS.keys_of(scene.project, [("301", "B"), ("301", "A")])
+
+    assert keys == [scene.b.pk, scene.a.pk]
     with pytest.raises(Refused, match="Document C is not a candidate of query 301"):
-        candidate_keys(scene.project, [("301", "A"), ("301", "C")])
+        DOCUMENTS.keys_of(scene.project, [("301", "A"), ("301", "C")])
 
 
 @pytest.mark.parametrize(("reason", "sentence"), [("  ", "Say why"), ("x" * 501, "at most 500")])

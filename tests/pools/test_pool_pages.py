@@ -151,21 +151,20 @@ def test_many_documents_are_taken_out_at_once_and_brought_back(carla, project):
     query = project.queries.get(query_id="301")
     keys = list(query.candidates.values_list("pk", flat=True))[:2]
 
-    carla.post(at("candidate_removal", query.pk), {"candidates": keys, "reason": "Broken."})
+    carla.post(at("removal", "documents"), {"documents": keys, "reason": "Broken."})
 
     assert query.candidates.count() == 1
     removed = carla.get(at("removed_candidates")).content.decode()
     assert removed.count("Broken.") == 2
-    carla.post(at("candidate_restoration"), {"candidates": keys})
+    carla.post(at("restoration", "documents"), {"documents": keys})
     assert query.candidates.count() == 3
 
 
 @pytest.mark.parametrize("keys", [[], ["x"], ["999999"]])
 def test_invalid_candidate_keys_take_nothing_out(carla, project, keys):
     make(project, runs=RULE["runs"], depth=2)
-    query = project.queries.get(query_id="301")
 
-    carla.post(at("candidate_removal", query.pk), {"candidates": keys, "reason": "Broken."})
+    carla.post(at("removal", "documents"), {"documents": keys, "reason": "Broken."})
 
     assert Candidate.objects.count() == 6
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from annotate.people.naming import set_named
-from annotate.topics.removal import query_keys, remove_queries
+from annotate.topics.removal import QUERIES
 from exporters.releases import contents, file_store
 from tests.exports.conftest import make_release
 
@@ -26,8 +26,8 @@ def release(tides):
 
     carla has taken query 303 out.
     """
-    queries = query_keys(tides.project, ["303"])
-    remove_queries(project=tides.project, queries=queries, reason="A pilot.", by=tides.carla)
+    queries = QUERIES.keys_of(tides.project, ["303"])
+    QUERIES.remove(project=tides.project, keys=queries, reason="A pilot.", by=tides.carla)
     for member in tides.project.memberships.filter(is_machine=False):
         member.name = f"person-{member.name}"
         member.save()

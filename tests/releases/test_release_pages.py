@@ -24,7 +24,7 @@ from annotate.models import (
     Project,
     Query,
 )
-from annotate.topics.removal import remove_queries
+from annotate.topics.removal import QUERIES
 from exporters.models import Release
 from exporters.releases import contents, file_store
 from tests import factories
@@ -95,7 +95,7 @@ def test_pairs_sent_back_and_undecided_instructions_are_open(tides, carla):
 
 def test_the_form_of_a_release_counts_nothing_of_queries_that_are_taken_out(tides, carla):
     queries = list(Query.objects.values_list("pk", flat=True))
-    remove_queries(project=tides.project, queries=queries, reason="Too broad.", by=tides.carla)
+    QUERIES.remove(project=tides.project, keys=queries, reason="Too broad.", by=tides.carla)
 
     counts = dict(carla.get(url("new_release")).context["preview"].counts)
 

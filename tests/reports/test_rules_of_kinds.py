@@ -11,7 +11,7 @@ from annotate.judgments.label_rules import gold_result
 from annotate.judgments.pair_rules import Counts, Rule, RuleStatus
 from annotate.judgments.tally import rule_report
 from annotate.models import Adjudication, Candidate, Condition, Narrative, Project, Verdict
-from annotate.pools.removal import remove_candidates
+from annotate.pools.removal import DOCUMENTS
 from audit.reports.rule_standings import rule_standings
 from audit.settling.adjudication import adjudicate, settle_condition
 from tests import factories
@@ -110,8 +110,8 @@ def test_claim_of_a_table_taken_out_of_its_pool_does_not_count():
     tables = [scene.candidate(1, claimed) for claimed in (1, 1, 1, 0, 0, 0)]
     assert scene.rule_state() == ("holds", 1, 0, 0)
 
-    remove_candidates(
-        project=scene.project, candidates=[tables[0].pk], reason="A duplicate.", by=scene.carla
+    DOCUMENTS.remove(
+        project=scene.project, keys=[tables[0].pk], reason="A duplicate.", by=scene.carla
     )
 
     assert scene.rule_state() == ("broken", 0, 0, 1)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotate.judgments.pair_rules import Change, Counts, Rule, RuleStatus, change
 from annotate.judgments.tally import rule_report
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
-from annotate.topics.removal import remove_queries
+from annotate.topics.removal import QUERIES
 from audit.models import Decision
 from audit.reports.coverage import coverage
 from tests import factories
@@ -300,7 +300,7 @@ def test_a_pair_that_names_several_categories_counts_for_each_of_them(tides):
 def test_queries_that_were_taken_out_are_not_among_the_removed_instructions(tides):
     before = sum(one.removed for one in coverage(tides.carla).categories)
     query = tides.pairs["good"].query
-    remove_queries(project=tides.project, queries=[query.pk], reason="Not drawn.", by=tides.carla)
+    QUERIES.remove(project=tides.project, keys=[query.pk], reason="Not drawn.", by=tides.carla)
 
     found = coverage(tides.carla)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotate.models import Candidate, InstructionPair, Membership, Query
-from annotate.topics.removal import remove_queries, restore_queries
+from annotate.topics.removal import QUERIES
 from tests import factories
 from tests.collection.arriving import counts, jsonl, load, problems, rows
 
@@ -62,7 +62,7 @@ def test_a_query_takes_its_instructions_out_and_brings_them_back(project):
     [pair] = InstructionPair.objects.all()
     assert removal(pair) == removal(pair.query)
     assert removal(pair)[1:] == (None, "A pilot.")
-    restore_queries(project=project, queries=[pair.query_id], by=None)
+    QUERIES.restore(project=project, keys=[pair.query_id], by=None)
     assert removal(pair) == (None, None, "")
 
 
@@ -110,7 +110,7 @@ def test_loading_again_changes_nothing(project):
 
 def test_what_is_taken_out_already_keeps_its_reason(project):
     query = Query.objects.get(query_id="302")
-    remove_queries(project=project, queries=[query.pk], reason="No narrative.", by=None)
+    QUERIES.remove(project=project, keys=[query.pk], reason="No narrative.", by=None)
 
     report = load_lines(project, QUERY | OUT)
 

@@ -9,9 +9,9 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Candidate, FilterDecision, InstructionPair, Membership, Query
-from annotate.pools.removal import restore_candidates
+from annotate.pools.removal import DOCUMENTS
 from annotate.topics.filters import FilterCount, filter_counts
-from annotate.topics.removal import restore_queries
+from annotate.topics.removal import QUERIES
 from exporters.exports.collection import filter_records
 from exporters.exports.rule_facts import kind_facts
 from formats.records import FilterRecord
@@ -108,9 +108,9 @@ def test_decisions_are_counted_by_machine_and_kind_of_object(project):
 
 def test_objects_brought_back_stay_when_the_file_is_loaded_again(project):
     discard(project, DOCUMENT, QUERY)
-    restore_queries(project=project, queries=[Query.objects.get(query_id="1").pk], by=None)
+    QUERIES.restore(project=project, keys=[Query.objects.get(query_id="1").pk], by=None)
     candidate = Candidate.with_removed.get(document__doc_id="0_hn1")
-    restore_candidates(project=project, candidates=[candidate.pk], by=None)
+    DOCUMENTS.restore(project=project, keys=[candidate.pk], by=None)
 
     report = discard(project, DOCUMENT, QUERY)
 
@@ -122,7 +122,7 @@ def test_objects_brought_back_stay_when_the_file_is_loaded_again(project):
 def test_objects_brought_back_are_exported_as_such_and_not_taken_out_again(project):
     discard(project, DOCUMENT, QUERY)
     candidate = Candidate.with_removed.get(document__doc_id="0_hn1")
-    restore_candidates(project=project, candidates=[candidate.pk], by=None)
+    DOCUMENTS.restore(project=project, keys=[candidate.pk], by=None)
     assert [(one.doc_id, one.brought_back) for one in filter_records(project)] == [
         ("0_hn1", True),
         (None, False),

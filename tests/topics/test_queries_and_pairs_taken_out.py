@@ -11,14 +11,7 @@ from django.utils import timezone
 from annotate.judgments import completion
 from annotate.models import AuditEvent, InstructionPair, Judgment, Query
 from annotate.rewriting import actions as rewriting
-from annotate.topics.removal import (
-    pair_keys,
-    query_keys,
-    remove_pairs,
-    remove_queries,
-    restore_pairs,
-    restore_queries,
-)
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.checks.queue import count_to_check
 from audit.models import Sample, SampleItem
 from base.errors import Refused
@@ -51,14 +44,14 @@ class Two:
 
     def take_out(self, *queries: Query, reason: str = "No narrative.") -> None:
         keys = [one.pk for one in queries]
-        remove_queries(project=self.project, queries=keys, reason=reason, by=self.carla)
+        QUERIES.remove(project=self.project, keys=keys, reason=reason, by=self.carla)
 
     def bring_back(self, *queries: Query) -> None:
-        restore_queries(project=self.project, queries=[one.pk for one in queries], by=self.carla)
+        QUERIES.restore(project=self.project, keys=[one.pk for one in queries], by=self.carla)
 
     def take_pair_out(self, *pairs: InstructionPair, reason: str = "Too vague.") -> None:
         keys = [one.pk for one in pairs]
-        remove_pairs(project=self.project, pairs=keys, reason=reason, by=self.carla)
+        INSTRUCTIONS.remove(project=self.project, keys=keys, reason=reason, by=self.carla)
 
     def alive(self) -> list[str]:
         return sorted(pair.pair_id for pair in self.project.pairs.alive())
@@ -105,7 +98,7 @@ def test_an_instruction_is_taken_out_alone_and_brought_back(two):
     two.take_pair_out(two.pairs[0])
     assert two.alive() == ["301_2", "302"]
 
-    restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
+    INSTRUCTIONS.restore(project=two.project, keys=[two.pairs[0].pk], by=two.carla)
 
     assert two.alive() == ["301_1", "301_2", "302"]
 
@@ -114,14 +107,14 @@ def test_an_instruction_cannot_be_brought_back_without_its_query(two):
     two.take_out(two.q1)
 
     with pytest.raises(Refused, match="301_1 is taken out with its query"):
-        restore_pairs(project=two.project, pairs=[two.pairs[0].pk], by=two.carla)
+        INSTRUCTIONS.restore(project=two.project, keys=[two.pairs[0].pk], by=two.carla)
 
 
 def test_an_instruction_removed_by_a_decision_cannot_be_brought_back(two):
     rewriting.remove(pair=two.pairs[2], by=two.carla)
 
     with pytest.raises(Refused, match="302 was removed by a decision"):
-        restore_pairs(project=two.project, pairs=[two.pairs[2].pk], by=two.carla)
+        INSTRUCTIONS.restore(project=two.project, keys=[two.pairs[2].pk], by=two.carla)
 
 
 def test_withdrawing_a_decision_does_not_bring_back_what_was_taken_out(two):
@@ -199,10 +192,10 @@ def test_queries_of_another_project_are_refused(two):
 
 
 def test_unknown_ids_are_named(two):
-    assert query_keys(two.project, ["302", "301"]) == [two.q2.pk, two.q1.pk]
-    assert pair_keys(two.project, ["302"]) == [two.pairs[2].pk]
+    assert QUERIES.keys_of(two.project, ["302", "301"]) == [two.q2.pk, two.q1.pk]
+    assert INSTRUCTIONS.keys_of(two.project, ["302"]) == [two.pairs[2].pk]
     with pytest.raises(Refused, match="There is no query 303 in this project"):
-        query_keys(two.project, ["301", "303"])
+        QUERIES.keys_of(two.project, ["301", "303"])
 
 
 def test_the_database_refuses_a_removal_without_its_reason_or_time(two):
@@ -233,9 +226,11 @@ def test_a_lead_takes_out_and_brings_back_several_queries_on_the_pages(two, clie
     client.force_login(two.carla.user)
     sent = {"queries": [two.q1.pk, two.q2.pk], "reason": "Not needed."}
 
-    taken = client.post(reverse("annotate:query_removal", args=["tides"]), sent, follow=True)
+    taken = client.post(reverse("annotate:removal", args=["tides", "queries"]), sent, follow=True)
     page = client.get(reverse("annotate:removed_queries", args=["tides"])).content.decode()
-    client.post(reverse("annotate:query_restoration", args=["tides"]), {"queries": [two.q1.pk]})
+    client.post(
+        reverse("annotate:restoration", args=["tides", "queries"]), {"queries": [two.q1.pk]}
+    )
 
     assert "2 queries were taken out." in taken.content.decode()
     assert "Not needed." in page
@@ -253,3 +248,11 @@ def test_the_api_takes_out_and_brings_back_instructions(two):
     assert done.json() == {"changed": 1, "unchanged": 0}
     assert [(one["id"], one["reason"]) for one in listed] == [("301_1", "Too vague.")]
     assert len(two.alive()) == 3
+
+
+def test_a_kind_that_does_not_exist_is_not_found(two, client):
+    client.force_login(two.carla.user)
+
+    for route in ("removal", "restoration"):
+        address = reverse(f"annotate:{route}", args=["tides", "people"])
+        assert client.post(address, {"people": [1]}).status_code == 404

@@ -10,12 +10,7 @@ from django.core.management.base import CommandError
 
 from annotate.collection.models import Candidate
 from annotate.management.projects import get_project
-from annotate.pools.removal import (
-    candidate_keys,
-    remove_candidates,
-    removed_candidates,
-    restore_candidates,
-)
+from annotate.pools.removal import DOCUMENTS
 from annotate.pools.replacing import Effects, NewDocument, effects, replace_document
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
@@ -56,7 +51,7 @@ class Command(RejudgeCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
         if options["action"] == "list":
-            rows = removed_candidates(project).order_by("query__query_id", "document__doc_id")
+            rows = DOCUMENTS.removed(project).order_by("query__query_id", "document__doc_id")
             for row in rows.select_related("query", "document"):
                 self.stdout.write(
                     f"{row.query.query_id}\t{row.document.doc_id}\t{row.removed_reason}"
@@ -65,16 +60,16 @@ class Command(RejudgeCommand):
         ids = [(query, document) for query, document in options["candidate"]]
         if options["file"]:
             ids += _read_candidate_ids(Path(options["file"]))
-        keys = candidate_keys(project, ids)
+        keys = DOCUMENTS.keys_of(project, ids)
         if options["action"] == "replace":
             self._replace(project, keys, options)
             return
         if options["action"] == "remove":
-            changed = remove_candidates(
-                project=project, candidates=keys, reason=options["reason"], by=None
+            changed = DOCUMENTS.remove(
+                project=project, keys=keys, reason=options["reason"], by=None
             )
         else:
-            changed = restore_candidates(project=project, candidates=keys, by=None)
+            changed = DOCUMENTS.restore(project=project, keys=keys, by=None)
         done = "taken out" if options["action"] == "remove" else "brought back"
         self.stdout.write(f"{changed.changed:,} {done}, {changed.unchanged:,} unchanged")
 

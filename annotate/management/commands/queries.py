@@ -11,7 +11,8 @@ from django.db import transaction
 from annotate.collection.removal import ChangeCounts
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
-from annotate.topics import choosing, removal
+from annotate.topics import choosing
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from base.commands import RejudgeCommand
 
 
@@ -56,8 +57,8 @@ class Command(RejudgeCommand):
 
 
 def _list_removed(project: Project, options: dict[str, Any]) -> list[str]:
-    queries = removal.removed_queries(project).order_by("query_id")
-    pairs = removal.removed_pairs(project).order_by("pair_id")
+    queries = QUERIES.removed(project).order_by("query_id")
+    pairs = INSTRUCTIONS.removed(project).order_by("pair_id")
     return [
         *(f"query\t{one.query_id}\t{one.removed_reason}" for one in queries),
         *(f"pair\t{one.pair_id}\t{one.removed_reason}" for one in pairs),
@@ -68,11 +69,9 @@ def _remove(project: Project, options: dict[str, Any]) -> list[str]:
     queries, pairs = _get_keys(project, options)
     reason, found = options["reason"], []
     if queries:
-        found.append(
-            removal.remove_queries(project=project, queries=queries, reason=reason, by=None)
-        )
+        found.append(QUERIES.remove(project=project, keys=queries, reason=reason, by=None))
     if pairs:
-        found.append(removal.remove_pairs(project=project, pairs=pairs, reason=reason, by=None))
+        found.append(INSTRUCTIONS.remove(project=project, keys=pairs, reason=reason, by=None))
     return _count_lines(found, "taken out")
 
 
@@ -80,9 +79,9 @@ def _restore(project: Project, options: dict[str, Any]) -> list[str]:
     queries, pairs = _get_keys(project, options)
     found = []
     if queries:
-        found.append(removal.restore_queries(project=project, queries=queries, by=None))
+        found.append(QUERIES.restore(project=project, keys=queries, by=None))
     if pairs:
-        found.append(removal.restore_pairs(project=project, pairs=pairs, by=None))
+        found.append(INSTRUCTIONS.restore(project=project, keys=pairs, by=None))
     return _count_lines(found, "brought back")
 
 
@@ -90,8 +89,8 @@ def _get_keys(project: Project, options: dict[str, Any]) -> tuple[list[int], lis
     """Look up every id before anything is changed."""
     if not options["query"] and not options["pair"]:
         raise CommandError("Name queries with --query, or instruction pairs with --pair.")
-    queries = removal.query_keys(project, options["query"])
-    return queries, removal.pair_keys(project, options["pair"])
+    queries = QUERIES.keys_of(project, options["query"])
+    return queries, INSTRUCTIONS.keys_of(project, options["pair"])
 
 
 def _count_lines(found: list[ChangeCounts], done: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from rest_framework import serializers
@@ -11,7 +10,8 @@ from rest_framework.response import Response
 
 from annotate.collection.api.removal import ChangedRowsSerializer, SentReason
 from annotate.collection.removal import MOST, ChangeCounts
-from annotate.pools import access, removal
+from annotate.pools import access
+from annotate.pools.removal import DOCUMENTS
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -49,13 +49,15 @@ class RemovedCandidates(Resource, tag="Pools"):
     def get(self, request: Request, slug: str) -> Response:
         """List removed candidates with their reasons. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
-        rows = removal.removed_candidates(member.project)
+        rows = DOCUMENTS.removed(member.project)
         return self.page(rows.select_related("query", "document", "removed_by"))
 
     @writes(ChangedRowsSerializer, body=SentRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take candidates out: nobody judges them any more, and they are in no qrels."""
-        return _change(self, slug, removal.remove_candidates)
+        member, sent = access.lead(self.person, slug), self.body()
+        keys = DOCUMENTS.keys_of(member.project, _ids(sent))
+        return DOCUMENTS.remove(project=member.project, keys=keys, reason=sent["reason"], by=member)
 
 
 class CandidateRestoration(Resource, tag="Pools"):
@@ -64,13 +66,10 @@ class CandidateRestoration(Resource, tag="Pools"):
     @writes(ChangedRowsSerializer, body=SentCandidates, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring candidates back; people's answers about them count again."""
-        return _change(self, slug, removal.restore_candidates)
+        member = access.lead(self.person, slug)
+        keys = DOCUMENTS.keys_of(member.project, _ids(self.body()))
+        return DOCUMENTS.restore(project=member.project, keys=keys, by=member)
 
 
-def _change(resource: Resource, slug: str, action: Callable[..., ChangeCounts]) -> ChangeCounts:
-    """Perform an action with the candidates of the request, and with its reason if it has one."""
-    member = access.lead(resource.person, slug)
-    given = resource.body()
-    ids = [(one["query_id"], one["doc_id"]) for one in given.pop("candidates")]
-    candidates = removal.candidate_keys(member.project, ids)
-    return action(project=member.project, candidates=candidates, **given, by=member)
+def _ids(sent: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(candidate["query_id"], candidate["doc_id"]) for candidate in sent["candidates"]]

@@ -10,8 +10,9 @@ from rest_framework.response import Response
 
 from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON
-from annotate.pools import access, removal, replacing
+from annotate.pools import access, replacing
 from annotate.pools.models import Replacement
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Membership
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
@@ -129,7 +130,7 @@ class ReplacementUndoing(Resource, tag="Pools"):
 
 
 def _candidate(member: Membership, given: dict[str, Any]) -> Candidate:
-    [key] = removal.candidate_keys(member.project, [(given["query_id"], given["doc_id"])])
+    [key] = DOCUMENTS.keys_of(member.project, [(given["query_id"], given["doc_id"])])
     return Candidate.with_removed.select_related("query__project", "document").get(pk=key)
 
 

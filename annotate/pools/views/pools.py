@@ -17,7 +17,7 @@ from annotate.pools.forms import NegativesForm, PoolForm
 from annotate.pools.judged import CUTOFFS, judged_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
-from annotate.pools.removal import removed_candidates
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
@@ -47,7 +47,7 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
             for one in judged_at(member.project)
         ],
         cutoffs=CUTOFFS,
-        removed=removed_candidates(member.project).count(),
+        removed=DOCUMENTS.removed(member.project).count(),
         negatives=NegativesForm(
             _runs(member),
             initial={"runs": systems.names, "depth": systems.depth},

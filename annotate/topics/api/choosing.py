@@ -11,8 +11,9 @@ from annotate.collection.api.removal import ChangedRowsSerializer
 from annotate.collection.removal import MOST, ChangeCounts
 from annotate.projects import access
 from annotate.topics import choosing
-from annotate.topics.api.removal import SentQueryRemoval, change_queries
+from annotate.topics.api.removal import SentQueryRemoval
 from annotate.topics.forms import LARGEST
+from annotate.topics.removal import QUERIES
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -50,7 +51,11 @@ class Topics(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Keep these queries and take the others out with the reason."""
-        return change_queries(self, access.lead(self.person, slug), choosing.choose_topics)
+        member, sent = access.lead(self.person, slug), self.body()
+        queries = QUERIES.keys_of(member.project, sent["queries"])
+        return choosing.choose_topics(
+            project=member.project, queries=queries, reason=sent["reason"], by=member
+        )
 
 
 class TopicDraw(Resource, tag="Collection"):

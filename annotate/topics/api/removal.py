@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.api.removal import ChangedRowsSerializer, SentReason
-from annotate.collection.removal import MOST, ChangeCounts
+from annotate.collection.removal import MOST, ChangeCounts, Removable
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
-from annotate.projects.models import Membership, Project
-from annotate.topics import removal
 from annotate.topics.filters import FilterCount, filter_counts
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -65,12 +62,14 @@ class RemovedQueries(Resource, tag="Collection"):
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries that are taken out, with the reasons."""
-        return _removed(self, slug, removal.removed_queries, "query_id")
+        return _removed(self, slug, QUERIES, "query_id")
 
     @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take queries out: nobody works on them, and they are not in qrels."""
-        return change_queries(self, access.lead(self.person, slug), removal.remove_queries)
+        member, sent = access.lead(self.person, slug), self.body()
+        keys = QUERIES.keys_of(member.project, sent["queries"])
+        return QUERIES.remove(project=member.project, keys=keys, reason=sent["reason"], by=member)
 
 
 class QueryRestoration(Resource, tag="Collection"):
@@ -79,7 +78,9 @@ class QueryRestoration(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentQueries, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring queries back, with the instructions that were taken out with them."""
-        return change_queries(self, access.lead(self.person, slug), removal.restore_queries)
+        member = access.lead(self.person, slug)
+        keys = QUERIES.keys_of(member.project, self.body()["queries"])
+        return QUERIES.restore(project=member.project, keys=keys, by=member)
 
 
 class RemovedPairs(Resource, tag="Collection"):
@@ -88,12 +89,16 @@ class RemovedPairs(Resource, tag="Collection"):
     @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the instructions that are taken out without their query, with the reasons."""
-        return _removed(self, slug, removal.removed_pairs, "pair_id")
+        return _removed(self, slug, INSTRUCTIONS, "pair_id")
 
     @writes(ChangedRowsSerializer, body=SentPairRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take instructions out: nobody works on them, and they are not in qrels."""
-        return _change_pairs(self, access.lead(self.person, slug), removal.remove_pairs)
+        member, sent = access.lead(self.person, slug), self.body()
+        keys = INSTRUCTIONS.keys_of(member.project, sent["pairs"])
+        return INSTRUCTIONS.remove(
+            project=member.project, keys=keys, reason=sent["reason"], by=member
+        )
 
 
 class PairRestoration(Resource, tag="Collection"):
@@ -102,7 +107,9 @@ class PairRestoration(Resource, tag="Collection"):
     @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring instructions back."""
-        return _change_pairs(self, access.lead(self.person, slug), removal.restore_pairs)
+        member = access.lead(self.person, slug)
+        keys = INSTRUCTIONS.keys_of(member.project, self.body()["pairs"])
+        return INSTRUCTIONS.restore(project=member.project, keys=keys, by=member)
 
 
 class FilterCountSerializer(serializers.Serializer[Any]):
@@ -126,34 +133,15 @@ class Filters(Resource, tag="Collection"):
         return filter_counts(access.lead(self.person, slug).project)
 
 
-def change_queries(
-    resource: Resource, member: Membership, action: Callable[..., ChangeCounts]
-) -> ChangeCounts:
-    """Perform an action with the queries of the request, and with its reason if it has one."""
-    given = resource.body()
-    queries = removal.query_keys(member.project, given.pop("queries"))
-    return action(project=member.project, queries=queries, **given, by=member)
-
-
-def _change_pairs(
-    resource: Resource, member: Membership, action: Callable[..., ChangeCounts]
-) -> ChangeCounts:
-    given = resource.body()
-    pairs = removal.pair_keys(member.project, given.pop("pairs"))
-    return action(project=member.project, pairs=pairs, **given, by=member)
-
-
-def _removed(
-    resource: Resource, slug: str, rows_of: Callable[[Project], QuerySet[Any]], name: str
-) -> Response:
+def _removed(resource: Resource, slug: str, removable: Removable, id_field: str) -> Response:
     """Return the page of what is taken out; the reasons are null for a lead who is blind."""
     member = access.lead(resource.person, slug)
     blind = must_answer_first(member)
     return resource.page(
-        rows_of(member.project).select_related("removed_by"),
+        removable.removed(member.project).select_related("removed_by"),
         prepare=lambda rows: [
             {
-                "id": getattr(row, name),
+                "id": getattr(row, id_field),
                 "removed_at": row.removed_at,
                 "removed_by": row.removed_by and row.removed_by.name,
                 "reason": None if blind else row.removed_reason,
