@@ -25,7 +25,7 @@ def write_run(folder: Path, target: Path) -> None:
 
     from exporters.exports.oracles import Topics, rankings
     from exporters.exports.proof import plain
-    from exporters.exports.proof.measured import measure_oracle
+    from exporters.exports.proof.measured import OF_MTEB, measure_oracle
 
     qrels = plain.mteb(folder).qrels
     sides = {side: {pair: dict(grades) for pair, grades in qrels[side].items()} for side in qrels}
@@ -35,7 +35,8 @@ def write_run(folder: Path, target: Path) -> None:
         for side, suffix in (("original", "-og"), ("changed", "-changed"))
         for pair, scores in runs[side].items()
     }
-    target.write_text(json.dumps({"run": ranked, **measure_oracle(qrels, relevant=1)}))
+    oracle = measure_oracle(qrels, relevant=1, as_mteb=True)
+    target.write_text(json.dumps({"run": ranked, "p-MRR": oracle[OF_MTEB]}))
 
 
 class Oracle:

@@ -274,7 +274,8 @@ class Pooled(TypedDict, total=False):
 class Manifest(_TextVersions, OracleValues, BeforePublishing, Pooled, KindFacts):
     """The whole manifest, as in manifest.json and on the export's page.
 
-    It has no timestamp: the same rows make the same bytes. `rules` says how each relevance was
+    It has no timestamp: the same rows make the same bytes. `relevant_from` is the lowest relevant
+    grade, `rules` says how each relevance was
     determined, `warnings` what looks wrong, `notes` what else a user of the files should know.
     `left_out` names the topics that are missing from the paired qrels.
     """
@@ -288,6 +289,7 @@ class Manifest(_TextVersions, OracleValues, BeforePublishing, Pooled, KindFacts)
     warnings: list[str]
     notes: list[str]
     grades: list[dict[str, Any]]
+    relevant_from: int
     pairs: list[PairFacts]
     left_out: list[LeftOut]
     files: list[FileFacts]
@@ -320,6 +322,7 @@ def compose(
         warnings=warnings,
         notes=notes,
         grades=grades_of(project),
+        relevant_from=project.relevant_from,
         pairs=pairs,
         left_out=left_out,
         files=files,

@@ -13,6 +13,7 @@ from annotate.models import Judgment
 from exporters.exports.models import Publication
 from exporters.exports.proof import readers
 from exporters.exports.proof.content import Content
+from exporters.exports.proof.measured import measure_oracle
 from exporters.exports.proof.proving import prove
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def test_ir_measures_and_pytrec_eval_read_every_grade_of_the_qrels(folder):
     found = results(proof)
     assert (found["ir_measures"], found["pytrec_eval-terrier"]) == ("same", "same")
     assert proof["expected"]["qrels changed"]["count"] == 5
-    assert proof["oracle"]["nDCG@10 changed"] == 1.0
+    assert proof["oracle"]["nDCG@10 after"] == 1.0
 
 
 def test_ir_datasets_reads_what_the_package_registers(folder):
@@ -145,3 +146,36 @@ def test_a_changed_file_is_refused(folder):
 def test_a_folder_that_no_export_wrote_is_refused(tmp_path):
     with pytest.raises(CommandError, match=r"has no manifest\.json that an export wrote"):
         call_command("prove", str(tmp_path))
+
+
+def test_the_oracle_of_a_proof_has_the_p_mrr_of_a_release_and_that_of_mteb_by_its_own_name():
+    # The oracle ranks a b d c before and b c d a after the change.
+    qrels = {
+        "original": {"q": {"a": 1, "b": 1, "c": 0, "d": 0}},
+        "changed": {"q": {"a": 0, "b": 1, "c": 1, "d": 0}},
+    }
+
+    values = measure_oracle(qrels, relevant=1, as_mteb=True)
+
+    # a lost relevance and falls from 1 to 4; mteb also counts c, which rises from 4 to 2.
+    assert values["p-MRR"] == 1 - 1 / 4
+    assert values["p-MRR of mteb"] == ((1 - 1 / 4) + (2 / 4 - 1)) / 2
+    assert measure_oracle(qrels, relevant=1)["p-MRR"] == values["p-MRR"]
+
+
+@pytest.mark.parametrize("relevant", [1, 2])
+def test_the_proof_and_the_release_measure_one_oracle(tides, folder, relevant):
+    tides.project.relevant_from = relevant
+    tides.project.save()
+    path = folder("trec")
+
+    proof = prove(path)
+
+    manifest = json.loads((path / "manifest.json").read_bytes())
+    released = {
+        facts["measure"]: facts["oracle"]
+        for facts in manifest["oracles"]["measures"]
+        if facts["qrels"] == "qrels.changed.txt"
+    }
+    assert manifest["relevant_from"] == relevant
+    assert proof["oracle"] == {name: released.get(name) for name in proof["oracle"]}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
 from base.errors import Refused
 from exporters.exports.files import BUFFER
 from exporters.exports.manifest import NAME
-from exporters.exports.proof.content import PROOF, Content
+from exporters.exports.models import Export
+from exporters.exports.proof.content import PROOF, Content, Qrels
 from exporters.exports.proof.measured import measure_oracle
 from exporters.exports.proof.readers import PLAIN, READERS, Reader
 
+OracleValues = dict[str, float | None]
 SAME, DIFFERS, NOT_INSTALLED, FAILED = "same", "differs", "not installed", "failed"
 
 
@@ -25,7 +29,7 @@ class Result(TypedDict):
     result: str
     says: list[str]
     counts: dict[str, int]
-    oracle: dict[str, float | None]
+    oracle: OracleValues
 
 
 class Proof(TypedDict):
@@ -35,7 +39,7 @@ class Proof(TypedDict):
     layout: str
     manifest_sha256: str
     expected: dict[str, dict[str, Any]]
-    oracle: dict[str, float | None]
+    oracle: OracleValues
     results: list[Result]
 
 
@@ -56,8 +60,13 @@ def prove(folder: Path) -> Proof:
     check_tools(layout)
     _check_files(folder, files)
     expected = PLAIN[layout](folder)
-    # The readers of these files treat grade 1 as relevant.
-    best = measure_oracle(expected.qrels, relevant=1)
+    # Manifests of earlier versions do not say it.
+    measured = partial(
+        measure_oracle,
+        relevant=manifest.get("relevant_from", 1),
+        as_mteb=layout == Export.Format.MTEB,
+    )
+    best = measured(expected.qrels)
     made = Proof(
         proof=1,
         layout=layout,
@@ -68,7 +77,7 @@ def prove(folder: Path) -> Proof:
         },
         oracle=best,
         results=[
-            _result(reader, folder, expected, best)
+            _result(reader, folder, expected, best, measured)
             for reader in READERS
             if layout in reader.layouts
         ],
@@ -102,7 +111,11 @@ def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
 
 
 def _result(
-    reader: Reader, folder: Path, expected: Content, best: dict[str, float | None]
+    reader: Reader,
+    folder: Path,
+    expected: Content,
+    best: OracleValues,
+    measured: Callable[[Qrels], OracleValues],
 ) -> Result:
     """Read the folder with one tool and compare. An exception of the tool becomes its result."""
     result = Result(
@@ -117,7 +130,7 @@ def _result(
         result["result"], result["says"] = FAILED, [f"{type(error).__name__}: {error}"]
         return result
     result["counts"] = {part: one.count for part, one in sorted(found.parts.items())}
-    result["oracle"] = measure_oracle(found.qrels, relevant=1)
+    result["oracle"] = measured(found.qrels)
     result["says"] = _differences(reader, expected, found)
     if result["oracle"] != best:
         result["says"].append("The oracle gets other values on the grades that were read.")
