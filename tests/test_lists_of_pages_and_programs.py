@@ -120,7 +120,7 @@ WITHOUT_A_PAGE_TO_COMPARE = {
     "annotate:api_filters": "figures, one function for both",
     "annotate:api_flags": "the judge page shows the answer to one document",
     "annotate:api_formats": "choices of a form",
-    "annotate:api_judged": "figures, one function for both",
+    "annotate:api_labelled": "figures, one function for both",
     "annotate:api_judgments": "the judge page shows the answer to one document",
     "annotate:api_kinds": "choices of a form",
     "annotate:api_narratives": "the page of the history renders them side by side",

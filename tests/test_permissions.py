@@ -243,7 +243,7 @@ RIGHTS = {
     "annotate:api_pool_count": Right.API_LEAD,
     "annotate:api_pool": Right.API_LEAD,
     "annotate:api_pool_documents": Right.API_LEAD,
-    "annotate:api_judged": Right.API_LEAD,
+    "annotate:api_labelled": Right.API_LEAD,
     "annotate:api_hard_negatives": Right.API_LEAD,
     "annotate:api_removed_candidates": Right.API_LEAD,
     "annotate:api_missing_texts": Right.API_LEAD,

@@ -33,6 +33,17 @@ def change(before: int | None, now: int, relevant_from: int) -> Change:
     return Change.DROPPED if was else Change.STAYED
 
 
+def dropped_share(kept: int, dropped: int) -> float | None:
+    """Return the share that dropped, of the documents relevant before whose relevance is known now.
+
+    Documents that are disputed or not judged are in neither number. None without any document.
+
+    >>> dropped_share(kept=3, dropped=1)
+    0.25
+    """
+    return dropped / (kept + dropped) if kept + dropped else None
+
+
 class RuleStatus(StrEnum):
     """The status of a rule. It is broken only if no document that is still open could mend it."""
 
@@ -69,8 +80,9 @@ LIMITS: Mapping[Rule, Mapping[str, int]] = {
 class Counts:
     """The numbers of a pair's documents by their change.
 
-    `stayed`: not relevant before and now. `unknown_before`: judged not relevant, with an unknown
-    earlier relevance; they violate the instruction, but may not have dropped out.
+    `stayed`: not relevant before and now. Documents with an unknown earlier relevance have neither
+    been kept nor dropped: `relevant_unknown_before` comply with the instruction, `unknown_before`
+    are judged not relevant and violate it.
     """
 
     kept: int = 0
@@ -78,6 +90,7 @@ class Counts:
     grew: int = 0
     stayed: int = 0
     unknown_before: int = 0
+    relevant_unknown_before: int = 0
     disputed: int = 0
     unjudged: int = 0
 
@@ -94,7 +107,7 @@ class Counts:
     @property
     def compliant(self) -> int:
         """The number of documents that are relevant under the altered narrative."""
-        return self.kept + self.grew
+        return self.kept + self.grew + self.relevant_unknown_before
 
     @property
     def violating(self) -> int:
@@ -104,15 +117,22 @@ class Counts:
     def add(self, before: int | None, now: int, relevant_from: int, documents: int = 1) -> Change:
         """Count documents whose relevance is known, and return their change."""
         became = change(before, now, relevant_from)
-        name = "unknown_before" if before is None and became is Change.STAYED else became.value
+        name = became.value
+        if before is None:
+            name = "relevant_unknown_before" if became is Change.KEPT else "unknown_before"
         setattr(self, name, getattr(self, name) + documents)
         return became
 
     @property
+    def known_of_relevant(self) -> int:
+        """The number of documents that were relevant before and whose relevance is known now."""
+        return self.kept + self.dropped
+
+    @property
     def dropped_percent(self) -> float | None:
         """The percentage that dropped out, of the documents relevant before and known now."""
-        known = self.kept + self.dropped
-        return 100 * self.dropped / known if known else None
+        share = dropped_share(self.kept, self.dropped)
+        return None if share is None else 100 * share
 
     def status(self, rule: Rule, limits: Mapping[str, int] | None = None) -> RuleStatus:
         """Return the status of a rule on the change of the relevant set for these documents."""

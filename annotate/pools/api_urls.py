@@ -15,7 +15,7 @@ urlpatterns = [
     route(POOL, pools.OnePool, "api_pool"),
     route(f"{POOL}documents.csv", pools.PoolDocuments, "api_pool_documents"),
     route(f"{PROJECT}missing-texts/", missing_texts.MissingTexts, "api_missing_texts"),
-    route(f"{PROJECT}judged/", pools.JudgedAt, "api_judged"),
+    route(f"{PROJECT}labelled/", pools.LabelledAt, "api_labelled"),
     route(f"{PROJECT}hard-negatives/", pools.HardNegativeSystems, "api_hard_negatives"),
     route(f"{PROJECT}replacements/", replacements.Replacements, "api_replacements"),
     route(

@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Avg, Count, Max
 
 from annotate.collection.models import Candidate, Document, DocumentText
+from annotate.judgments.pair_rules import dropped_share
 from annotate.projects.models import Project
 from exporters.evaluations.system_measures import Collection, RankedSystem
 from formats.source import open_source
@@ -57,7 +58,7 @@ def _topic_figures(collection: Collection, topic: str, query: str) -> dict[str, 
     before, after = collection.original.get(topic, {}), collection.changed[topic]
     relevant = {d for d, grade in before.items() if grade >= collection.relevant}
     still = {d for d, grade in after.items() if grade >= collection.relevant}
-    dropped = len([d for d in relevant if d in after and d not in still])
+    kept, dropped = len(relevant & still), len((relevant & after.keys()) - still)
     return {
         "topic": topic,
         "query": query,
@@ -65,8 +66,9 @@ def _topic_figures(collection: Collection, topic: str, query: str) -> dict[str, 
         "judged_after": len(after),
         "relevant_before": len(relevant),
         "relevant_after": len(still),
+        "kept": kept,
         "dropped": dropped,
-        "share_dropped": dropped / len(relevant) if relevant else None,
+        "share_dropped": dropped_share(kept, dropped),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from annotate.judgments.pair_rules import dropped_share
 from base.csv_output import cell
 from base.tags.figures import interval_remark
 
@@ -93,7 +94,7 @@ def collection(results: Results) -> pd.DataFrame:
     """Return a row per topic: how many documents are judged, relevant and dropped."""
     names = [
         *("topic", "query", "judged_before", "judged_after", "relevant_before"),
-        *("relevant_after", "dropped", "share_dropped"),
+        *("relevant_after", "kept", "dropped", "share_dropped"),
     ]
     return _frame(results["collection"]["topics"], names)
 
@@ -110,7 +111,7 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
     about = results["collection"]
     topics = about["topics"]
     relevant = sum(row["relevant_before"] for row in topics)
-    dropped = sum(row["dropped"] for row in topics)
+    kept, dropped = (sum(row[name] for row in topics) for name in ("kept", "dropped"))
     n = len(topics) or 1
     rows: list[tuple[str, float | None]] = [
         ("topics", len(topics)),
@@ -119,7 +120,7 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
         ("candidates of a query, most", about.get("pools", {}).get("most")),
         ("relevant before, mean of topics", relevant / n),
         ("relevant after, mean of topics", sum(row["relevant_after"] for row in topics) / n),
-        ("share of the relevant that dropped", dropped / relevant if relevant else None),
+        ("share that dropped, all pairs together", dropped_share(kept, dropped)),
         *(
             (f"grade {grade} {when}, documents", count)
             for when, grades in about["grades"].items()
@@ -142,7 +143,7 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
         for when in ("before", "after"):
             judged = one["values"].get(f"Judged@10 {when}")
             if judged is not None:
-                rows.append((f"{one['name']}: judged@10 {when}", judged["value"]))
+                rows.append((f"{one['name']}: Judged@10 {when}", judged["value"]))
     return rows
 
 

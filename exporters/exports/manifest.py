@@ -124,7 +124,7 @@ GROUPS = {
         "judgments_counted": "of these under the current narrative, counted",
         "judgments_stale": "of these under an older narrative or text, not counted",
         "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
-        "adjudications_standing": "settled by leads",
+        "adjudications_standing": "settling decisions by leads",
         "adjudications_counted": "of these under the current narrative, counted",
         "judgments_by_machines": "claimed by machines, not counted",
         **{
@@ -138,12 +138,12 @@ COUNTS = [key for group in GROUPS.values() for key in group]
 # The most important counts, with descriptions that need no heading.
 FIGURES = {
     "judged": "documents judged",
-    "settled": "further documents, settled by a lead",
+    "settled": "documents settled by a lead",
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
     "changed": "with another relevance",
     "judgments_by_people": "judgments by people",
-    "adjudications_standing": "settled by leads",
+    "adjudications_standing": "settling decisions by leads",
     "judgments_by_machines": "claims by machines",
     "claims": "claimed labels in the claimed qrels",
     "claims_corrected": "claims corrected",

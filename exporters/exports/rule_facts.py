@@ -130,7 +130,7 @@ def _share_facts(report: RuleReport) -> list[ShareFacts]:
         ShareFacts(
             pair_id=one.pair.pair_id,
             dropped=one.counts.dropped,
-            of=one.counts.kept + one.counts.dropped,
+            of=one.counts.known_of_relevant,
             percent=round(percent, 2),
             outside=one.pair.pk in outside,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
@@ -48,6 +48,16 @@ class Tally(NamedTuple):
         }
 
 
+def standing_decisions(project: Project) -> QuerySet[Adjudication]:
+    """Return the settling decisions that nobody has withdrawn, on every version of narratives.
+
+    Those of queries that were taken out are left out.
+    """
+    return Adjudication.objects.current().filter(
+        narrative__pair__project=project, narrative__pair__query__removed_at=None
+    )
+
+
 def tally(project: Project, of: Sequence[Pair]) -> Tally:
     """Count the project's current judgments, by how the qrels treat them."""
     in_force = {version.pk for pair in of for version in pair.versions.values()}
@@ -88,7 +98,7 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
             set_aside += by_people
         else:
             stale += by_people
-    standing = Adjudication.objects.current().filter(narrative__pair__project=project)
+    standing = standing_decisions(project)
     decided = [key for (key,) in stream_rows(standing.filter(in_pools()), "narrative")]
     counted = sum(key in counting for key in decided)
     return Tally(people, set_aside, stale, machines, standing.count(), counted)

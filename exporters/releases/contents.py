@@ -174,7 +174,7 @@ def citation(release: Release) -> str:
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
         f"{_describe_pairs(counts)}, "
         f"{_count_with_noun(counts, 'judgments_counted', 'judgment')} by people, "
-        f"{settled:,} settled by leads, "
+        f"{settled:,} settling {'decision' if settled == 1 else 'decisions'} by leads, "
         f"{claims:,} {'label' if claims == 1 else 'labels'} claimed by machines"
     )
     creators = "; ".join(contents.get("creators", []))

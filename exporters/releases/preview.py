@@ -11,7 +11,7 @@ from annotate.judgments.completion import sizes_of_pools
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import PairStatus, rule_report, rules_of
+from annotate.judgments.tally import rule_report, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope_of_any
 from annotate.projects.kinds import kind_of
@@ -26,21 +26,21 @@ from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, QueueFilter
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
+from exporters.exports.tally import standing_decisions
 
 
 class PairOutsideRange(NamedTuple):
-    """A pair with too few or too many relevant documents that drop out."""
+    """A pair with too few or too many relevant documents that drop out.
+
+    `percent` of the `of` documents that were relevant before and whose relevance is known now.
+    """
 
     pair: InstructionPair
     dropped: int
-    # Formerly relevant documents: those with a relevance now, and those that are still open.
     of: int
+    percent: float
+    # Documents that are disputed or not judged.
     open: int
-
-    @property
-    def percent(self) -> float:
-        """Return the percentage that dropped out."""
-        return 100 * self.dropped / self.of
 
 
 class Preview(NamedTuple):
@@ -78,7 +78,7 @@ def preview(by: Membership) -> Preview:
             Narrative.objects.filter(pair__query__in=[query.pk for query in queries]).count(),
         ),
         ("judgments by people", judgments.of_people().count()),
-        ("settled by leads", Adjudication.objects.current().filter(**of_project).count()),
+        ("settling decisions by leads", standing_decisions(project).count()),
         ("claims by machines", judgments.filter(annotator__is_machine=True).count()),
         ("flags, cleared ones included", Flag.objects.filter(**of_project).count()),
         ("reviews", Review.objects.submitted().of_people().filter(**of_project).count()),
@@ -107,13 +107,14 @@ def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[PairOutsideRan
     limits = rules_of(kind_of(by.project.kind)).get(Rule.SHARE)
     if limits is None:
         return None, []
-    outside = [_outside(one) for one in outside_share(rule_report(by))]
+    outside = [
+        PairOutsideRange(
+            pair.pair, pair.counts.dropped, pair.counts.known_of_relevant, percent, pair.counts.open
+        )
+        for pair in outside_share(rule_report(by))
+        if (percent := pair.counts.dropped_percent) is not None
+    ]
     return (limits["least_percent"], limits["most_percent"]), outside
-
-
-def _outside(one: PairStatus) -> PairOutsideRange:
-    counts = one.counts
-    return PairOutsideRange(one.pair, counts.dropped, counts.kept + counts.dropped, counts.open)
 
 
 def _warnings(

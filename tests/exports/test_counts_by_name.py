@@ -21,7 +21,7 @@ def test_a_citation_counts_judgments_decisions_and_claims_separately_without_rem
 
     assert (
         "5 queries, 4 instruction pairs (2 in the changed qrels, 1 in the claimed qrels), "
-        "9 judgments by people, 1 settled by leads, "
+        "9 judgments by people, 1 settling decision by leads, "
         "1 label claimed by machines" in words
     )
 
@@ -45,7 +45,10 @@ def test_the_citation_of_machine_claims_alone_says_that_no_person_judged(db):
 
     words = contents.citation(make_release(scene, "v1.0"))
 
-    assert "0 judgments by people, 0 settled by leads, 3 labels claimed by machines" in words
+    assert (
+        "0 judgments by people, 0 settling decisions by leads, 3 labels claimed by machines"
+        in words
+    )
 
 
 def test_the_page_and_the_api_of_a_release_have_the_same_counts(tides):
@@ -53,7 +56,7 @@ def test_the_page_and_the_api_of_a_release_have_the_same_counts(tides):
 
     assert dict(figures(contents.all_counts(held))) | {
         "judgments by people": 11,
-        "settled by leads": 1,
+        "settling decisions by leads": 1,
         "claims by machines": 1,
     } == dict(figures(contents.all_counts(held)))
     counts = contents.all_counts(held)
@@ -67,7 +70,7 @@ def test_the_page_of_a_new_release_counts_the_same(tides):
 
     assert (
         counts["judgments by people"],
-        counts["settled by leads"],
+        counts["settling decisions by leads"],
         counts["claims by machines"],
     ) == (11, 1, 1)
     assert "judgments" not in counts

@@ -85,7 +85,7 @@ def test_a_taken_pool_name_is_refused(carla, project):
     assert Pool.objects.count() == 1
 
 
-def test_the_page_of_pools_shows_judged_at_k_of_each_run(carla, project):
+def test_the_page_of_pools_shows_labelled_at_k_of_each_run(carla, project):
     make(project, runs=RULE["runs"], depth=2)
     Candidate.objects.filter(document__doc_id="A").update(prior_relevance=1)
 

@@ -86,18 +86,18 @@ def test_the_api_takes_documents_out_and_brings_them_back(api, project):
     assert Candidate.objects.count() == 3
 
 
-def test_the_api_returns_judged_at_k_and_the_documents_of_a_pool(api, project):
+def test_the_api_returns_labelled_at_k_and_the_documents_of_a_pool(api, project):
     command("pool", "tides", "first", "--run", "ance.run", "--depth", "2")
     Candidate.objects.filter(document__doc_id="A").update(prior_relevance=1)
 
-    judged = api("get", "judged", k="1,4").json()
+    labelled = api("get", "labelled", k="1,4").json()
     table = api("get", "pool_documents", None, Pool.objects.get().pk).getvalue().decode()
 
-    assert judged[0] == {
+    assert labelled[0] == {
         "run": "ance.run",
         "system": "ance",
         "topics": 1,
-        "judged": {"1": 1.0, "4": 0.25},
+        "labelled": {"1": 1.0, "4": 0.25},
     }
     assert table.splitlines()[:2] == ["query_id,doc_id,new,run,rank", "301,A,yes,ance.run,1"]
 
@@ -116,7 +116,7 @@ def test_a_blind_lead_gets_nothing_of_pools_from_the_api(api, project):
     command("pool", "tides", "first", "--run", "ance.run", "--depth", "2")
     factories.assignment(factories.pair(query), project.memberships.get(name="carla"))
 
-    for name in ("pools", "judged", "removed_candidates", "hard_negatives"):
+    for name in ("pools", "labelled", "removed_candidates", "hard_negatives"):
         assert api("get", name).status_code == 403
 
 
@@ -129,12 +129,12 @@ def test_the_command_can_count_without_making_the_pool(project):
     assert json.loads(command(*words, "--count", "--json"))["new"] == 0
 
 
-def test_the_command_prints_judged_at_k(project):
+def test_the_command_prints_labelled_at_k(project):
     command("pool", "tides", "first", "--run", "ance.run", "--depth", "2")
     Candidate.objects.filter(document__doc_id="A").update(prior_relevance=1)
 
-    assert command("judged", "tides", "--k", "4").splitlines() == [
-        "run\ttopics\tjudged@4",
+    assert command("labelled", "tides", "--k", "4").splitlines() == [
+        "run\ttopics\tlabelled@4",
         "ance.run\t1\t0.2500",
         "bm25.run\t1\t0.2500",
     ]
@@ -156,7 +156,7 @@ def test_the_command_takes_documents_out_by_a_file(project, tmp_path):
     [
         (["pool", "none", "first"], "There is no project “none”"),
         (["pool", "tides", "first"], "Choose one or more"),
-        (["judged", "tides", "--k", "0"], "cutoffs"),
+        (["labelled", "tides", "--k", "0"], "cutoffs"),
         (
             ["candidates", "tides", "remove", "--candidate", "301", "A", "--reason", "x"],
             "not a candid",

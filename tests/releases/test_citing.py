@@ -51,8 +51,8 @@ def test_answers_that_no_longer_count_are_not_cited(citable):
     factories.narrative(pair, text="Anew.", version=factories.altered(pair).version + 1)
     after = contents.citation(make_release(citable, "v1.1"))
 
-    assert "9 judgments by people, 1 settled by leads, 1 label claimed by machines" in before
-    assert "7 judgments by people, 0 settled by leads, 0 labels claimed by machines" in after
+    assert "9 judgments by people, 1 settling decision by leads, 1 label claimed by" in before
+    assert "7 judgments by people, 0 settling decisions by leads, 0 labels claimed by" in after
 
 
 def test_the_files_for_github_and_zenodo_name_version_and_date(citable, empty_storage):

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from annotate.judgments.pair_rules import Counts
+from exporters.evaluations.measuring import read_collection
+from exporters.evaluations.statistics import collection_figures
+from exporters.exports import actions
 from exporters.exports.rule_facts import kind_facts
 from tests import factories
 
@@ -81,3 +85,28 @@ def test_the_manifest_has_the_share_of_every_judged_pair(narrowed):
     ]
     project.kind = "own"
     assert "dropped_shares" not in kind_facts(project)
+
+
+def test_an_evaluation_has_the_share_of_the_release(narrowed, tmp_path):
+    project, _carla = narrowed
+    actions.write(project, "trec", tmp_path)
+    of_pairs = {"301": "301", "302": "302"}
+    collection, _notes = read_collection(tmp_path, project, of_pairs)
+
+    figures = collection_figures(collection, tmp_path, of_pairs, project)
+
+    # 302: 1 of the 6 whose relevance is known, although 8 were relevant.
+    rows = [
+        (row["topic"], row["relevant_before"], row["kept"], row["dropped"], row["share_dropped"])
+        for row in figures["topics"]
+    ]
+    assert rows == [("301", 4, 2, 2, 2 / 4), ("302", 8, 5, 1, 1 / 6)]
+
+
+def test_documents_without_an_earlier_relevance_are_in_no_share():
+    counts = Counts()
+    for before, now in ((1, 1), (1, 0), (None, 1), (None, 1), (None, 0)):
+        counts.add(before, now, relevant_from=1)
+
+    assert counts.dropped_percent == 100 * 1 / 2
+    assert (counts.compliant, counts.violating) == (3, 2)

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.pools import access, actions, provenance
-from annotate.pools.judged import CUTOFFS, Judged, judged_at
+from annotate.pools.labelled import CUTOFFS, Labelled, labelled_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
 from base.api.jobs import JobSerializer
@@ -175,29 +175,29 @@ class AskedCutoffs(QueryParameters):
     )
 
 
-class JudgedSerializer(serializers.Serializer[Any]):
-    """The judged@k of a run: how many of its first documents have a label."""
+class LabelledSerializer(serializers.Serializer[Any]):
+    """The labelled@k of a run: how many of its first documents have a label."""
 
     run = serializers.CharField(source="run.name")
     system = serializers.CharField(source="run.tag")
     topics = serializers.IntegerField(help_text="Topics of the run that have a label.")
-    judged = serializers.DictField(
+    labelled = serializers.DictField(
         child=serializers.FloatField(allow_null=True),
         source="shares",
         help_text="By cutoff, the mean share over these topics; null without a topic.",
     )
 
 
-class JudgedAt(Resource, tag="Pools"):
-    """judged@k of the runs of a project."""
+class LabelledAt(Resource, tag="Pools"):
+    """labelled@k of the runs of a project."""
 
-    @reads(JudgedSerializer, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> list[Judged]:
-        """Read judged@k of each run."""
+    @reads(LabelledSerializer, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> list[Labelled]:
+        """Read labelled@k of each run."""
         member = access.lead(self.person, slug)
         given = self.parameters().get("k")
         cutoffs = [int(k) for k in given.split(",")] if given else CUTOFFS
-        return judged_at(member.project, cutoffs)
+        return labelled_at(member.project, cutoffs)
 
 
 class SystemsSerializer(serializers.Serializer[Any]):

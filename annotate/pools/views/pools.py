@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.collection.models import Run
 from annotate.pools import access, actions, provenance
 from annotate.pools.forms import NegativesForm, PoolForm
-from annotate.pools.judged import CUTOFFS, judged_at
+from annotate.pools.labelled import CUTOFFS, labelled_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import DOCUMENTS
@@ -30,7 +30,7 @@ QUERIES = 200
 
 @require_GET
 def pools(request: PageRequest, slug: str) -> HttpResponse:
-    """List the pools, and judged@k of each run."""
+    """List the pools, and labelled@k of each run."""
     member = access.lead(request.user, slug)
     page = newest_by_key(
         Pool.objects.filter(project=member.project_id).select_related("by", "project"), request.GET
@@ -44,7 +44,7 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
         pools=provenance.with_runs(page.rows),
         judged=[
             {"run": one.run, "topics": one.topics, "shares": list(one.shares.values())}
-            for one in judged_at(member.project)
+            for one in labelled_at(member.project)
         ],
         cutoffs=CUTOFFS,
         removed=DOCUMENTS.removed(member.project).count(),

@@ -1,12 +1,15 @@
-"""judged@k of a run is the share of its first k documents that have a label."""
+"""labelled@k of a run is the share of its first k documents that have a label."""
 
 from __future__ import annotations
 
 import pytest
 
 from annotate.models import Candidate, Document, Project
-from annotate.pools.judged import judged_at
+from annotate.pools.labelled import labelled_at
 from base.errors import Refused
+from exporters.evaluations.trec_measures import IrMeasures
+from exporters.exports.actions import write
+from measures import Scores
 from tests import factories
 from tests.pools.pooling import make, two_runs
 
@@ -19,7 +22,7 @@ def project(db):
 
 
 def shares(project, *cutoffs):
-    return {one.run.name: (one.topics, one.shares) for one in judged_at(project, cutoffs)}
+    return {one.run.name: (one.topics, one.shares) for one in labelled_at(project, cutoffs)}
 
 
 def test_earlier_relevance_and_judgments_of_people_are_labels(project):
@@ -46,7 +49,28 @@ def test_a_run_shorter_than_the_cutoff_is_divided_by_its_length(project):
     assert shares(project, 100)["ance.run"] == (1, {100: 0.5})
 
 
-def test_judged_at_k_is_undefined_without_a_label(project):
+def test_a_disputed_document_has_a_label_but_no_line_in_the_qrels(project, tmp_path):
+    make(project, runs=two_runs(project), depth=4)
+    query = project.queries.get(query_id="301")
+    Candidate.objects.filter(query=query).update(prior_relevance=1)
+    narrative = factories.altered(factories.pair(query, pair_id="p"))
+    for name, grades in (("ada", {"A": 1, "B": 1}), ("ben", {"A": 1, "B": 0})):
+        judge = factories.member(project, name)
+        for doc_id, grade in grades.items():
+            candidate = Candidate.objects.get(query=query, document__doc_id=doc_id)
+            factories.judgment(narrative, candidate, judge, grade)
+
+    write(project, "trec", tmp_path)
+
+    # ance ranks A before B, on which ada and ben differ.
+    assert shares(project, 2)["ance.run"] == (1, {2: 1.0})
+    assert (tmp_path / "qrels.changed.txt").read_text() == "p 0 A 1\n"
+    ranking = Scores({"p": {"A": 2.0, "B": 1.0}}, "ance.run")
+    of_qrels = IrMeasures(("Judged@2",), {"p": {"A": 1}}, relevant=1)
+    assert of_qrels.values(ranking) == {"Judged@2": {"p": 0.5}}
+
+
+def test_labelled_at_k_is_undefined_without_a_label(project):
     two_runs(project)
 
     assert shares(project, 10)["ance.run"] == (0, {10: None})
@@ -55,4 +79,4 @@ def test_judged_at_k_is_undefined_without_a_label(project):
 @pytest.mark.parametrize("cutoffs", [(), (0,), (10_001,)])
 def test_invalid_cutoffs_are_refused(project, cutoffs):
     with pytest.raises(Refused, match="cutoffs"):
-        judged_at(project, cutoffs)
+        labelled_at(project, cutoffs)

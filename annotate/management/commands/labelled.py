@@ -1,4 +1,4 @@
-"""`manage.py judged PROJECT`: how much of the top of each run has a label."""
+"""`manage.py labelled PROJECT`: how much of the top of each run has a label."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotate.management.projects import get_project
-from annotate.pools.judged import CUTOFFS, judged_at
+from annotate.pools.labelled import CUTOFFS, labelled_at
 from base.commands import RejudgeCommand
 
 
 class Command(RejudgeCommand):
-    """Print judged@k of every run, as a table with tabs."""
+    """Print labelled@k of every run, as a table with tabs."""
 
-    help = "Print which share of the first k documents of each run has a label (judged@k)."
+    help = "Print which share of the first k documents of each run has a label (labelled@k)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's short name")
@@ -27,11 +27,11 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        found = judged_at(project, options["cutoffs"] or CUTOFFS)
+        found = labelled_at(project, options["cutoffs"] or CUTOFFS)
         for number, one in enumerate(found):
             if not number:
                 self.stdout.write(
-                    "\t".join(["run", "topics", *(f"judged@{k}" for k in one.shares)])
+                    "\t".join(["run", "topics", *(f"labelled@{k}" for k in one.shares)])
                 )
             shares = ("undefined" if v is None else f"{v:.4f}" for v in one.shares.values())
             self.stdout.write("\t".join([one.run.name, str(one.topics), *shares]))

@@ -1,7 +1,8 @@
-"""judged@k: the share of a run's first k documents that have a label.
+"""labelled@k: the share of a run's first k documents that have a label, disputed ones as well.
 
-Computed for each query that has a label, as the measure Judged@k of ir_measures, then averaged over
-these queries.
+Computed for each query that has a label, then averaged over these queries. Judged@k, which an
+evaluation computes with ir_measures, counts documents that have a line in the qrels: a disputed one
+has none.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ CUTOFFS = (10, 20, 100)
 MOST_CUTOFFS = 10
 
 
-class Judged(NamedTuple):
-    """judged@k of a run: the mean share at each cutoff, and the number of topics it covers.
+class Labelled(NamedTuple):
+    """labelled@k of a run: the mean share at each cutoff, and the number of topics it covers.
 
     A share is None if no topic of the run has a label.
     """
@@ -32,8 +33,8 @@ class Judged(NamedTuple):
     shares: dict[int, float | None]
 
 
-def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged]:
-    """Return judged@k of every run of a project, ordered by name.
+def labelled_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Labelled]:
+    """Return labelled@k of every run of a project, ordered by name.
 
     A label is an earlier relevance or a current judgment of people, as in the qrels. The topics of
     a run over instructions are pairs, and its labels are those of the pair. Refused: invalid
@@ -48,12 +49,12 @@ def judged_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Judged
         .query.sql_with_params()
     )
     runs = Run.objects.filter(project=project).select_related("project").order_by("name")
-    return [_judged_at_of_run(run, sorted(set(cutoffs)), *judgments_sql) for run in runs]
+    return [_labelled_at_of_run(run, sorted(set(cutoffs)), *judgments_sql) for run in runs]
 
 
-def _judged_at_of_run(
+def _labelled_at_of_run(
     run: Run, cutoffs: list[int], judgments_sql: str, parameters: Sequence[Any]
-) -> Judged:
+) -> Labelled:
     # A condition on a candidate `c`.
     in_pool = "c.removed_at IS NULL"
     if run.names_pairs:
@@ -90,4 +91,4 @@ def _judged_at_of_run(
     for number, k in enumerate(cutoffs):
         of_topics = [row[2 * number] / row[2 * number + 1] for row in rows]
         shares[k] = sum(of_topics) / len(of_topics) if of_topics else None
-    return Judged(run, len(rows), shares)
+    return Labelled(run, len(rows), shares)
