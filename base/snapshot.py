@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.db import connection, connections, transaction
+from django.db.models import Model
+
+Of = TypeVar("Of", bound=Model)
+Given = ParamSpec("Given")
+Read = TypeVar("Read")
+
+# What functions with `read_once` have read in the current snapshot; None outside of one.
+_read: ContextVar[dict[Any, Any] | None] = ContextVar("read", default=None)
 
 
 @contextmanager
@@ -15,6 +25,41 @@ def snapshot() -> Iterator[None]:
 
     Nothing may be written inside. Within an open transaction, that transaction's view is used.
     """
+    if _read.get() is not None:
+        yield
+        return
+    token = _read.set({})
+    try:
+        with _one_view():
+            yield
+    finally:
+        _read.reset(token)
+
+
+def read_once(
+    function: Callable[Concatenate[Of, Given], Read],
+) -> Callable[Concatenate[Of, Given], Read]:
+    """Read something of a row (of a project) once in a snapshot, whoever asks for it again.
+
+    The callers share one result: nobody may change it.
+    """
+
+    @wraps(function)
+    def read(of: Of, *args: Given.args, **kwargs: Given.kwargs) -> Read:
+        results = _read.get()
+        if results is None:
+            return function(of, *args, **kwargs)
+        key = (function, of.pk, args, tuple(sorted(kwargs.items())))
+        if key not in results:
+            results[key] = function(of, *args, **kwargs)
+        found: Read = results[key]
+        return found
+
+    return read
+
+
+@contextmanager
+def _one_view() -> Iterator[None]:
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":

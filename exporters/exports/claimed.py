@@ -20,6 +20,7 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
+from base.snapshot import read_once
 from exporters.exports import ordered_rows
 from exporters.exports.ordered_rows import BATCH
 from exporters.exports.selection import Pair, machines_of
@@ -70,6 +71,7 @@ class ClaimedLabel(NamedTuple):
         return known and self.relevance != self.claim
 
 
+@read_once
 def raters(project: Project, *sides: str) -> list[Membership]:
     """Return the machines with claims under a current narrative, ordered by name.
 

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from annotate.projects.models import Membership, Project
+from base.snapshot import read_once
 from jobs.models import Job
 
 
@@ -139,6 +140,7 @@ class Publication(models.Model):
         return f"Texts of documents: {self.texts_licence or self.licence}{source}."
 
 
+@read_once
 def publication_of(project: Project) -> Publication:
     """Return the publication settings of a project; an unsaved default if it has none."""
     found = Publication.objects.filter(project=project).first()

@@ -70,10 +70,21 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     return _Export(project, into, report).write()
 
 
+def try_labels(project: Project, into: Writer) -> Manifest:
+    """Write the labels and the topics, and return the manifest with all its counts and warnings.
+
+    Raises CannotHold as `write` does. No text of a document, no run and no candidate is written.
+    """
+    return _Export(project, into, lambda _: None, labels_only=True).write()
+
+
 class _Export:
     """An export in progress."""
 
-    def __init__(self, project: Project, into: Writer, report: Report) -> None:
+    def __init__(
+        self, project: Project, into: Writer, report: Report, *, labels_only: bool = False
+    ) -> None:
+        self.labels_only = labels_only
         self.project = project
         self.into = into
         self.report = report
@@ -135,13 +146,19 @@ class _Export:
             self._write_claimed(claimed_on)
         with into.file("pairs.tsv", "The query of each pair.") as stream:
             self._write_pairs(stream)
+        texts = 0 if self.labels_only else self._write_beside_labels()
+        return self._manifest(prior=prior, texts=texts)
+
+    def _write_beside_labels(self) -> int:
+        """Write what measures and readers need besides labels; return how many texts."""
+        into = self.into
         write_core_queries(self.project, self.pairs, self.into)
         write_verdicts(self.project, self.pairs, self.into)
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
             texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
         write_runs(self.project, into)
         write_negatives(self.project, into, self.pairs)
-        return self._manifest(prior=prior, texts=texts)
+        return texts
 
     def _altered_qrels(self) -> Iterator[Qrel]:
         """Yield the documents with a relevance under the altered narratives, and count all of them.
@@ -261,7 +278,7 @@ class _Export:
                 holds = f"The {side} narratives, one for each pair."
                 topics = collection.pair_topics(of, side)
                 self._write_topics_file(f"topics.{name}.txt", holds, topics)
-        if changed:
+        if changed and not self.labels_only:
             reranking.write(self.project, sides, self.into)
 
     def _write_topics_file(self, name: str, holds: str, topics: Iterable[Topic]) -> None:

@@ -23,6 +23,7 @@ from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.pairs.pool import WHOLE_POOL, in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
+from base.snapshot import read_once
 from exporters.exports.ordered_rows import (
     BATCH,
     batches,
@@ -105,11 +106,13 @@ class PooledDocument(NamedTuple):
     outcome: Outcome
 
 
+@read_once
 def queries(project: Project) -> list[QueryRow]:
     """Return the project's queries in byte order of query_id, except those taken out."""
     return _rows(Query.objects.filter(project=project, removed_at__isnull=True))
 
 
+@read_once
 def queries_with_removed(project: Project) -> list[QueryRow]:
     """Return all of the project's queries in byte order of query_id, for a record of answers."""
     return _rows(Query.objects.filter(project=project))
@@ -126,6 +129,7 @@ def pairs_of(queries: Iterable[QueryRow], pairs: Iterable[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.query.pk in present]
 
 
+@read_once
 def pairs(project: Project) -> list[Pair]:
     """Return the project's instruction pairs in byte order of pair_id."""
     of_queries = {query.pk: query for query in queries_with_removed(project)}
@@ -168,6 +172,7 @@ def pairs(project: Project) -> list[Pair]:
     return found
 
 
+@read_once
 def judged_pairs(project: Project, side: str) -> set[int]:
     """Return the pairs that people have judged or settled under the current narrative of a side."""
     of_side = Narrative.objects.filter(pair__project=project, side=side)
@@ -286,6 +291,7 @@ def prior_relevant(project: Project) -> int:
     ).count()
 
 
+@read_once
 def machines_of(project: Project) -> list[int]:
     """Return the keys of the project's machines."""
     machines = Membership.objects.filter(project=project, is_machine=True)

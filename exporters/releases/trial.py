@@ -10,8 +10,8 @@ from django.conf import settings
 
 from annotate.projects.models import Membership, Project
 from base.snapshot import snapshot
-from exporters.exports import publishing
-from exporters.exports.actions import WRITERS, write
+from exporters.exports import paired_qrels, publishing
+from exporters.exports.actions import WRITERS
 from exporters.exports.before_publishing import KINDS
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest
@@ -62,7 +62,10 @@ class _NoFiles(Writer):
 
 
 def try_release(by: Membership) -> Trial:
-    """Write the qrels of a release into a folder that is deleted, and check every other format."""
+    """Write the labels of a release into a folder that is deleted, and check every other format.
+
+    What the formats have in common is read once.
+    """
     project = by.project
     last = Release.objects.made().filter(project=project).order_by("-pk").first()
     with snapshot():
@@ -92,7 +95,7 @@ def _try_qrels(project: Project) -> tuple[Manifest | None, str]:
     """Return the manifest of the qrels, or None and why they cannot be written."""
     with TemporaryDirectory(prefix="trial-", dir=settings.SCRATCH) as scratch:
         try:
-            return write(project, Export.Format.TREC, Path(scratch), published=True), ""
+            return paired_qrels.try_labels(project, Writer(Path(scratch))), ""
         except CannotHold as error:
             return None, f"{error}."
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.models import AuditEvent, Narrative, Project
@@ -15,6 +17,7 @@ from exporters.releases import contents
 from exporters.releases.changes_since import changes_since
 from exporters.releases.trial import try_release
 from jobs.errors import JobError
+from tests import factories
 from tests.exports.conftest import AT, LATER, make_release
 
 
@@ -46,6 +49,31 @@ def test_the_trial_has_the_warnings_rules_and_counts_of_the_release(tides, empty
     assert trial.manifest["counts"] == held["counts"]["trec"]
     assert [one.name for one in trial.formats] == list(held["counts"])
     assert trial.problems == []
+
+
+def count_statements(tides) -> int:
+    with CaptureQueriesContext(connection) as statements:
+        try_release(tides.carla)
+    return len(statements)
+
+
+def test_the_trial_costs_the_same_for_more_queries_and_little_for_more_layouts(
+    tides, empty_storage
+):
+    before = count_statements(tides)
+    for number in range(5):
+        query = factories.query(tides.project, f"more-{number}")
+        pair = factories.pair(query)
+        candidate = factories.candidate(query, f"more-{number}")
+        tides.judge(factories.altered(pair), candidate, tides.ada, 0)
+
+    with_queries = count_statements(tides)
+
+    Publication.objects.create(project=tides.project, layouts=["mteb"])
+    with_one_layout = count_statements(tides)
+    Publication.objects.update(layouts=["mteb", "hf", "beir", "ir-datasets"])
+    assert with_queries == before
+    assert count_statements(tides) <= with_one_layout + 3
 
 
 def test_the_trial_keeps_nothing(tides, empty_storage):
