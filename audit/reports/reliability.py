@@ -22,8 +22,10 @@ relevant, from the grade `relevant_from` on.
   an instruction has none; the list is empty if none has one), of `guidelines` `guideline`
   (the version; 0 is before the first; the list is empty if there are no guidelines), `start`
   and `end` (its period, ISO or None), of `weeks` `week` (the ISO date of its Monday, UTC, by the
-  last judgment of a document). They are in the order of their names, versions and dates; scopes
-  without judgments are left out.
+  last judgment of a document). `after_settling` is the scope in which everybody gives the settled
+  grade where a lead has settled, `changed` the scope of documents that somebody found changed; each
+  is missing without such documents. The lists are in the order of their names, versions and dates;
+  scopes without judgments are left out.
 - machines: a list of `machine` (its name) and `pairs`, the scopes of each person with it.
 - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
   has its `name`, `categories` a list of scopes as in judgments, over all criteria. `rubric`
@@ -134,6 +136,7 @@ class _Parts:
     domains: dict[tuple[str, str], Patterns]
     machines: list[tuple[int, Any]]
     reviewing_machines: list[tuple[int, Any]]
+    settling: dict[str, Patterns]
 
     @classmethod
     def of(cls, counts: Counts, scope: Scope, by: Collection[str]) -> _Parts:
@@ -157,6 +160,7 @@ class _Parts:
             reviewing_machines=_machines(counts, counts.reviews_with_machines)
             if "machine" in by
             else [],
+            settling=_settling(counts) if "settling" in by else {},
         )
 
     @property
@@ -164,7 +168,7 @@ class _Parts:
         """How many splits there are to measure."""
         splits: tuple[Sized, ...] = (
             *(self.pairs, self.queries, self.categories, self.guidelines, self.weeks),
-            *(self.criteria, self.reviewed_categories, self.domains),
+            *(self.criteria, self.reviewed_categories, self.domains, self.settling),
             *(found for _machine, found in [*self.machines, *self.reviewing_machines]),
         )
         return sum(map(len, splits))
@@ -191,7 +195,14 @@ def _judgment_figures(
         "weeks": [
             {"week": day.isoformat(), **measure(found)} for day, found in parts.weeks.items()
         ],
+        **{name: measure(found) for name, found in parts.settling.items()},
     }
+
+
+def _settling(counts: Counts) -> dict[str, Patterns]:
+    """Return the patterns after settling, and those of documents that somebody found changed."""
+    groups = {"after_settling": counts.with_settled_grades, "changed": counts.found_changed}
+    return {name: patterns for name, patterns in groups.items() if patterns}
 
 
 def _category_figures(categories: Mapping[str, Patterns], measure: Measure) -> list[dict[str, Any]]:

@@ -44,7 +44,10 @@ FEWEST_QUERIES = 10
 
 
 # The splits of a report in addition to the whole; `agreement_of` takes any of them.
-SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine", "self")
+SPLITS = (
+    *("pair", "query", "category", "guideline", "week", "criterion", "machine", "self"),
+    "settling",
+)
 
 
 class Measure:

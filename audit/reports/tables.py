@@ -30,6 +30,13 @@ class Line(NamedTuple):
     headline: dict[str, Any]
     address: str = ""
 
+    @property
+    def first(self) -> list[dict[str, Any]]:
+        """The three coefficients to show; the others are folded."""
+        for_raters = "fleiss" if len(self.raters) > 2 else "cohen"
+        shown = ("percent", for_raters, HEADLINE)
+        return [one for one in self.coefficients if one["key"] in shown]
+
 
 class Table(NamedTuple):
     """Scopes in one table: `of` names a line, `unit` what was counted, `by` the raters; `left_out`
@@ -74,6 +81,12 @@ class Against(NamedTuple):
 # The tables of agreement among people in their order: key, title, what names a line, unit.
 _TABLES = (
     ("judgments", "Judgments of people", "people", "documents"),
+    (
+        "settling",
+        "Judgments, before and after settling",
+        "what is counted",
+        "documents",
+    ),
     ("pairs", "Judgments, by pair of people", "pair of people", "documents"),
     ("selves", "Each person with themselves", "person", "documents"),
     ("queries", "Judgments, by query", "query", "documents"),
@@ -89,7 +102,11 @@ _TABLES = (
         "ratings",
     ),
 )
-_ONLY_IF_SPLIT = ("categories", "review-categories", "guidelines", "weeks")
+_SETTLING = {
+    "after_settling": "With the grades that leads settled",
+    "changed": "Documents that somebody found changed",
+}
+_ONLY_IF_SPLIT = ("settling", "categories", "review-categories", "guidelines", "weeks")
 _PAIR = ("one", "other")
 
 
@@ -111,16 +128,30 @@ def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Li
     judgments, reviews = figures["judgments"], figures["reviews"]
     selves = figures.get("selves", {"all": None, "people": []})
     together = [selves["all"]] if len(selves["people"]) > 1 else []
+    pairs = [
+        _line(
+            "{one} and {other}".format(**dict(zip(_PAIR, one["raters"], strict=True))),
+            one,
+            replace(scope, people=tuple(one["raters"])),
+        )
+        for one in judgments["pairs"]
+    ]
+    everybody = _line("All people", judgments["all"])
+    if len(everybody.raters) == 2 and len(pairs) == 1:
+        # One line for both: the pair has figures besides, the whole may have more intervals.
+        [pair] = pairs
+        pairs = []
+        besides = pair.coefficients[len(everybody.coefficients) :]
+        everybody = pair._replace(
+            coefficients=[*everybody.coefficients, *besides], headline=everybody.headline
+        )
     return {
-        "judgments": [_line("All people", judgments["all"])],
-        "pairs": [
-            _line(
-                "{one} and {other}".format(**dict(zip(_PAIR, one["raters"], strict=True))),
-                one,
-                replace(scope, people=tuple(one["raters"])),
-            )
-            for one in judgments["pairs"]
+        "judgments": [everybody],
+        "settling": [
+            everybody._replace(label="As people judged", address=""),
+            *(_line(label, judgments[key]) for key, label in _SETTLING.items() if key in judgments),
         ],
+        "pairs": pairs,
         "selves": [
             *(_line("All people", one) for one in together),
             *(_line(one["raters"][0], one) for one in selves["people"]),
@@ -231,7 +262,7 @@ def _of_domain(one: dict[str, Any], reviews: dict[str, Any], scope: Scope) -> Li
 
 def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Line:
     coefficients = [
-        {**figures["coefficients"][key], "title": title}
+        {**figures["coefficients"][key], "title": title, "key": key}
         for key, title in COEFFICIENTS.items()
         # A report of an older version lacks coefficients that were added later.
         if key in figures["coefficients"]
@@ -239,7 +270,7 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
     for key, title in (("prevalence", "Prevalence index"), ("bias", "Bias index")):
         if key in figures:
             of = f"relevant is {figures['relevant_from']} or more"
-            coefficients.append({**figures[key], "title": f"{title}, {of}"})
+            coefficients.append({**figures[key], "title": f"{title}, {of}", "key": key})
     return Line(
         label,
         figures["units"],

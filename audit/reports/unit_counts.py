@@ -19,7 +19,19 @@ from operator import and_, or_
 from typing import Any, Literal, NamedTuple
 
 from django.db import connection
-from django.db.models import Case, Exists, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 
 from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, RejudgeRequest
@@ -41,6 +53,15 @@ class VersionKey(NamedTuple):
     version: int
 
 
+class UnitOutcome(NamedTuple):
+    """The grade that a lead settled for a unit, and its earlier relevance under an altered
+    narrative; None if there is none.
+    """
+
+    settled: int | None
+    prior: int | None
+
+
 @dataclass(frozen=True)
 class Counts:
     """Everything that a report of agreement is computed from.
@@ -59,6 +80,8 @@ class Counts:
         reviews_with_machines: The same for people and machines together; empty if no machine
             has reviewed anything.
         reviews_of_categories: Patterns of auditors for each category of instructions.
+        outcomes: Patterns of people by what was settled and what was relevant before; empty in a
+            scope of the past.
     """
 
     scale: list[int]
@@ -71,7 +94,34 @@ class Counts:
     reviews: dict[str, Patterns]
     reviews_with_machines: dict[str, Patterns]
     reviews_of_categories: dict[str, Patterns]
+    outcomes: dict[UnitOutcome, Patterns] = field(default_factory=dict)
     review_domains: dict[tuple[str, str], Patterns] = field(default_factory=dict)
+
+    @property
+    def with_settled_grades(self) -> Patterns:
+        """Patterns of people, each of whom gives the settled grade where a lead has settled; empty
+        if nothing is settled.
+        """
+        if all(of.settled is None for of in self.outcomes):
+            return Counter()
+        found: Patterns = Counter()
+        for of, patterns in self.outcomes.items():
+            for pattern, times in patterns.items():
+                grades = {m: grade if of.settled is None else of.settled for m, grade in pattern}
+                found[tuple(grades.items())] += times
+        return found
+
+    @property
+    def found_changed(self) -> Patterns:
+        """Patterns of people on documents that at least one of them found changed: the grade under
+        the altered narrative is another one than the earlier relevance.
+        """
+        found: Patterns = Counter()
+        for of, patterns in self.outcomes.items():
+            for pattern, times in patterns.items():
+                if of.prior is not None and any(grade != of.prior for _, grade in pattern):
+                    found[pattern] += times
+        return found
 
     @property
     def levels(self) -> dict[str, int]:
@@ -91,6 +141,10 @@ class Counts:
             ("weeks", ((day.isoformat(), patterns) for day, patterns in self.weeks.items())),
             ("reviews", self.reviews.items()),
             ("reviews with machines", self.reviews_with_machines.items()),
+            (
+                "settled",
+                ((of, found) for of, found in self.outcomes.items() if of.settled is not None),
+            ),
         ]
         lines = [json.dumps(["scale", self.scale, self.rubric.name, self.levels])]
         for section, groups in sections:
@@ -151,6 +205,7 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
             else {}
         ),
         reviews_of_categories=review_patterns(project, scope, rubric, by="category"),
+        outcomes=_by_outcome(project, scope),
         review_domains={} if scope.domain else _by_domain(project, scope, rubric),
     )
 
@@ -263,6 +318,26 @@ def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
         )
     }
     return {under[narrative]: patterns for narrative, patterns in found.items()}
+
+
+def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
+    """Count units by what a lead has settled and by their earlier relevance."""
+    if scope.criterion or scope.guideline is not None:
+        return {}
+    decision = Adjudication.objects.current().filter(
+        narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
+    )
+    of_altered = When(narrative__side=Narrative.Side.ALTERED, then="candidate__prior_relevance")
+    units = (
+        judgments_in(project, scope)
+        .annotate(settled=Subquery(decision.values("relevance")[:1]), prior=Case(of_altered))
+        .values("narrative_id", "candidate_id", "settled", "prior")
+    )
+    units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
+    texts = (f"COALESCE(CAST({column} AS TEXT), '')" for column in ("settled", "prior"))
+    found = count_patterns(units, " || ' ' || ".join(texts))
+    grades = {key: [int(grade) if grade else None for grade in key.split(" ")] for key in found}
+    return {UnitOutcome(*grades[key]): patterns for key, patterns in sorted(found.items())}
 
 
 def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NotRequired, cast
+from typing import Any, NotRequired, TypeVar, cast
 
 from django.conf import settings
 
@@ -27,6 +27,7 @@ from exporters.exports.naming import published_names
 from exporters.exports.rule_facts import KindFacts
 from exporters.releases.models import Release
 
+Entry = TypeVar("Entry")
 NAME = "release.json"
 VERSION = 1
 # Files that belong to no format: the guidelines and the queries.
@@ -88,8 +89,8 @@ def compose(
         guidelines=guideline.version if guideline else None,
         grades=next(iter(written.values()))["grades"],
         counts={name: manifest["counts"] for name, manifest in written.items()},
-        rules=[rule for manifest in written.values() for rule in manifest["rules"]],
-        warnings=[words for manifest in written.values() for words in manifest["warnings"]],
+        rules=_each_once(rule for manifest in written.values() for rule in manifest["rules"]),
+        warnings=_each_once(said for manifest in written.values() for said in manifest["warnings"]),
         notes={name: manifest["notes"] for name, manifest in written.items()},
         files=files,
     )
@@ -98,6 +99,15 @@ def compose(
             if key in manifest:
                 held[key] = manifest[key]  # type: ignore[literal-required]
     return held
+
+
+def _each_once(entries: Iterable[Entry]) -> list[Entry]:
+    """Return what several formats say, each of it once."""
+    found: list[Entry] = []
+    for entry in entries:
+        if entry not in found:
+            found.append(entry)
+    return found
 
 
 def _author_name(release: Release) -> str:

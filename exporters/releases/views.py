@@ -215,10 +215,12 @@ def _content(found: Release) -> dict[str, Any]:
         {
             "name": name,
             "archive": _with_url(found, contents.files(found)[f"{name}.zip"]),
-            "files": [file for file in every if file["name"].startswith(f"{name}/")],
+            "files": files,
+            "bytes": sum(file["bytes"] for file in files),
             "notes": held["notes"][name],
         }
         for name in held["counts"]
+        for files in [[file for file in every if file["name"].startswith(f"{name}/")]]
     ]
     earlier = Release.objects.made().filter(project=found.project_id, pk__lt=found.pk)
     others = earlier.order_by("-pk").values_list("name", flat=True)[:SHOWN]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Project
+from annotate.models import Adjudication, Assignment, Candidate, Flag, Project
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
@@ -56,6 +56,32 @@ def test_judgments_of_people_are_measured(judged):
     assert values(scope, "percent", "cohen") == [pytest.approx(4 / 5), pytest.approx(8 / 13)]
     # Alpha: 1 - 9 * 2 / (2 * 5 * 5) of 10 values, five of each.
     assert values(scope, "alpha_nominal") == [pytest.approx(16 / 25)]
+
+
+def test_after_settling_everybody_gives_the_settled_grade(judged):
+    assert "after_settling" not in figures(judged)["judgments"]
+    Adjudication.objects.create(
+        narrative=judged.narrative,
+        candidate=Candidate.objects.get(document__doc_id="c"),
+        relevance=0,
+        by=factories.lead(judged.project, "lea"),
+        reason="It is about ports.",
+    )
+
+    found = figures(judged)["judgments"]
+
+    # Without the decision they differ on c; with it both give 0.
+    assert values(found["all"], "percent") == [pytest.approx(4 / 5)]
+    assert values(found["after_settling"], "percent", "cohen") == [1.0, 1.0]
+    assert found["after_settling"]["units"] == 5
+
+
+def test_changed_documents_are_those_that_somebody_found_changed(judged):
+    changed = figures(judged)["judgments"]["changed"]
+
+    # All were relevant (1) before: a, c and d are 0 for somebody, and they differ on c.
+    assert changed["units"] == 3
+    assert values(changed, "percent") == [pytest.approx(2 / 3)]
 
 
 def test_every_scope_carries_every_coefficient_with_its_interval(judged):
@@ -294,8 +320,8 @@ def test_progress_counts_the_scopes(judged):
 
     figures(judged, progress=progress)
 
-    # All people, one pair, one query, one week; all criteria and each of the six.
-    assert (progress.step, progress.done, progress.total) == ("Measuring agreement", 11, 11)
+    # All people, changed documents, a pair, a query, a week; all criteria and each of the six.
+    assert (progress.step, progress.done, progress.total) == ("Measuring agreement", 12, 12)
 
 
 def test_computing_stops_when_cancelled(judged):
@@ -312,7 +338,7 @@ def test_the_rows_are_read_in_a_fixed_number_of_queries(judged, django_assert_nu
         narrative = factories.altered(factories.pair(query))
         judge(judged, f"n{number}", query=query, narrative=narrative, ada=1, ben=0)
 
-    with django_assert_num_queries(25):
+    with django_assert_num_queries(26):
         figures(judged)
 
 

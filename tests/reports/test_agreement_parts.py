@@ -155,6 +155,19 @@ def test_each_line_of_a_split_opens_its_part(led, client):
         assert f'href="{led.url}?{part}"' in page
 
 
+def test_two_people_have_one_table_with_three_coefficients_and_the_rest_folded(led, client):
+    computed(led)
+
+    shown = text(client.get(led.url))
+
+    assert "Judgments, by pair of people" not in shown
+    first, _, _rest = shown.partition('id="agreement-judgments"')[2].partition("</section>")
+    before, _, folded = first.partition("All coefficients")
+    assert before.count("coefficients-title") == 3
+    # Eleven coefficients of the two, with prevalence and bias.
+    assert folded.count("coefficients-title") == 13
+
+
 def test_the_project_page_shows_the_whole_and_never_a_part(led, client):
     computed(led, "query=302")
 

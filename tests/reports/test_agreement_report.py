@@ -110,7 +110,7 @@ def test_the_worker_fills_the_report(disputed, published, settings):
     assert (report.state, report.code_version) == ("done", settings.VERSION)
     assert report.figures is not None
     assert report.figures["judgments"]["all"]["units"] == 2
-    assert (report.done, report.total) == (11, 11)
+    assert (report.done, report.total) == (12, 12)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -277,7 +277,7 @@ def test_agreement_is_drawn_from_the_newest_report_least_first(tides, client):
 
     charts = {one["table"].key: one for one in page.context["charts"]}
     values = [line.headline["value"] for line in charts["queries"]["lines"]]
-    assert [line.label for line in charts["pairs"]["lines"]] == ["ada and ben"]
+    assert [line.label for line in charts["judgments"]["lines"]] == ["ada and ben"]
     assert sorted(line.label for line in charts["queries"]["lines"]) == ["301", "302"]
     assert values == sorted(values)
     assert page.content.decode().count("The same as a table") == len(charts)
