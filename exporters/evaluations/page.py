@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from django.db.models.fields.json import KeyTransform
 from django.urls import reverse
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from base.tags.figures import interval_remark, true_minus
 from exporters.evaluations.documents import SIDES, TopicDocument, find_candidates
+from exporters.evaluations.models import Evaluation
 from exporters.evaluations.tables import interval_text
 
 # Measures in the first table; the others are folded below it.
@@ -21,6 +23,9 @@ MOST_POINTS = 400
 MOST_DECIDING = 25
 MOST_LINKED = 20
 BINS = 20
+# How many releases are compared, and how many evaluations are looked at for them.
+MOST_RELEASES = 20
+MOST_READ = 200
 
 
 class Bar(NamedTuple):
@@ -144,6 +149,67 @@ def topic_rows(project: Project, results: Mapping[str, Any]) -> list[dict[str, A
     topics = results["collection"]["topics"]
     urls = query_urls(project, [row["topic"] for row in topics[:MOST_POINTS]])
     return [{**row, "url": urls.get(row["topic"], "")} for row in topics]
+
+
+def dropped_shares(topics: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the topics that have a share that dropped, the largest first."""
+    known = [row for row in topics if row["share_dropped"] is not None]
+    return sorted(known, key=lambda row: (-row["share_dropped"], row["topic"]))[:MOST_POINTS]
+
+
+def over_releases(found: Evaluation, system: str, measure: str) -> list[dict[str, Any]]:
+    """Return a system's value by a measure on each release of the project, the oldest first.
+
+    From the newest evaluation of each release with the same options; the last MOST_RELEASES.
+    """
+    measured = Evaluation.objects.computed().filter(
+        project=found.project_id, release__isnull=False, options=found.options
+    )
+    newest: dict[int, tuple[int, str, list[dict[str, Any]]]] = {}
+    for pk, release, name, systems in measured.values_list(
+        "pk", "release_id", "release__name", "systems"
+    )[:MOST_READ]:
+        if any(one["name"] == system for one in systems):
+            newest.setdefault(release, (pk, name, systems))
+    runs = next((one["runs"] for one in found.systems if one["name"] == system), {})
+    places = {
+        pk: next(at for at, one in enumerate(systems) if one["name"] == system)
+        for pk, _name, systems in newest.values()
+    }
+    values = _values_of(places, measure)
+    return [
+        {
+            "release": name,
+            "url": reverse("exporters:evaluation", args=[found.project.slug, pk]),
+            "same_runs": systems[places[pk]]["runs"] == runs,
+            **{key: (values.get(pk) or {}).get(key) for key in ("value", "low", "high", "n")},
+            "cell": _cell(values.get(pk)),
+        }
+        for _release, (pk, name, systems) in sorted(newest.items())[-MOST_RELEASES:]
+    ]
+
+
+def release_table(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Return the rows of `over_releases` as a table, its head first."""
+    fields = ["release", "value", "low", "high", "n", "same_runs"]
+    return [
+        fields,
+        *(["" if row[key] is None else str(row[key]) for key in fields] for row in rows),
+    ]
+
+
+def _values_of(places: Mapping[int, int], measure: str) -> dict[int, dict[str, Any] | None]:
+    """Return a measure's value of one system in each evaluation; `places`: its place in each."""
+    values: dict[int, dict[str, Any] | None] = {}
+    for place in set(places.values()):
+        of_system = KeyTransform(place, KeyTransform("systems", "results"))
+        rows = Evaluation.objects.filter(pk__in=[pk for pk in places if places[pk] == place])
+        values |= dict(
+            rows.annotate(
+                measured=KeyTransform(measure, KeyTransform("values", of_system))
+            ).values_list("pk", "measured")
+        )
+    return values
 
 
 def histogram(project: Project, values: Iterable[tuple[str, float | None]]) -> list[Bin]:

@@ -13,9 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
+from base.csv_output import csv_lines
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
-from exporters.evaluations import access, page, tables
+from base.plots import as_file
+from exporters.evaluations import access, charts, page, tables
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.forms import EvaluationForm
 from exporters.evaluations.models import Evaluation
@@ -90,7 +92,7 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def evaluation_table(
     request: PageRequest, slug: str, pk: int, table: str, kind: str
 ) -> HttpResponse:
-    """Send one table of the results as CSV, Markdown or LaTeX, or all results as JSON."""
+    """Send a table of the results as CSV, Markdown or LaTeX, a chart as SVG, or all as JSON."""
     found = access.computed_evaluation(request.user, slug, pk)
     results = found.results
     if results is None:
@@ -100,6 +102,12 @@ def evaluation_table(
         response: HttpResponse = JsonResponse(
             results, json_dumps_params={"indent": 2, "ensure_ascii": False}
         )
+    elif table in charts.CHARTS and kind == "svg":
+        drawn = as_file(charts.draw(table, _content(request, found)))
+        response = HttpResponse(drawn, content_type="image/svg+xml")
+    elif (table, kind) == ("over-releases", "csv"):
+        lines = csv_lines(page.release_table(_content(request, found)["over_releases"]))
+        response = HttpResponse("".join(lines), content_type=tables.KINDS["csv"])
     elif table in tables.TABLES and kind in tables.KINDS:
         frame = tables.TABLES[table](results)
         response = HttpResponse(tables.render_table(frame, kind), content_type=tables.KINDS[kind])
@@ -131,6 +139,9 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         (one["moves"] for one in results["systems"] if one["name"] == system), []
     )
     here = reverse("exporters:evaluation", args=[project.slug, found.pk])
+    topics = page.topic_rows(project, results)
+    chosen = urlencode({"system": system, "measure": measure})
+    against = results["baseline"] if results["baseline"] not in ("", system) else ""
     differences = page.difference_rows(results)
     return {
         "results": results,
@@ -145,7 +156,7 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         "systems": [(name, f"{here}?{urlencode({'system': name})}") for name in names],
         "measures": [(one["key"], one["name"]) for one in results["measures"]],
         "bars": page.query_bars(project, results, measure, system),
-        "against": results["baseline"] if results["baseline"] not in ("", system) else "",
+        "against": against,
         "histogram": page.histogram(
             project, results["by_query"].get("p-mrr", {}).get(system, {}).items()
         ),
@@ -156,7 +167,16 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         "places": page.place_rows(results, measure),
         "draws": results.get("places"),
         "totals": tables.figures(results),
-        "topics": page.topic_rows(project, results),
+        "topics": topics,
+        "shares": page.dropped_shares(topics),
+        "over_releases": page.over_releases(found, system, measure),
+        "bars_caption": _bars_caption(measure, system, against),
+        "csv": {
+            name: _table_url(found, name, "csv") for name in ("queries", "documents", "collection")
+        }
+        | {"over_releases": f"{here}tables/over-releases.csv?{chosen}"},
+        "charts_url": f"{here}tables/",
+        "charts_query": chosen,
         "oracles": (results["oracles"] or {}).get("measures", []),
         "tables": [
             (name, [(kind, _table_url(found, name, kind)) for kind in tables.KINDS])
@@ -164,6 +184,18 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         ],
         "json_url": _table_url(found, "results", "json"),
     }
+
+
+def _bars_caption(measure: str, system: str, against: str) -> str:
+    if against:
+        return (
+            f"{name_of(measure)}: {system} minus {against}, a bar for each pair, the largest "
+            "difference first. A bar links to its query."
+        )
+    return (
+        f"{name_of(measure)} of {system}, a bar for each pair, the highest first. A bar links to "
+        "its query."
+    )
 
 
 def _choose(requested: str, available: list[str], otherwise: str) -> str:
