@@ -14,10 +14,12 @@ from typing import NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-WIDTH, HEIGHT = 760, 300
-LEFT, RIGHT, TOP, BOTTOM = 60, 12, 12, 76
-# The side of a square chart.
-SIDE = 420
+WIDTH, HEIGHT = 760, 250
+LEFT, RIGHT, TOP, BOTTOM = 60, 12, 12, 28
+# How much more room names need that do not fit beside each other, and the width of a letter.
+SLANTED, LETTER = 52, 7.5
+# The width of charts of which two stand side by side, and the side of a square one.
+HALF, SIDE = 440, 420
 # With more marks than this, only some of them have their names below.
 MOST_NAMED = 40
 MOST_LETTERS = 14
@@ -82,6 +84,7 @@ def bar_chart(title: str, marks: Sequence[Mark], y: Axis) -> SafeString:
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     at = _positions(y, TOP + height, TOP)
     step = width / max(len(marks), 1)
+    fits = max((len(_shortened(mark.name)) for mark in marks), default=0) * LETTER < step
     zero = at(0)
     drawn = []
     every = math.ceil(len(marks) / MOST_NAMED)
@@ -94,24 +97,24 @@ def bar_chart(title: str, marks: Sequence[Mark], y: Axis) -> SafeString:
             *(mark.kind, COLOURS[mark.kind], f"{x + (step - thick) / 2:.2f}"),
             *(f"{min(top, zero):.2f}", f"{thick:.2f}", f"{max(abs(top - zero), 0.75):.2f}"),
         )
-        drawn.append((_linked(mark, bar),))
+        drawn.append(_linked(mark, bar))
         if place % every == 0:
             names.append((f"{x + step / 2:.2f}", str(TOP + height + 14), _shortened(mark.name)))
+    anchor, turn = ("middle", "") if fits else ("end", " rotate(-40)")
     labels = format_html_join(
         "",
-        '<text class="name" fill="' + INK + '" font-size="12" text-anchor="end" '
-        'transform="translate({} {}) rotate(-40)">{}</text>',
-        names,
+        '<text fill="{}" font-size="12" text-anchor="{}" transform="translate({} {}){}">{}</text>',
+        ((INK, anchor, x, y, turn, name) for x, y, name in names),
     )
     line = _line("axis", INK, LEFT, zero, WIDTH - RIGHT, zero)
     frame = _y_axis(y, at, WIDTH)
-    return _svg(title, WIDTH, HEIGHT, [frame, *(one for (one,) in drawn), line, labels])
+    whole = HEIGHT if fits else HEIGHT + SLANTED
+    return _svg(title, WIDTH, whole, [frame, *drawn, line, labels])
 
 
 def histogram(title: str, marks: Sequence[Mark], x: Axis, y: Axis) -> SafeString:
     """Draw a bar for each mark, which begins at its `x` and ends where the next one begins."""
-    below = 44
-    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - below
+    width, height = HALF - LEFT - RIGHT, HEIGHT - TOP - 44
     across, up = _positions(x, LEFT, LEFT + width), _positions(y, TOP + height, TOP)
     step = width / max(len(marks), 1)
     drawn = []
@@ -123,8 +126,8 @@ def histogram(title: str, marks: Sequence[Mark], x: Axis, y: Axis) -> SafeString
                 *(f"{up(mark.y):.2f}", f"{step - 2:.2f}", f"{up(0) - up(mark.y):.2f}"),
             )
             drawn.append(_linked(mark, bar))
-    parts = [_y_axis(y, up, WIDTH), *drawn, _x_axis(x, across, TOP + height)]
-    return _svg(title, WIDTH, HEIGHT, parts)
+    parts = [_y_axis(y, up, HALF), *drawn, _x_axis(x, across, TOP + height)]
+    return _svg(title, HALF, HEIGHT, parts)
 
 
 def scatter(title: str, marks: Sequence[Mark], x: Axis, y: Axis) -> SafeString:
@@ -132,7 +135,7 @@ def scatter(title: str, marks: Sequence[Mark], x: Axis, y: Axis) -> SafeString:
     right, bottom = SIDE - RIGHT, SIDE - 52
     across, down = _positions(x, LEFT + 8, right - 8), _positions(y, TOP + 8, bottom - 8)
     frame = format_html(
-        '<rect class="frame" fill="none" stroke="{}" x="{}" y="{}" width="{}" height="{}"/>',
+        '<rect class="edge" fill="none" stroke="{}" x="{}" y="{}" width="{}" height="{}"/>',
         *(LINE, LEFT, TOP, right - LEFT, bottom - TOP),
     )
     points = [
@@ -173,7 +176,7 @@ def _y_axis(axis: Axis, at: Callable[[float], float], across: float | None) -> S
     for value, number in axis.ticks:
         y = at(value)
         if across is not None:
-            parts.append((_line("grid", LINE, LEFT, y, across - RIGHT, y),))
+            parts.append((_line("rule", LINE, LEFT, y, across - RIGHT, y),))
         parts.append((_text(LEFT - 6, y + 4, number, "end"),))
     middle = (at(axis.ticks[0][0]) + at(axis.ticks[-1][0])) / 2
     title = format_html(

@@ -330,13 +330,13 @@ def test_the_page_shows_values_differences_and_charts_with_their_links(leading, 
     assert "+0.750" in page
     best = answer.context["bars"][0]
     assert f"<title>{best.label}: {best.value:+.3f}</title>" in page
-    assert 'Ranks of documents that lost relevance, ' in page
+    assert "Ranks of documents that lost relevance, " in page
     settle = reverse("audit:disagreement", args=[leading.narrative.pk, leading.pool["a"].pk])
     query = reverse("annotate:query", args=[leading.project.slug, leading.pair.query_id])
     # Each is in the chart, and in the table of the same values.
     assert page.count(settle) == 2
-    # The bar, its table, the table of the histogram, and the figures by pair.
-    assert page.count(f'href="{query}"') == 4
+    # The bar, its table, the table of the histogram, the share that dropped, the figures by pair.
+    assert page.count(f'href="{query}"') == 5
     assert "Does this set measure anything?" in page
 
 
@@ -349,7 +349,7 @@ def test_the_list_begins_with_the_charts_of_the_newest_results(leading, client):
 
     assert page.context["newest"] == newest
     assert [bar.value for bar in page.context["bars"]] == [0.75]
-    assert 'Ranks of documents that lost relevance, ' in page.content.decode()
+    assert "Ranks of documents that lost relevance, " in page.content.decode()
 
 
 def test_the_list_shows_no_results_to_a_lead_who_still_judges(leading, client):
@@ -360,7 +360,7 @@ def test_the_list_shows_no_results_to_a_lead_who_still_judges(leading, client):
     page = client.get(page_url(leading))
 
     assert "bars" not in page.context
-    assert 'Ranks of documents that lost relevance, ' not in page.content.decode()
+    assert "Ranks of documents that lost relevance, " not in page.content.decode()
 
 
 def test_the_charts_begin_with_a_measure_that_has_values(leading, client):
