@@ -45,7 +45,7 @@ def read_once(
     """
 
     @wraps(function)
-    def read(of: Of, *args: Given.args, **kwargs: Given.kwargs) -> Read:
+    def read(of: Of, /, *args: Given.args, **kwargs: Given.kwargs) -> Read:
         results = _read.get()
         if results is None:
             return function(of, *args, **kwargs)

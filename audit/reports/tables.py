@@ -103,8 +103,8 @@ _TABLES = (
     ),
 )
 _SETTLING = {
-    "after_settling": "With the grades that leads settled",
-    "changed": "Documents that somebody found changed",
+    "after_settling": "After settling",
+    "changed": "Found changed by somebody",
 }
 _ONLY_IF_SPLIT = ("settling", "categories", "review-categories", "guidelines", "weeks")
 _PAIR = ("one", "other")

@@ -171,7 +171,7 @@ def over_releases(found: Evaluation, system: str, measure: str) -> list[dict[str
     )[:MOST_READ]:
         if any(one["name"] == system for one in systems):
             newest.setdefault(release, (pk, name, systems))
-    runs = next((one["runs"] for one in found.systems if one["name"] == system), {})
+    runs: dict[str, Any] = next((one["runs"] for one in found.systems if one["name"] == system), {})
     places = {
         pk: next(at for at, one in enumerate(systems) if one["name"] == system)
         for pk, _name, systems in newest.values()

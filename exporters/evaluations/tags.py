@@ -5,6 +5,8 @@ The marks of a chart are links for the mouse; a table below it has the same valu
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from django import template
 from django.template import Context
 from django.utils.safestring import SafeString
@@ -17,7 +19,7 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def evaluation_chart(context: Context, name: str) -> SafeString:
     """Draw one of the charts of `exporters.evaluations.charts` from the context of the page."""
-    return charts.draw(name, context.flatten())
+    return charts.draw(name, cast(dict[str, Any], context.flatten()))
 
 
 @register.simple_tag(takes_context=True)
