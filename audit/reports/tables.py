@@ -104,7 +104,7 @@ _TABLES = (
 )
 _SETTLING = {
     "after_settling": "After settling",
-    "changed": "Found changed by somebody",
+    "changed": "Found changed",
 }
 _ONLY_IF_SPLIT = ("settling", "categories", "review-categories", "guidelines", "weeks")
 _PAIR = ("one", "other")
