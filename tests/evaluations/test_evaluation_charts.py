@@ -13,6 +13,8 @@ from exporters.evaluations.charts import CHARTS
 from tests.evaluations.evaluating import make_evaluation, scene
 from tests.exports.conftest import make_release
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def leading(db, client, empty_storage):

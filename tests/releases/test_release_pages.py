@@ -25,7 +25,7 @@ from annotate.models import (
     Query,
 )
 from annotate.topics.removal import QUERIES
-from exporters.models import Release
+from exporters.models import Publication, Release
 from exporters.releases import contents, file_store
 from tests import factories
 from tests.exports.conftest import LATER, make_release
@@ -504,6 +504,19 @@ def test_the_pages_cost_the_same_however_many_there_are(
     # It also writes the qrels once, as the release does, and deletes them.
     with django_assert_max_num_queries(110):
         carla.get(url("new_release"))
+
+
+def test_a_release_says_each_thing_once_and_has_one_part_for_each_format(tides, carla):
+    Publication.objects.create(project=tides.project, layouts=["beir", "mteb", "hf"])
+
+    held = contents.of(make_release(tides, "v1.0"))
+
+    page = text(carla.get(url("release", "v1.0")))
+    for said in (held["warnings"], held["rules"]):
+        assert all(said.count(one) == 1 for one in said)
+    for name in ("trec", "jsonl", "beir", "mteb", "hf"):
+        assert page.count(f"<summary>Files of {name}</summary>") == 1
+        assert page.count(f'All in one archive<span class="visually-hidden">: {name}</span>') == 1
 
 
 def test_user_text_is_escaped(tides, carla):
