@@ -73,6 +73,9 @@ ELSEWHERE = {
     # tests/rewriting/test_versions.py
     "narrative.replaced",
     "narrative.returned",
+    # tests/rewriting/test_sending_back.py
+    "narrative.sent_back",
+    "narrative.kept",
     # tests/releases/test_release_trial.py
     "release.discarded",
     "export.taken",

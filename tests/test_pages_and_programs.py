@@ -85,6 +85,8 @@ SAME = {
     "annotate:pair_assignment": ["POST annotate:api_pair_assignments"],
     "annotate:rewrite": ["POST annotate:api_narratives"],
     "annotate:load_taking_back": ["PUT annotate:api_taking_back"],
+    "annotate:send_back": ["PUT annotate:api_sent_back"],
+    "annotate:take_back": ["DELETE annotate:api_sent_back"],
     "annotate:narrative_current": ["PUT annotate:api_narrative_current"],
     "annotate:draft": [
         "PUT annotate:api_draft",
@@ -96,7 +98,7 @@ SAME = {
     "annotate:undo": ["POST annotate:api_undo"],
     "annotate:judgment": ["POST annotate:api_judgments", "DELETE annotate:api_judgment"],
     "annotate:flag": ["POST annotate:api_flags", "DELETE annotate:api_flag"],
-    "audit:review_acceptance": ["POST audit:api_review_acceptance"],
+    "audit:review_decisions": ["POST audit:api_review_decisions"],
     "audit:review_assignment": ["POST audit:api_review_assignment"],
     "audit:review_draw": ["PUT audit:api_review_draw", "DELETE audit:api_review_draw"],
     "audit:rubric": ["POST audit:api_rubrics"],

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from annotate.overview.api import assignments, collection, dashboard, notices, query_people, steps
+from annotate.overview.api import (
+    assignments,
+    collection,
+    dashboard,
+    notices,
+    query_people,
+    search,
+    steps,
+)
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
@@ -17,6 +25,7 @@ urlpatterns = [
     route(f"{PROJECT}pace/", dashboard.Pace, "api_pace"),
     route(f"{PROJECT}matrix/", dashboard.MatrixPart, "api_matrix"),
     route(f"{PROJECT}flags/", dashboard.ProjectFlags, "api_project_flags"),
+    route(f"{PROJECT}search/", search.Search, "api_search"),
     route(f"{PROJECT}queries/", collection.Queries, "api_queries"),
     route(QUERY, collection.OneQuery, "api_query"),
     route(f"{QUERY}people/", query_people.QueryPeople, "api_query_people"),

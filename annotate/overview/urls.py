@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.overview.views import dashboard, home, notices, query_people, removal
+from annotate.overview.views import dashboard, home, notices, query_people, removal, search
 from annotate.overview.views import project as projects
 
 urlpatterns = [
@@ -30,6 +30,7 @@ urlpatterns = [
         removal.restoration,
         name="restoration",
     ),
+    path("projects/<slug:slug>/search/", search.search_project, name="search"),
     path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
     path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
     path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),

@@ -100,6 +100,8 @@ class InstructionPair(models.Model):
     sent_back_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+    # Why a lead sent it back; "" if a decision on its reviews did.
+    sent_back_reason = models.TextField(blank=True, default="", db_default="")
     # Removed: nobody works on it any more, and no export contains it. By a decision of a review, or
     # taken out with a reason (`removed_by` is null for a command).
     removed_at = models.DateTimeField(null=True, blank=True)
@@ -121,6 +123,10 @@ class InstructionPair(models.Model):
                 name="pair_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
             ),
             at_and_by("pair_sent_back_by_and_at", "sent_back"),
+            models.CheckConstraint(
+                name="pair_sent_back_reason_only_if_sent_back",
+                condition=Q(sent_back_at__isnull=False) | Q(sent_back_reason=""),
+            ),
             models.CheckConstraint(
                 name="pair_removed_by_someone_or_with_a_reason",
                 condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")

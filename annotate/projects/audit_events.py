@@ -98,6 +98,8 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "pairs.removed": Kind("Took instructions out", reveals_judgments=True),
     "pairs.restored": Kind("Brought instructions back", reveals_judgments=True),
     "narrative.replaced": Kind("Saved another version of a narrative", reveals_judgments=True),
+    "narrative.sent_back": Kind("Sent a narrative back to its writer"),
+    "narrative.kept": Kind("Took back that a narrative was sent back"),
     "narrative.returned": Kind("Went back to a version of a narrative", reveals_judgments=True),
     "job.retried": Kind("Tried a job again"),
     "assignment.freed": Kind("Freed a task"),

@@ -169,16 +169,19 @@ def _error_message(wrong: InvalidLines) -> str:
 
 
 def send_back(
-    *, pair: InstructionPair, by: Membership, now: datetime | None = None
+    *, pair: InstructionPair, by: Membership, reason: str = "", now: datetime | None = None
 ) -> InstructionPair:
-    """Ask for a new version of the altered narrative: its rewrite assignment has work again."""
+    """Ask for a new version of the altered narrative: its rewrite assignment has work again.
+
+    `reason`: "" if a decision on its reviews has it.
+    """
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _lock_for_lead(pair, by)
+        pair = lock_for_lead(pair, by)
         if pair.current(Narrative.Side.ALTERED) is None:
             raise Refused("There is no altered narrative yet that could be sent back.")
-        pair.sent_back_at, pair.sent_back_by = now, by
-        pair.save(update_fields=["sent_back_at", "sent_back_by"])
+        pair.sent_back_at, pair.sent_back_by, pair.sent_back_reason = now, by, reason
+        pair.save(update_fields=["sent_back_at", "sent_back_by", "sent_back_reason"])
         assignments.reopen(pair=pair, tasks=(Assignment.Task.REWRITE,))
     return pair
 
@@ -189,7 +192,7 @@ def remove(
     """Take a pair out of the work and out of every export. Its rows stay."""
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _lock_for_lead(pair, by)
+        pair = lock_for_lead(pair, by)
         if pair.removed_at is None:
             pair.removed_at, pair.removed_by = now, by
             pair.save(update_fields=["removed_at", "removed_by"])
@@ -199,15 +202,21 @@ def remove(
 def undo_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
     """Undo `send_back` and `remove`; a pair that was taken out with a reason stays out."""
     with transaction.atomic():
-        pair = _lock_for_lead(pair, by)
+        pair = lock_for_lead(pair, by)
         pair.sent_back_at = pair.sent_back_by = None
+        pair.sent_back_reason = ""
         if not pair.removed_reason:
             pair.removed_at = pair.removed_by = None
-        pair.save(update_fields=["sent_back_at", "sent_back_by", "removed_at", "removed_by"])
+        pair.save(
+            update_fields=[
+                *("sent_back_at", "sent_back_by", "sent_back_reason"),
+                *("removed_at", "removed_by"),
+            ]
+        )
     return pair
 
 
-def _lock_for_lead(pair: InstructionPair, by: Membership) -> InstructionPair:
+def lock_for_lead(pair: InstructionPair, by: Membership) -> InstructionPair:
     """Return the pair, locked, if `by` leads its project."""
     if not by.leads or by.project_id != pair.project_id:
         raise Refused("Only leads of this project can do that.")

@@ -15,6 +15,7 @@ urlpatterns = [
         narratives.CurrentNarrative,
         "api_narrative_current",
     ),
+    route(f"{PAIR}sent-back/", narratives.NarrativeSentBack, "api_sent_back"),
     route(f"{PAIR}stale-answers/", narratives.StaleAnswers, "api_stale_answers"),
     route(f"{PAIR}draft/", drafts.MyDraft, "api_draft"),
     route(f"{PAIR}draft/overtaken/<str:which>/", drafts.Overtaken, "api_overtaken"),

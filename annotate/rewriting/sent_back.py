@@ -1,6 +1,7 @@
 """Why a narrative was sent back, for whoever rewrites it.
 
-The reasons come from reviews, in another app, which registers a provider here.
+A lead's own reason is with the pair (`sending_back`). Those of reviews come from another app, which
+registers a provider here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from annotate.pairs.models import InstructionPair
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 
 
@@ -31,8 +32,8 @@ class SentBack:
     at: datetime
     reason: str
     remarks: list[Remark]
-    # The page with the pair's whole history.
-    url: str
+    # The page with the pair's whole history; "" if there were no reviews.
+    url: str = ""
 
 
 Provider = Callable[[InstructionPair, Membership], SentBack | None]
@@ -53,5 +54,11 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     """
     if pair.sent_back_at is None:
         return None
+    if pair.sent_back_reason:
+        narrative = pair.current(Narrative.Side.ALTERED)
+        if narrative is None or not pair.is_sent_back(narrative.created_at):
+            return None
+        name = pair.sent_back_by.name if pair.sent_back_by else ""
+        return SentBack(name, pair.sent_back_at, pair.sent_back_reason, [])
     found = (provider(pair, reader) for provider in _providers)
     return next((one for one in found if one is not None), None)

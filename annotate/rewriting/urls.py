@@ -16,5 +16,7 @@ urlpatterns = [
         rewriting.make_current,
         name="narrative_current",
     ),
+    path("pairs/<int:pk>/sent-back/", rewriting.send_back, name="send_back"),
+    path("pairs/<int:pk>/sent-back/withdrawal/", rewriting.take_back, name="take_back"),
     path("pairs/<int:pk>/documents/<int:candidate_pk>/", rewriting.document, name="document"),
 ]

@@ -24,15 +24,16 @@ from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
-from annotate.rewriting import actions, drafts
+from annotate.rewriting import actions, drafts, sending_back
 from annotate.rewriting.desk import Desk, advice_context, changed_conditions, impact_context, is_key
 from annotate.rewriting.forms import DraftForm, NarrativeForm
 from annotate.rewriting.kept_and_dropped import outcome
 from annotate.rewriting.models import Draft
+from annotate.rewriting.sending_back import SendBackForm
 from annotate.rewriting.sent_back import why_sent_back
 from annotate.rewriting.versions import go_back, stale_answers
 from base.errors import Refused, Stale, Unconfirmed
-from base.page_request import PageRequest, refusal_as_message
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.word_diff import Op, Piece, before_pieces, diff
 
 TEMPLATE = "rewriting/rewrite.html"
@@ -179,6 +180,31 @@ def make_current(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
     return redirect("annotate:narrative", pk, narrative)
 
 
+@require_POST
+def send_back(request: PageRequest, pk: int) -> HttpResponse:
+    """Send the altered narrative back to its writer, with a reason."""
+    member, pair = access.led_pair(request.user, pk)
+    form = SendBackForm(request.POST)
+    desk = _desk(request, member, pair)
+    if form.is_valid():
+        with refusal_in(form, "reason"):
+            sending_back.send_back(pair=pair, **form.cleaned_data, by=member)
+            messages.success(request, "It is sent back. Its writer finds it among their tasks.")
+            return redirect("annotate:rewrite", pk)
+    page = NarrativeForm(initial=_initial_values(desk))
+    return _render_page(request, desk, page, sending=form, status=422)
+
+
+@require_POST
+def take_back(request: PageRequest, pk: int) -> HttpResponse:
+    """Take back that a narrative was sent back."""
+    member, pair = access.led_pair(request.user, pk)
+    with refusal_as_message(request):
+        sending_back.take_back(pair=pair, by=member)
+        messages.success(request, "Taken back: the version counts again as before.")
+    return redirect("annotate:rewrite", pk)
+
+
 @require_GET
 def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document of a pair, to read beside the narrative."""
@@ -309,6 +335,7 @@ def _render_page(
     form: NarrativeForm,
     *,
     in_texts: bool = False,
+    sending: SendBackForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the page with what is typed."""
@@ -346,6 +373,10 @@ def _render_page(
         and is_any_open(task=Assignment.Task.REWRITE, by=member),
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
+        "can_take_back": member.leads and bool(pair.sent_back_reason),
+        "sending": sending or SendBackForm(initial={"version": desk.version})
+        if member.leads and altered and not pair.is_sent_back(altered.created_at)
+        else None,
         **advice_context(desk, written, in_texts=in_texts),
         **impact_context(request, desk),
     }

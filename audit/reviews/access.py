@@ -56,7 +56,7 @@ def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
     return member, found
 
 
-def narratives_to_accept(member: Membership, keys: Sequence[int]) -> list[Narrative]:
+def ticked_narratives(member: Membership, keys: Sequence[int]) -> list[Narrative]:
     """Return the narrative versions that a lead ticked, in the order of their pairs' ids.
 
     Refused: one of them does not wait for this lead's decision.

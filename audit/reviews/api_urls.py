@@ -11,7 +11,7 @@ NARRATIVE = "narratives/<int:narrative>/"
 
 urlpatterns = [
     route(f"{PROJECT}reviews/", reviews.Reviews, "api_reviews"),
-    route(f"{PROJECT}reviews/acceptance/", reviews.ReviewAcceptance, "api_review_acceptance"),
+    route(f"{PROJECT}reviews/decisions/", reviews.ReviewDecisions, "api_review_decisions"),
     route(f"{PROJECT}reviews/assignment/", reviews.ReviewAssignment, "api_review_assignment"),
     route(f"{PROJECT}review-draw/", draws.InForce, "api_review_draw"),
     route(f"{PROJECT}rejected/", reviews.Rejected, "api_rejected"),

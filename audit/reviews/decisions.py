@@ -42,7 +42,7 @@ def decide(
     too_long = "The reason has %(length)s characters; at most %(most)s are kept."
     refuse_longer(reason, MAX_WORDS, too_long)
     with transaction.atomic():
-        lock_led_pair(narrative, by)
+        pair = lock_led_pair(narrative, by)
         refuse_if_superseded(narrative, "The narrative changed. Read the new version, then decide.")
         current = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
@@ -54,6 +54,8 @@ def decide(
                 f"{current.by} has decided this: {current.get_outcome_display().lower()}. "
                 "Withdraw that decision first."
             )
+        if pair.sent_back_reason and pair.is_sent_back(narrative.created_at):
+            raise Refused("It was sent back to its writer. Take that back first, then decide.")
         _refuse_undecided(narrative, outcome, reason, by.project)
         decision = Decision.objects.create(
             narrative=narrative, outcome=outcome, reason=reason, by=by, at=now
@@ -69,13 +71,25 @@ def decide(
     return decision
 
 
-def accept_many(
-    *, narratives: Sequence[Narrative], by: Membership, now: datetime | None = None
-) -> list[Decision]:
-    """Accept altered narratives that passed: all of them, or none.
+# Decisions that can be made on several instructions at once.
+OF_MANY = (Decision.Outcome.ACCEPTED, Decision.Outcome.REVISE)
 
-    Refused, naming the pair: as `decide`; and an empty list.
+
+def decide_many(
+    *,
+    narratives: Sequence[Narrative],
+    outcome: str,
+    reason: str = "",
+    by: Membership,
+    now: datetime | None = None,
+) -> list[Decision]:
+    """Accept several altered narratives that passed, or send several back with one reason: all of
+    them, or none.
+
+    Refused: an outcome that is not in `OF_MANY`, an empty list; naming the pair: as `decide`.
     """
+    if outcome not in OF_MANY:
+        raise Refused("Several instructions are accepted or sent back. Remove them one by one.")
     if not narratives:
         raise Refused("Tick one or more instructions first.")
     now = now or timezone.now()
@@ -84,11 +98,11 @@ def accept_many(
         for narrative in narratives:
             try:
                 made.append(
-                    decide(narrative=narrative, outcome=Decision.Outcome.ACCEPTED, by=by, now=now)
+                    decide(narrative=narrative, outcome=outcome, reason=reason, by=by, now=now)
                 )
             except Refused as refused:
                 raise Refused(
-                    f"{narrative.pair.pair_id}: {refused} None was accepted."
+                    f"{narrative.pair.pair_id}: {refused} Nothing was decided."
                 ) from refused
     return made
 

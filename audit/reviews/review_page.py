@@ -55,9 +55,9 @@ class ReviewRow(NamedTuple):
     drawn: bool = True
 
     @property
-    def waits_after_passing(self) -> bool:
-        """Whether it passed every auditor and nobody has decided."""
-        return self.verdict is Verdict.PASSED and self.decision is None
+    def waits(self) -> bool:
+        """Whether its reviews have an outcome and nobody has decided."""
+        return self.verdict in {Verdict.PASSED, Verdict.REJECTED} and self.decision is None
 
 
 def under_review(member: Membership) -> QuerySet[Any]:

@@ -10,9 +10,9 @@ from audit.reviews.views import list as review_list
 urlpatterns = [
     path("projects/<slug:slug>/reviews/", review_list.reviews, name="reviews"),
     path(
-        "projects/<slug:slug>/reviews/acceptance/",
-        review_list.acceptance,
-        name="review_acceptance",
+        "projects/<slug:slug>/reviews/decisions/",
+        review_list.decide_ticked,
+        name="review_decisions",
     ),
     path("projects/<slug:slug>/reviews/assignment/", reviews.assignment, name="review_assignment"),
     path("projects/<slug:slug>/reviews/draw/", draws.review_draw, name="review_draw"),

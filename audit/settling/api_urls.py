@@ -18,6 +18,11 @@ urlpatterns = [
         disagreements.DisagreementCounts,
         "api_disagreement_counts",
     ),
+    route(
+        f"{PROJECT}disagreements/table/",
+        disagreements.DisagreementsTable,
+        "api_disagreements_table",
+    ),
     route(f"{PROJECT}disagreements/reveals/", disagreements.Reveals, "api_reveals"),
     route(f"{PROJECT}disagreements/settling/", settling.SettlingMany, "api_settling_many"),
     route(f"{PROJECT}settled/<uuid:batch>/", settling.Batch, "api_batch"),

@@ -20,6 +20,11 @@ move a measure, in millionths, in the newest evaluation of systems; that of othe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
 
 from audit.settling.kinds.checks import check_source
 from audit.settling.kinds.frame import Reader, Source
@@ -40,7 +45,20 @@ def build_source(
     """Return the wanted disagreements of one kind. `only`: just this one, if it is among them;
     `in_any_state`: also those that are settled, or that the reader cannot settle.
     """
-    return _SOURCES[kind](reader, filters, only, in_any_state)
+    source = _SOURCES[kind](reader, filters, only, in_any_state)
+    if filters.document:
+        document = f"{source.ids[1].removesuffix('_id')}__document__doc_id"
+        source = replace(source, rows=source.rows.filter(**{document: filters.document}))
+    if filters.only:
+        keys = [key for key in filters.only if key.kind is kind]
+        either = reduce(or_, (_match_key(source, key) for key in keys))
+        source = replace(source, rows=source.rows.filter(either))
+    return source
+
+
+def _match_key(source: Source, key: DisagreementKey) -> Q:
+    """Return the condition for the row of one disagreement."""
+    return Q(**dict(zip(source.ids, key[1:], strict=False)))
 
 
 _SOURCES: Mapping[Kind, Callable[[Reader, QueueFilter, DisagreementKey | None, bool], Source]] = {

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.db.models import Max
+from django.http import QueryDict
+from django.utils.functional import cached_property
 
 from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Verdict
 from annotate.pairs.models import Condition, InstructionPair
-from annotate.projects.models import Membership
+from annotate.projects.models import Grade, Membership
 from audit.reviews import rubrics
 from audit.settling.adjudication import MAX_REASON
-from audit.settling.queue_filters import Kind, Order, QueueFilter, State
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
 from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
 
 # How many names of conditions are offered; a longer list is of no use.
 MOST_NAMES = 100
+# How many rows can be ticked at once.
+MOST_TICKED = 200
+# The fields of the filter that a page folds.
+RARER = ("document", "grade_one", "grade_other", "decides", "settled_cause", "criterion")
 
 
 def _cause_field() -> forms.ChoiceField:
@@ -166,6 +173,17 @@ NAMES_ARE_HIDDEN = (
 )
 
 
+CAUSES_ARE_OF_SETTLED = "Only settled disagreements have a cause. Show the settled ones."
+
+
+class _KeysInput(forms.HiddenInput):
+    """The keys of ticked rows: several values of one name, or one value joined by commas."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> str:
+        """Return the values joined by commas."""
+        return joined_values(data, name)
+
+
 class QueueFilterForm(forms.Form):
     """The filter and order of the list of disagreements; every field is optional."""
 
@@ -174,11 +192,28 @@ class QueueFilterForm(forms.Form):
     query = forms.CharField(label="Query", max_length=255, required=False)
     criterion = forms.ChoiceField(label="Criterion", required=False)
     condition = forms.ChoiceField(label="Condition", required=False)
+    document = forms.CharField(label="Document id", max_length=255, required=False)
+    grade_one = forms.TypedChoiceField(
+        label="Somebody says", coerce=int, empty_value=None, required=False
+    )
+    grade_other = forms.TypedChoiceField(
+        label="and somebody", coerce=int, empty_value=None, required=False
+    )
+    decides = forms.BooleanField(label="Only what decides", required=False)
+    settled_cause = forms.ChoiceField(
+        label="Cause", choices=[("", "Any"), *Adjudication.Cause.choices], required=False
+    )
+    only = forms.CharField(max_length=20_000, required=False, widget=_KeysInput)
     order = forms.ChoiceField(label="Order", choices=Order.choices, required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._member = member
+        for name in ("grade_one", "grade_other"):
+            # Read only where they are needed: each disagreement's page has this filter too.
+            grade = self.fields[name]
+            assert isinstance(grade, forms.ChoiceField)
+            grade.choices = self._grade_choices
         # A list filtered by two people would reveal who gave which answer.
         if not member.project.hide_names:
             people = Membership.objects.people().filter(project=member.project_id).order_by("name")
@@ -198,6 +233,15 @@ class QueueFilterForm(forms.Form):
         self.order_fields(
             ["state", "kind", "query", "criterion", "condition", "one", "other", "order"]
         )
+        self.rarer = [self[name] for name in RARER if name in self.fields]
+
+    @cached_property
+    def grades(self) -> list[Grade]:
+        """The grades of the project, from low to high."""
+        return list(self._member.project.grades.order_by("value"))
+
+    def _grade_choices(self) -> list[tuple[str, str]]:
+        return [("", "Any"), *((str(grade.value), str(grade)) for grade in self.grades)]
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -218,9 +262,23 @@ class QueueFilterForm(forms.Form):
             raise forms.ValidationError(f"There is no query {query_id} in this project.")
         return int(key)
 
+    def clean_only(self) -> tuple[DisagreementKey, ...]:
+        """Return the keys of the ticked rows."""
+        keys = self.cleaned_data["only"].split(",") if self.cleaned_data["only"] else []
+        if len(keys) > MOST_TICKED:
+            raise forms.ValidationError(f"Tick at most {MOST_TICKED} at once.")
+        try:
+            return tuple(DisagreementKey.parse(key) for key in keys)
+        except ValueError as error:
+            raise forms.ValidationError(
+                "A ticked row is not a disagreement of this list. Tick again on the list."
+            ) from error
+
     def clean(self) -> dict[str, Any]:
         """Require two different people or none, and none while names are hidden."""
         given = super().clean() or self.cleaned_data
+        if given.get("settled_cause") and given.get("state") != State.SETTLED:
+            self.add_error("settled_cause", CAUSES_ARE_OF_SETTLED)
         if self._member.project.hide_names and (self.data.get("one") or self.data.get("other")):
             raise forms.ValidationError(NAMES_ARE_HIDDEN)
         one, other = given.get("one"), given.get("other")
@@ -235,6 +293,7 @@ class QueueFilterForm(forms.Form):
     def queue_filter(self) -> QueueFilter:
         """Return the requested filter; the default one if the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
+        grades = {given.get(name) for name in ("grade_one", "grade_other")}
         return QueueFilter(
             settled=given.get("state") == State.SETTLED,
             waiting=given.get("state") == State.WAITING,
@@ -243,8 +302,18 @@ class QueueFilterForm(forms.Form):
             criterion=given.get("criterion") or "",
             condition=given.get("condition") or "",
             people=(given["one"].pk, given["other"].pk) if given.get("one") else None,
+            document=given.get("document") or "",
+            grades=tuple(sorted(grade for grade in grades if grade is not None)),
+            decides=bool(given.get("decides")),
+            cause=given.get("settled_cause") or "",
+            only=given.get("only") or (),
             order=Order(given.get("order") or Order.DISTANCE),
         )
+
+
+def joined_values(data: Mapping[str, str], name: str) -> str:
+    """Return all values of a name in an address, joined by commas."""
+    return ",".join(data.getlist(name)) if isinstance(data, QueryDict) else data.get(name, "")
 
 
 def _condition_choices(member: Membership) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ one order. It reads no document's text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -22,6 +22,8 @@ from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilt
 from audit.settling.queue_items import Item, read_items
 
 PAGE_SIZE = 50
+# How many a table reads at once.
+PART_SIZE = 500
 # In how many narratives the next one is searched for before searching all.
 _NEAR = 5
 
@@ -76,8 +78,8 @@ def read_page(
 
 def _is_cached(filters: QueueFilter) -> bool:
     """Return whether counts for this filter are cached by narrative (`open_counts`)."""
-    part = filters.people or filters.criterion or filters.condition
-    return not (filters.settled or filters.waiting or part)
+    cached = QueueFilter(kind=filters.kind, query=filters.query, order=filters.order)
+    return filters == cached
 
 
 def _narrow_reader(reader: Reader, filters: QueueFilter) -> Reader:
@@ -134,6 +136,15 @@ class _OpenCounts:
             if found >= size:
                 break
         return self._reader.restricted_to(narratives)
+
+
+def read_all(by: Membership, filters: QueueFilter) -> Iterator[Item]:
+    """Yield all disagreements in their order, read in parts."""
+    page = read_page(by, filters, size=PART_SIZE)
+    yield from page.items
+    while page.after is not None:
+        page = read_page(by, filters, after=page.after, size=PART_SIZE)
+        yield from page.items
 
 
 def count_by_kind(by: Membership, filters: QueueFilter) -> dict[Kind, int]:

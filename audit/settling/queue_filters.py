@@ -36,6 +36,37 @@ class State(TextChoices):
     SETTLED = "settled", "Settled"
 
 
+# Database keys have 64 bits.
+TOO_LARGE = 2**63
+
+
+class DisagreementKey(NamedTuple):
+    """The keys that identify a disagreement: `candidate` is 0 for reviews; `part` is the condition
+    of a verdict, the sample's item of a check, else 0.
+    """
+
+    kind: Kind
+    narrative: int
+    candidate: int
+    part: int
+
+    def __str__(self) -> str:
+        return "-".join((self.kind.value, *map(str, self[1:])))
+
+    @classmethod
+    def parse(cls, text: str) -> DisagreementKey:
+        """Parse a key that `str` wrote, or raise ValueError."""
+        kind, *numbers = text.split("-")
+        narrative, candidate, part = (_parse_number(number) for number in numbers)
+        return cls(Kind(kind), narrative, candidate, part)
+
+
+def _parse_number(text: str) -> int:
+    if not 0 <= int(text) < TOO_LARGE:
+        raise ValueError(f"{text!r} is out of range")
+    return int(text)
+
+
 @dataclass(frozen=True)
 class QueueFilter:
     """Which disagreements of a project are requested, and in which order."""
@@ -51,6 +82,16 @@ class QueueFilter:
     condition: str = ""
     # The keys of two members whose answers differ.
     people: tuple[int, int] | None = None
+    # The id of a document.
+    document: str = ""
+    # Grades of a document, each of which somebody gave.
+    grades: tuple[int, ...] = ()
+    # Only those where settling decides whether a document, or an instruction, counts.
+    decides: bool = False
+    # The cause of the decision (`Adjudication.Cause`), among settled ones.
+    cause: str = ""
+    # Only these.
+    only: tuple[DisagreementKey, ...] = ()
     order: Order = Order.DISTANCE
 
     def replaced(self, **changes: Any) -> QueueFilter:
@@ -60,29 +101,20 @@ class QueueFilter:
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds that can match."""
-        found = [self.kind] if self.kind else list(Kind)
-        if self.criterion:
-            found = [kind for kind in found if kind is Kind.REVIEW]
-        if self.condition:
-            found = [kind for kind in found if kind is Kind.VERDICT]
-        if self.waiting and not self.settled:
-            found = [kind for kind in found if kind in {Kind.JUDGMENT, Kind.VERDICT}]
-        return tuple(found)
-
-
-class DisagreementKey(NamedTuple):
-    """The keys that identify a disagreement: `candidate` is 0 for reviews; `part` is the condition
-    of a verdict, the sample's item of a check, else 0.
-    """
-
-    kind: Kind
-    narrative: int
-    candidate: int
-    part: int
-
-
-# Database keys have 64 bits.
-TOO_LARGE = 2**63
+        of_document = {Kind.JUDGMENT, Kind.VERDICT, Kind.CHECK}
+        limits: list[tuple[object, set[Kind]]] = [
+            (self.kind, {self.kind} if self.kind else set()),
+            (self.criterion, {Kind.REVIEW}),
+            (self.condition, {Kind.VERDICT}),
+            (self.waiting and not self.settled, {Kind.JUDGMENT, Kind.VERDICT}),
+            (self.document, of_document),
+            (self.grades, {Kind.JUDGMENT, Kind.CHECK}),
+            (self.decides, {Kind.JUDGMENT, Kind.REVIEW}),
+            (self.cause, {Kind.JUDGMENT, Kind.VERDICT}),
+            (self.only, {key.kind for key in self.only}),
+        ]
+        set_limits = [kinds for value, kinds in limits if value]
+        return tuple(kind for kind in Kind if all(kind in kinds for kinds in set_limits))
 
 
 class QueuePosition(NamedTuple):
@@ -114,14 +146,8 @@ class QueuePosition(NamedTuple):
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None or not 1970 <= moment.year < 9999:
             raise ValueError(f"{at!r} is not a time of this list")
-
-        def number(given: str) -> int:
-            if not 0 <= int(given) < TOO_LARGE:
-                raise ValueError(f"{given!r} is out of range")
-            return int(given)
-
-        place = number(effect), number(distance), moment, Kind(kind)
-        return cls(*place, number(narrative), number(candidate), number(part))
+        place = _parse_number(effect), _parse_number(distance), moment, Kind(kind)
+        return cls(*place, *(_parse_number(number) for number in (narrative, candidate, part)))
 
 
 def reveal_keys(disagreement_key: DisagreementKey) -> tuple[int, int, int]:

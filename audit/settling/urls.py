@@ -22,6 +22,11 @@ urlpatterns = [
         disagreements.disagreement_count,
         name="disagreement_count",
     ),
+    path(
+        "projects/<slug:slug>/disagreements/table/",
+        disagreements.disagreements_table,
+        name="disagreements_table",
+    ),
     path("projects/<slug:slug>/disagreements/reveals/", disagreements.reveals, name="reveals"),
     path("projects/<slug:slug>/disagreements/settling/", bulk.settling_many, name="settling_many"),
     path("projects/<slug:slug>/settled/<uuid:batch>/", bulk.batch, name="batch"),

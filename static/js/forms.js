@@ -49,6 +49,19 @@ tidy(document);
 document.addEventListener("htmx:load", (event) => tidy(event.target));
 document.addEventListener("change", (event) => event.target.form?.matches("[data-autosubmit]") && event.target.form.requestSubmit());
 
+// A checkbox with `data-tick-all="id"` ticks all checkboxes of that form, and shows whether all are ticked.
+const tickAll = document.querySelector("[data-tick-all]");
+
+if (tickAll) {
+  const boxes = [...document.querySelectorAll(`input[type=checkbox][form="${tickAll.dataset.tickAll}"]`)];
+  tickAll.hidden = !boxes.length;
+  document.addEventListener("change", ({ target }) => {
+    if (target === tickAll) boxes.forEach((box) => (box.checked = tickAll.checked));
+    tickAll.checked = boxes.every((box) => box.checked);
+    tickAll.indeterminate = !tickAll.checked && boxes.some((box) => box.checked);
+  });
+}
+
 // Keeps the fields (not the checkboxes) of a form with `data-draft="name"` in this browser until the server shows them
 // saved, and restores them when the page is opened again; leaving with unsent text asks first. `[data-draft-notice]` in
 // the form is shown after a restore, and its button `[data-draft-discard]` goes back to what the server has. The rewrite

@@ -354,7 +354,7 @@ NOT_NOW = {
     "annotate:api_narrative_current": 422,
     "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
-    "audit:api_review_acceptance": 422,
+    "audit:api_review_decisions": 422,
     "annotate:api_attributes": 422,
     # The run has no documents.
     "audit:api_suspects": 422,

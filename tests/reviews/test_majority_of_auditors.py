@@ -7,7 +7,7 @@ import pytest
 from annotate.models import Membership
 from audit.models import Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
-from audit.reviews.decisions import accept_many, decide
+from audit.reviews.decisions import decide, decide_many
 from audit.reviews.passes import narratives_to_decide, passes_of, verdict_of
 from audit.reviews.rejected import rejected
 from audit.reviews.review_verdict import Verdict, verdict
@@ -101,7 +101,7 @@ def test_accepting_against_a_minority_needs_no_reason(db):
     scene = Scene()
     scene.review(against=2, of=4)
 
-    [made] = accept_many(narratives=[scene.narrative], by=scene.carla)
+    [made] = decide_many(narratives=[scene.narrative], outcome="accepted", by=scene.carla)
 
     assert made.outcome == "accepted"
 

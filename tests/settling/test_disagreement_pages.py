@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -79,6 +80,10 @@ def test_list_shows_documents_people_and_grades_without_reading_texts(led, clien
         ("kind=judgment", ["S1", "S3"]),
         ("query=301", ["S1", "S3"]),
         ("state=settled", []),
+        ("document=S3", ["S3"]),
+        ("grade_one=0&grade_other=2", ["S1"]),
+        ("grade_one=0&grade_other=1", ["S3"]),
+        ("grade_one=0", ["S1", "S3"]),
         ("after=nonsense", ["S1", "S3"]),
     ],
 )
@@ -104,6 +109,9 @@ def test_list_can_be_filtered_by_two_people_if_names_are_shown(led, client):
         ("one={ada}&other={ada}", "Choose two different people."),
         ("one={eve}&other={ada}", "not one of the available choices"),
         ("order=loudness", "not one of the available choices"),
+        ("grade_one=9", "not one of the available choices"),
+        ("settled_cause=edge", "Only settled disagreements have a cause."),
+        ("only=judgment-1", "A ticked row is not a disagreement of this list."),
     ],
 )
 def test_invalid_filter_is_explained(led, client, query, sentence):
@@ -114,6 +122,29 @@ def test_invalid_filter_is_explained(led, client, query, sentence):
 
     assert response.status_code == 200
     assert sentence in text(response)
+
+
+def test_table_has_the_filtered_rows_and_no_names(led, client):
+    response = client.get(
+        reverse("audit:disagreements_table", args=[led.project.slug]) + "?document=S3"
+    )
+
+    header, *rows = csv.reader(b"".join(response.streaming_content).decode().splitlines())
+    row = dict(zip(header, rows[0], strict=True))
+    assert len(rows) == 1
+    assert (row["query_id"], row["doc_id"], row["distance"]) == ("301", "S3", "1")
+    assert sorted(row["answers"].split("; ")) in (
+        ["Person A: 0", "Person B: 1"],
+        ["Person A: 1", "Person B: 0"],
+    )
+
+
+def test_table_of_an_invalid_filter_leads_back_to_the_list(led, client):
+    response = client.get(
+        reverse("audit:disagreements_table", args=[led.project.slug]) + "?query=999"
+    )
+
+    assert response.url == f"{led.list}?query=999"
 
 
 def test_pair_id_filters_by_its_query(led, client):

@@ -13,7 +13,7 @@ from audit.checks import actions as checking
 from audit.models import Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
-from audit.settling.adjudication import settle_condition
+from audit.settling.adjudication import adjudicate, settle_condition
 from audit.settling.queue import count_by_kind, is_open, next_disagreement, position_of, read_page
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from formats.records import ANSWERS
@@ -219,10 +219,58 @@ def test_four_kinds_are_listed_together_and_counted(four):
         ({"condition": "1"}, ["answered 1"]),
         ({"condition": "2"}, []),
         ({"condition": "place", "criterion": "query_dependency"}, []),
+        ({"document": "judged"}, ["judged"]),
+        ({"document": "answered"}, ["answered 1"]),
+        ({"document": "checked"}, ["checked"]),
+        ({"document": "nowhere"}, []),
+        ({"document": "judged", "kind": Kind.CHECK}, []),
+        ({"grades": (0,)}, ["checked", "judged"]),
+        ({"grades": (0, 1)}, ["checked", "judged"]),
+        ({"grades": (0, 2)}, []),
+        ({"decides": True}, ["judged", "review"]),
     ],
 )
 def test_filter_keeps_matching_disagreements(four, wanted, shown):
-    assert listed(four, **wanted) == shown
+    assert sorted(listed(four, **wanted)) == shown
+
+
+def test_settled_ones_are_filtered_by_grades_cause_and_whether_they_decide(scene):
+    for doc_id, grades, cause in (("near", (1, 2), "edge"), ("far", (0, 2), "error")):
+        candidate = factories.candidate(scene.query, doc_id)
+        for member, relevance in zip((scene.ada, scene.ben), grades, strict=True):
+            factories.judgment(scene.narrative, candidate, member, relevance)
+        adjudicate(
+            narrative=scene.narrative,
+            candidate=candidate,
+            relevance=2,
+            cause=cause,
+            reason="Read it.",
+            by=scene.carla,
+        )
+
+    def settled(**wanted):
+        return sorted(listed(scene, settled=True, **wanted))
+
+    assert settled() == ["far", "near"]
+    assert settled(grades=(1,)) == ["near"]
+    assert settled(grades=(0, 2)) == ["far"]
+    assert settled(cause="edge") == ["near"]
+    assert settled(decides=True) == ["far"]
+
+
+def test_only_ticked_disagreements_are_listed(four):
+    keys = {
+        item.key.kind: item.key.disagreement_key
+        for item in read_page(four.carla, QueueFilter()).items
+    }
+
+    assert listed(four, only=(keys[Kind.JUDGMENT],)) == ["judged"]
+    assert sorted(listed(four, only=tuple(keys.values()))) == [
+        "answered 1",
+        "checked",
+        "judged",
+        "review",
+    ]
 
 
 def test_other_kinds_are_counted_when_one_kind_is_listed(four):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
@@ -350,6 +351,35 @@ def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
     assert "3 decisions are withdrawn" in back
     assert "All of them are withdrawn." in back
     assert scene.settled() == {}
+
+
+def test_ticked_documents_alone_are_settled_from_the_list(scene, client):
+    client.force_login(scene.carla.user)
+    listed = client.get(reverse("audit:disagreements", args=["tides"]))
+    keys = {
+        row["item"].candidate.document.doc_id: str(row["item"].key.disagreement_key)
+        for row in listed.context["rows"]
+    }
+    assert f'name="only" value="{keys["A"]}"' in listed.content.decode()
+
+    ticked = f"{scene.url()}?kind=judgment&only={keys['A']}&only={keys['B']}"
+    page = client.get(ticked)
+    assert "the 2 that you ticked" in page.content.decode()
+    address = f"{scene.url()}?{urlencode(page.context['asked'])}&rule=majority"
+    token = client.get(address).context["found"].token
+    client.post(address, {**WHY, "token": token})
+
+    assert scene.settled() == {"A": 0, "B": 1}
+
+
+def test_more_ticks_than_a_list_offers_settle_nothing(scene, client):
+    client.force_login(scene.carla.user)
+    ticks = "&".join(f"only=judgment-1-{number}-0" for number in range(201))
+
+    page = client.get(f"{scene.url()}?rule=majority&{ticks}")
+
+    assert "Tick at most 200 at once." in page.content.decode()
+    assert page.context["found"] is None
 
 
 def test_page_reports_a_change_and_shows_a_new_preview(scene, client):

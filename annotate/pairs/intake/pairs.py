@@ -319,7 +319,8 @@ class Pairs(StagedRecords):
         # A new version is not sent back, even if the file dates it before that.
         run(
             f"""
-            UPDATE annotate_instructionpair SET sent_back_at = NULL, sent_back_by_id = NULL
+            UPDATE annotate_instructionpair
+            SET sent_back_at = NULL, sent_back_by_id = NULL, sent_back_reason = ''
             WHERE id IN (SELECT p.id {fresh} AND s.side = 'altered' AND s.at <= p.sent_back_at)
             """  # noqa: S608
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import Http404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,9 +13,10 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer
 from annotate.pairs.models import Narrative
 from annotate.rewriting import actions as rewriting
-from annotate.rewriting import versions
+from annotate.rewriting import sending_back, versions
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
 from annotate.rewriting.models import MAX_NARRATIVE
+from annotate.rewriting.sent_back import SentBack, why_sent_back
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 
 # The length of a description of answers that become stale.
@@ -90,6 +92,31 @@ class SentReturn(RequestBody):
     )
 
 
+class RemarkSerializer(serializers.Serializer[Any]):
+    """An auditor's remark, without their name."""
+
+    about = serializers.CharField()
+    level = serializers.CharField()
+    words = serializers.CharField()
+    rejects = serializers.BooleanField()
+
+
+class SentBackSerializer(serializers.Serializer[Any]):
+    """Why a narrative has to be rewritten, who sent it back, and when."""
+
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+    reason = serializers.CharField()
+    remarks = RemarkSerializer(many=True)
+
+
+class SentSendingBack(RequestBody):
+    """The version that was read, and what to change."""
+
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    reason = serializers.CharField(max_length=sending_back.MAX_REASON)
+
+
 class Narratives(Resource, tag="Collection"):
     """The versions of a pair's narratives."""
 
@@ -132,6 +159,31 @@ class CurrentNarrative(Resource, tag="Collection"):
         member, found = pairs_access.led_pair(self.person, pair)
         version = pairs_access.narrative(found, narrative)
         return versions.go_back(narrative=version, **self.body(), by=member)
+
+
+class NarrativeSentBack(Resource, tag="Collection"):
+    """That the altered narrative of a pair was sent back to its writer."""
+
+    @reads(SentBackSerializer)
+    def get(self, request: Request, pair: int) -> SentBack:
+        """Read why it was sent back. 404 if it is not, or if you may not know why."""
+        member, found = pairs_access.pair(self.person, pair)
+        if (sent_back := why_sent_back(found, member)) is None:
+            raise Http404("This narrative is not sent back.")
+        return sent_back
+
+    @writes(SentBackSerializer, body=SentSendingBack, scope=Scope.LEAD)
+    def put(self, request: Request, pair: int) -> SentBack | None:
+        """Send it back with a reason. 409 if `version` is not the current one."""
+        member, found = pairs_access.led_pair(self.person, pair)
+        sent = sending_back.send_back(pair=found, **self.body(), by=member)
+        return why_sent_back(sent, member)
+
+    @writes(None, scope=Scope.LEAD, status=204)
+    def delete(self, request: Request, pair: int) -> None:
+        """Take that back: the version counts again as before."""
+        member, found = pairs_access.led_pair(self.person, pair)
+        sending_back.take_back(pair=found, by=member)
 
 
 class StaleAnswers(Resource, tag="Collection"):

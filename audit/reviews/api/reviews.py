@@ -186,10 +186,17 @@ class SentDecision(RequestBody):
     reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
 
 
-class SentAcceptance(RequestBody):
-    """The altered narratives to accept."""
+class SentDecisions(RequestBody):
+    """One decision on several altered narratives."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
+    outcome = serializers.ChoiceField(choices=[one.value for one in decisions.OF_MANY])
+    reason = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_WORDS,
+        help_text="Their authors read it; needed to send them back.",
+    )
 
 
 class Reviews(Resource, tag="Reviews"):
@@ -206,15 +213,16 @@ class Reviews(Resource, tag="Reviews"):
         return self.page(narratives, prepare=lambda rows: review_rows(member, rows))
 
 
-class ReviewAcceptance(Resource, tag="Reviews"):
-    """Accepting several instructions."""
+class ReviewDecisions(Resource, tag="Reviews"):
+    """Decisions on several instructions at once."""
 
-    @writes(DecisionSerializer, many=True, body=SentAcceptance, scope=Scope.LEAD)
+    @writes(DecisionSerializer, many=True, body=SentDecisions, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> list[Decision]:
-        """Accept altered narratives that passed: all of them, or none."""
+        """Accept several that passed, or send several back with one reason: all, or none."""
         member = annotate_access.lead(self.person, slug)
-        narratives = access.narratives_to_accept(member, self.body()["narratives"])
-        return decisions.accept_many(narratives=narratives, by=member)
+        body = self.body()
+        narratives = access.ticked_narratives(member, body.pop("narratives"))
+        return decisions.decide_many(narratives=narratives, **body, by=member)
 
 
 class ReviewAssignment(Resource, tag="Reviews"):

@@ -1,4 +1,4 @@
-"""Pages of the list of instructions: filters, accepting several, and the file of rejected ones."""
+"""The list of instructions: filters, deciding on several, and the file of rejected ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.project_page import project_page
 from audit.reviews import access, decisions, rejected, rubrics
+from audit.reviews.actions import MAX_WORDS
 from audit.reviews.draws import current_draw
 from audit.reviews.forms import ReviewFilterForm
+from audit.reviews.models import Decision
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
 from base.page_request import PageRequest, refusal_as_message
@@ -43,7 +45,8 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "reviews",
         rows=rows,
-        any_passed=member.leads and any(row.waits_after_passing for row in rows),
+        any_waits=member.leads and any(row.waits for row in rows),
+        max_reason=MAX_WORDS,
         can_take=open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
         or bool(open_assignments(member, Assignment.Task.REVIEW)),
         page=page,
@@ -59,23 +62,20 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def acceptance(request: PageRequest, slug: str) -> HttpResponse:
-    """Accept the ticked instructions; all of them must have passed."""
+def decide_ticked(request: PageRequest, slug: str) -> HttpResponse:
+    """Accept the ticked instructions, or send them back with one reason: all or none."""
     member = annotate_access.lead(request.user, slug)
+    outcome, reason = request.POST.get("outcome", ""), request.POST.get("reason", "")
     with refusal_as_message(request):
-        narratives = access.narratives_to_accept(
+        narratives = access.ticked_narratives(
             member, parse_keys(request.POST.getlist("narratives"))
         )
-        made = decisions.accept_many(narratives=narratives, by=member)
-        messages.success(
-            request,
-            (
-                f"{len(made)} instruction is accepted. Withdraw the decision on its history page."
-                if len(made) == 1
-                else f"{len(made)} instructions are accepted. Withdraw a decision on its history "
-                "page."
-            ),
+        made = decisions.decide_many(
+            narratives=narratives, outcome=outcome, reason=reason, by=member
         )
+        number = "1 instruction is" if len(made) == 1 else f"{len(made)} instructions are"
+        done = "accepted" if outcome == Decision.Outcome.ACCEPTED else "sent back"
+        messages.success(request, f"{number} {done}. Withdraw a decision on its history page.")
     query = request.GET.urlencode()
     return redirect(reverse("audit:reviews", args=[slug]) + (f"?{query}" if query else ""))
 

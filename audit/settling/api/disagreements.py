@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,8 +32,10 @@ from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import count_by_kind, read_page
 from audit.settling.queue_filters import Kind, QueueFilter, QueuePosition
+from audit.settling.queue_table import table_rows
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.resource import Resource, Scope, form_errors, reads, writes
+from base.csv_output import csv_response
 
 
 class Disagreements(Resource, tag="Disagreements"):
@@ -51,6 +55,16 @@ class Disagreements(Resource, tag="Disagreements"):
         found = read_page(member, filters, after=after, size=page_size(request))
         rows = self.shape(found.items)
         return page_response(request, rows, str(found.after) if found.after else None)
+
+
+class DisagreementsTable(Resource, tag="Disagreements"):
+    """The disagreements of a project as a table."""
+
+    @reads(OpenApiTypes.STR, parameters=AskedDisagreements, media="text/csv", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Download the same list as CSV."""
+        member = annotate_access.lead(self.person, slug)
+        return csv_response(table_rows(member, queue_filter_from(member, self.parameters())))
 
 
 class DisagreementCounts(Resource, tag="Disagreements"):

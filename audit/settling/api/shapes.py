@@ -62,6 +62,7 @@ class VoiceSerializer(serializers.Serializer[Any]):
 class DisagreementSerializer(serializers.Serializer[Any]):
     """A disagreement, open or settled."""
 
+    key = serializers.CharField(source="key.disagreement_key")
     kind = serializers.ChoiceField(source="key.kind.value", choices=Kind.values)
     pair = serializers.IntegerField(source="narrative.pair_id")
     pair_id = serializers.CharField(source="narrative.pair.pair_id")
@@ -259,6 +260,24 @@ class AskedDisagreements(QueryParameters):
         help_text="With `other`, the keys of two members; only if names are shown.",
     )
     other = KeyField(required=False)
+    document = serializers.CharField(max_length=255, required=False, help_text="A document's id.")
+    grade_one = serializers.IntegerField(
+        required=False, help_text="A grade that somebody gave the document."
+    )
+    grade_other = serializers.IntegerField(
+        required=False, help_text="Another grade that somebody gave it."
+    )
+    decides = serializers.BooleanField(
+        required=False, help_text="true: only those where settling decides what counts."
+    )
+    settled_cause = serializers.ChoiceField(
+        choices=Adjudication.Cause.choices,
+        required=False,
+        help_text="The cause of the decision; only with `state=settled`.",
+    )
+    only = serializers.CharField(
+        max_length=20_000, required=False, help_text="The `key`s of rows, joined by commas."
+    )
     order = serializers.ChoiceField(choices=Order.values, required=False)
 
 

@@ -30,6 +30,8 @@ def check_source(
     if filters.people is not None and not in_any_state:
         both = answers.filter(checker__in=filters.people)
         rows = rows.filter(Exists(both.filter(place=1)), Exists(both.filter(place=2)))
+    first_two = answers.exclude(place=Check.SETTLES)
+    rows = rows.filter(*(Exists(first_two.filter(relevance=grade)) for grade in filters.grades))
     if filters.settled:
         rows = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
         return Source(Kind.CHECK, rows, ids)

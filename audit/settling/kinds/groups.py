@@ -123,6 +123,8 @@ def settled_rows(
     """Return the current decisions that the reader may see, with their times; `answers`: people's
     answers to the same question.
     """
+    if filters.cause:
+        rows = rows.filter(cause=filters.cause)
     mine = answers.filter(**{f"{prefix}annotator": reader.member})
     rows = exclude_unjudged(rows, reader.to_judge, pair, mine)
     if filters.people is not None:

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import (
     Case,
     Count,
+    Exists,
     F,
     IntegerField,
     Max,
@@ -18,6 +19,7 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Coalesce
+from django.db.models.lookups import GreaterThan
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
@@ -49,6 +51,10 @@ def judgment_source(
         )
         answers = current.filter(**same)
         rows = settled_rows(rows, reader, "narrative__pair", answers, filters, "relevance")
+        rows = rows.filter(*(Exists(answers.filter(relevance=grade)) for grade in filters.grades))
+        if filters.decides:
+            relevant = Q(relevance__gte=reader.project.relevant_from)
+            rows = rows.filter(Exists(answers.filter(relevant)), Exists(answers.filter(~relevant)))
         if only is not None:
             rows = rows.filter(candidate=only.candidate)
         return Source(Kind.JUDGMENT, rows, ids)
@@ -68,13 +74,18 @@ def judgment_source(
         # No grade has more than half. A count for each grade costs one pass over the rows; a
         # subquery for each candidate would cost ten times as much.
         grouped = _no_majority(grouped, reader.grades)
+    if filters.grades:
+        counts = [Count("annotator", filter=Q(relevance=grade)) for grade in filters.grades]
+        grouped = grouped.filter(*(GreaterThan(count, 0) for count in counts))
+    threshold = reader.project.relevant_from
+    straddles = Q(low__lt=threshold, high__gte=threshold)
+    if filters.decides:
+        grouped = grouped.filter(straddles)
     if not in_any_state:
         settled = Adjudication.objects.current().filter(**same)
         grouped = keep_to_settle(grouped, reader, filters, settled, "relevance")
     effect: Any = Value(0)
     if filters.order is Order.EFFECT:
-        threshold = reader.project.relevant_from
-        straddles = Q(low__lt=threshold, high__gte=threshold)
         before = Candidate.objects.filter(
             pk=OuterRef("candidate_id"), prior_relevance__gte=threshold
         )

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotate.pairs.models import Condition
-from audit.settling.forms import QueueFilterForm
+from audit.settling.forms import QueueFilterForm, joined_values
 from audit.settling.models import Reveal
 from audit.settling.queue_filters import DisagreementKey, Kind, QueuePosition
 from base.page_request import PageRequest
@@ -62,7 +62,7 @@ def list_url(slug: str, asked: Mapping[str, str]) -> str:
 def filter_in(given: Mapping[str, str]) -> dict[str, str]:
     """Return the filter in an address, to be passed on to other addresses."""
     names = (*QueueFilterForm.base_fields, "one", "other")
-    return {name: given[name] for name in names if given.get(name)}
+    return {name: joined_values(given, name) for name in names if given.get(name)}
 
 
 def add_filter(url: str, asked: Mapping[str, str]) -> str:

@@ -72,6 +72,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
         found=found,
         rows=[_row(one) for one in found.shown] if found else [],
         asked=asked,
+        n_only=len(filters.only),
         list_url=list_url(slug, asked),
         here=request.get_full_path(),
         assigned=bool(open_assignments(member, Assignment.Task.JUDGE)),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
@@ -18,13 +20,16 @@ from audit.settling.forms import QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import PAGE_SIZE, count_by_kind, read_page
 from audit.settling.queue_filters import Kind, Order, QueueFilter, State
+from audit.settling.queue_table import table_rows
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_url,
     filter_in,
+    list_url,
     parse_position,
     revealed_disagreement,
 )
+from base.csv_output import csv_response
 from base.page_request import PageRequest
 from base.pagination import newest_by_key
 
@@ -39,6 +44,8 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     after = parse_position(request.GET.get("after", ""))
     listed = read_page(member, filters, after=after, size=PAGE_SIZE)
     asked = filter_in(request.GET)
+    # Only settled ones have a cause.
+    asked_open = {**asked, "settled_cause": ""}
     here = reverse("audit:disagreements", args=[slug])
     sent_back = RejudgeRequest.objects.open().filter(by__project=member.project_id).exists()
     totals = {
@@ -48,18 +55,28 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         if sent_back or state != "waiting"
         else 0
         for state, one in (
-            ("open", filters.replaced(settled=False, waiting=False)),
-            ("waiting", filters.replaced(settled=False, waiting=True)),
+            ("open", filters.replaced(settled=False, waiting=False, cause="")),
+            ("waiting", filters.replaced(settled=False, waiting=True, cause="")),
             ("settled", filters.replaced(settled=True, waiting=False)),
         )
     }
+    is_open = not filters.settled and not filters.waiting
+    # What can be settled together: documents, or labels where only they are listed.
+    settled_together = {None: Kind.JUDGMENT, Kind.JUDGMENT: Kind.JUDGMENT, Kind.CHECK: Kind.CHECK}
+    ticked_kind = settled_together.get(filters.kind) if is_open else None
     return project_page(
         request,
         "settling/disagreements.html",
         member,
         "disagreements",
-        grades=list(member.project.grades.order_by("value")),
+        grades=form.grades,
         form=form,
+        rarer=[
+            field
+            for field in form.rarer
+            if filters.settled or field.name != "settled_cause" or field.value()
+        ],
+        rarer_used=any(field.value() for field in form.rarer),
         filtered=filters
         != QueueFilter(settled=filters.settled, waiting=filters.waiting, order=filters.order),
         rows=[
@@ -72,24 +89,37 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         showing="settled" if filters.settled else "waiting" if filters.waiting else "open",
         by_effect=filters.order is Order.EFFECT,
         by_measure=filters.order is Order.MEASURE,
-        open_url=add_filter(here, {**asked, "state": ""}),
-        waiting_url=add_filter(here, {**asked, "state": State.WAITING}),
+        open_url=add_filter(here, {**asked_open, "state": ""}),
+        waiting_url=add_filter(here, {**asked_open, "state": State.WAITING}),
         settled_url=add_filter(here, {**asked, "state": State.SETTLED}),
         all_url=add_filter(here, {"state": asked.get("state", "")}),
         settle_many_url=add_filter(
             reverse("audit:settling_many", args=[slug]),
             {**asked, "kind": Kind.CHECK if filters.kind is Kind.CHECK else "", "state": ""},
         )
-        if not filters.settled
-        and not filters.waiting
-        and filters.kind in (None, Kind.JUDGMENT, Kind.CHECK)
-        and listed.counts[filters.kind or Kind.JUDGMENT]
+        if ticked_kind and listed.counts[ticked_kind]
         else "",
+        ticked_url=reverse("audit:settling_many", args=[slug]),
+        ticked_kind=ticked_kind,
+        asked={name: value for name, value in asked.items() if name != "only"},
+        n_only=len(filters.only),
+        without_only_url=add_filter(here, {**asked, "only": ""}),
+        table_url=add_filter(reverse("audit:disagreements_table", args=[slug]), asked),
         first_url=add_filter(here, asked) if after else "",
         next_url=add_filter(here, {**asked, "after": str(listed.after)}) if listed.after else "",
         words=f"{len(listed.items)} of {listed.total:,} shown",
         assigned=bool(open_assignments(member, *BLIND_TASKS)),
     )
+
+
+@require_GET
+def disagreements_table(request: PageRequest, slug: str) -> HttpResponseBase:
+    """Download all disagreements that match the page's filter as a table."""
+    member = annotate_access.lead(request.user, slug)
+    form = QueueFilterForm(member, request.GET)
+    if not form.is_valid():
+        return redirect(list_url(slug, filter_in(request.GET)))
+    return csv_response(table_rows(member, form.queue_filter()), f"{slug}-disagreements.csv")
 
 
 @never_cache  # the browser's back button would show an old number

@@ -1,0 +1,145 @@
+"""A lead accepts several instructions, or sends several back: all of them or none."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments import assignments
+from annotate.models import Assignment
+from annotate.rewriting.sending_back import send_back
+from audit.models import Decision
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
+from base.errors import Refused
+from tests import factories
+from tests.programs import Program
+from tests.second_pass import levels
+
+
+@pytest.fixture
+def two(scene):
+    """Two instructions that passed the reviews of ben and dan."""
+    query = factories.query(scene.project, "302")
+    pair = factories.pair(query, pair_id="302_1", original="All.")
+    scene.others = factories.altered(pair)
+    for narrative in (scene.narrative, scene.others):
+        for auditor in (scene.ben, scene.dan):
+            assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=auditor)
+            save_ratings(narrative=narrative, answers=levels(), by=auditor)
+            submit_review(narrative=narrative, by=auditor)
+    return scene
+
+
+def decided():
+    return set(Decision.objects.current().values_list("narrative", "outcome"))
+
+
+def accept(client, scene, *narratives, query="", **changes):
+    address = reverse("audit:review_decisions", args=[scene.project.slug]) + query
+    sent = {"narratives": [one.pk for one in narratives], "outcome": "accepted", **changes}
+    return client.post(address, sent, follow=True)
+
+
+def test_the_ticked_ones_are_accepted_and_the_filter_stays(two, client):
+    client.force_login(two.carla.user)
+
+    answer = accept(client, two, two.narrative, two.others, query="?state=to-decide")
+
+    assert decided() == {(two.narrative.pk, "accepted"), (two.others.pk, "accepted")}
+    assert "2 instructions are accepted." in answer.content.decode()
+    assert answer.redirect_chain[-1][0].endswith("/reviews/?state=to-decide")
+
+
+def test_only_instructions_that_wait_can_be_ticked(two, client):
+    client.force_login(two.carla.user)
+    address = reverse("audit:reviews", args=[two.project.slug])
+
+    assert client.get(address).content.decode().count('name="narratives"') == 2
+    accept(client, two, two.others)
+    assert client.get(address).content.decode().count('name="narratives"') == 1
+
+
+def test_a_rejected_instruction_prevents_all_from_being_accepted(two, client):
+    third = factories.altered(
+        factories.pair(factories.query(two.project, "303"), pair_id="303_1", original="All.")
+    )
+    assignments.take(pair=third.pair, task=Assignment.Task.REVIEW, by=two.dan)
+    save_ratings(narrative=third, answers=levels(query_dependency="poor"), by=two.dan)
+    submit_review(narrative=third, by=two.dan)
+    client.force_login(two.carla.user)
+
+    page = accept(client, two, two.narrative, third).content.decode()
+
+    assert decided() == set()
+    assert "303_1: " in page
+    assert "Nothing was decided." in page
+
+
+@pytest.mark.parametrize("sent", [[], ["x"], ["999999"]])
+def test_invalid_instructions_change_nothing(two, client, sent):
+    client.force_login(two.carla.user)
+    address = reverse("audit:review_decisions", args=[two.project.slug])
+
+    answer = client.post(address, {"narratives": sent, "outcome": "accepted"}, follow=True)
+
+    assert decided() == set()
+    assert answer.status_code == 200
+    assert 'class="notice' in answer.content.decode()
+
+
+def test_programs_accept_many(two):
+    sent = {"narratives": [two.narrative.pk, two.others.pk], "outcome": "accepted"}
+
+    carla = Program("carla", "lead")
+    answer = carla.send("POST", "projects/tides/reviews/decisions/", sent)
+
+    assert [one["outcome"] for one in answer.json()] == ["accepted", "accepted"]
+    assert len(decided()) == 2
+
+
+def test_the_ticked_ones_are_sent_back_with_one_reason(two, client):
+    client.force_login(two.carla.user)
+
+    page = accept(
+        client, two, two.narrative, two.others, outcome="revise", reason="Name a river."
+    ).content.decode()
+
+    assert decided() == {(two.narrative.pk, "revise"), (two.others.pk, "revise")}
+    assert set(Decision.objects.values_list("reason", flat=True)) == {"Name a river."}
+    assert "2 instructions are sent back." in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"outcome": "revise"}, "Give a reason; its author will read it. Nothing was decided."),
+        ({"outcome": "revise", "reason": " "}, "Give a reason; its author will read it."),
+        ({"outcome": "removed", "reason": "No."}, "Remove them one by one."),
+        ({"outcome": ""}, "Several instructions are accepted or sent back."),
+    ],
+)
+def test_bad_decisions_on_many_change_nothing(two, client, changes, sentence):
+    client.force_login(two.carla.user)
+
+    page = accept(client, two, two.narrative, two.others, **changes).content.decode()
+
+    assert decided() == set()
+    assert sentence in page
+
+
+def test_programs_send_many_back(two):
+    sent = {"narratives": [two.narrative.pk], "outcome": "revise", "reason": "Name a river."}
+
+    answer = Program("carla", "lead").send("POST", "projects/tides/reviews/decisions/", sent)
+
+    assert [(one["outcome"], one["reason"]) for one in answer.json()] == [
+        ("revise", "Name a river.")
+    ]
+
+
+def test_an_instruction_that_a_lead_sent_back_to_its_writer_is_not_decided(two, client):
+    send_back(pair=two.narrative.pair, version=1, reason="Name a river.", by=two.carla)
+
+    with pytest.raises(Refused, match="Take that back first, then decide"):
+        decide(narrative=two.narrative, outcome="accepted", by=two.carla)
