@@ -176,6 +176,8 @@ RIGHTS = {
     "annotate:replacements": Right.LEAD,
     "annotate:replacement_undoing": Right.LEAD,
     "annotate:load": Right.LEAD,
+    "annotate:load_batch": Right.LEAD,
+    "annotate:load_batch_confirmation": Right.LEAD,
     "annotate:load_confirmation": Right.LEAD,
     "annotate:load_recheck": Right.LEAD,
     "annotate:load_leaving": Right.LEAD,
@@ -257,6 +259,9 @@ RIGHTS = {
     "annotate:api_replacement_preview": Right.API_LEAD,
     "annotate:api_replacement_undoing": Right.API_LEAD,
     "annotate:api_load": Right.API_LEAD,
+    "annotate:api_several_loads": Right.API_LEAD,
+    "annotate:api_load_batch": Right.API_LEAD,
+    "annotate:api_load_batch_confirmation": Right.API_LEAD,
     "annotate:api_confirmation": Right.API_LEAD,
     "annotate:api_recheck": Right.API_LEAD,
     "annotate:api_leaving": Right.API_LEAD,
@@ -478,7 +483,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
     candidate = factories.candidate(query)
     pair = factories.pair(query)
     assignment = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
-    load = Load.objects.create(project=project, by=carla, format="trec-qrels", file_name="q.txt")
+    load = Load.objects.create(
+        project=project, by=carla, format="trec-qrels", file_name="q.txt", batch=uuid4(), place=1
+    )
     pool = Pool.objects.create(project=project, by=carla, name="first", method="union", depth=1)
     replacement = Replacement.objects.create(
         project=project,
@@ -577,6 +584,10 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "annotate:job_cancellation.kind": "load",
         "annotate:job_cancellation.pk": load.pk,
         "annotate:load.pk": load.pk,
+        "annotate:load_batch.batch": load.batch,
+        "annotate:load_batch_confirmation.batch": load.batch,
+        "annotate:api_load_batch.batch": load.batch,
+        "annotate:api_load_batch_confirmation.batch": load.batch,
         "annotate:load_confirmation.pk": load.pk,
         "annotate:load_recheck.pk": load.pk,
         "annotate:load_leaving.pk": load.pk,

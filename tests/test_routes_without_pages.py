@@ -21,6 +21,7 @@ NO_PAGE = {
     *("annotate:pause", "annotate:due_date"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_recheck", "annotate:load_leaving"),
+    "annotate:load_batch_confirmation",
     *("annotate:load_taking_back", "annotate:narrative_current"),
     *("annotate:send_back", "annotate:take_back"),
     "exporters:release_discarding",

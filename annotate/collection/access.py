@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
+from django.http import Http404
+
+from annotate.collection.load_batches import previews_of
 from annotate.collection.models import Load, Query
 from annotate.projects.access import Person, lead
 from annotate.projects.models import Membership
@@ -15,6 +20,14 @@ def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
         Load.objects.select_related("project", "preview").filter(pk=pk, project=member.project_id),
         "There is no such upload in this project.",
     )
+
+
+def load_batch(user: Person, slug: str, batch: UUID) -> tuple[Membership, list[Load]]:
+    """Return the previews of files that were uploaded together to a project that the user leads."""
+    member = lead(user, slug)
+    if not (previews := previews_of(member.project, batch)):
+        raise Http404("There is no such upload in this project.")
+    return member, previews
 
 
 def query(member: Membership, pk: int) -> Query:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import IO, NamedTuple, cast
+from uuid import UUID
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -43,23 +44,23 @@ def request_load(
     by: Membership,
     no_grade: int | None = None,
     side: str = "",
+    batch: UUID | None = None,
+    place: int = 0,
     now: datetime | None = None,
 ) -> Load:
     """Store an uploaded file and enqueue its preview; return the preview's row.
 
     Nothing is written to the project. Without a name, the format is recognized by the file.
+    `batch` and `place`: the files uploaded together, and the order in which they are loaded.
     Refused: a member who is not a lead, an archived project, an unknown format, a file whose format
     is not clear, an empty file, a side for a file that is not a run, too many files that wait to be
     loaded.
     """
-    name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
+    name = _name_of(file)
     _check_lead(by, by.project)
-    if not file.size:
-        raise Refused(f"{name} is empty.")
-    kind = known_format(format_name) if format_name else recognize(cast(IO[bytes], file))
-    if kind is None:
-        raise Refused(f"It is not clear from {name} which format it has. Choose the format.")
+    kind = format_of(file, format_name)
     load = _new_preview(kind=kind, file_name=name, no_grade=no_grade, side=side, by=by, now=now)
+    load.batch, load.place = batch, place
     _discard_old_files(by.project, load.requested_at - KEEP_PREVIEWS)
     waiting = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
     if waiting.exclude(file="").count() >= MAX_PREVIEWS:
@@ -77,8 +78,30 @@ def request_load(
     return load
 
 
-def recheck_load(*, preview: Load, by: Membership, now: datetime | None = None) -> Load:
-    """Enqueue another preview of a refused file, in the format that its report suggests.
+def format_of(file: File[bytes], format_name: str = "") -> Format:
+    """Return the format of an uploaded file: the named one, or the one recognized by the file.
+
+    Refused: an empty file, an unknown format, a file whose format is not clear.
+    """
+    if not file.size:
+        raise Refused(f"{_name_of(file)} is empty.")
+    kind = known_format(format_name) if format_name else recognize(cast(IO[bytes], file))
+    if kind is None:
+        raise Refused(
+            f"It is not clear from {_name_of(file)} which format it has. Choose the format."
+        )
+    return kind
+
+
+def _name_of(file: File[bytes]) -> str:
+    return PurePath(file.name or "").name[-MAX_FILE_NAME:]
+
+
+def recheck_load(
+    *, preview: Load, by: Membership, same_format: bool = False, now: datetime | None = None
+) -> Load:
+    """Enqueue another preview of a refused file, in the format that its report suggests, or in the
+    same one: the project may have what it refers to now.
 
     The stored file moves to the new preview, whose row is returned. Refused: a member who is not a
     lead; a preview that is not done, that suggests no format, or whose file is gone.
@@ -88,7 +111,7 @@ def recheck_load(*, preview: Load, by: Membership, now: datetime | None = None) 
         locked = Load.objects.select_for_update().get(pk=preview.pk)
         if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
             raise Refused("This file has not been checked yet.")
-        kind = suggested_format(locked)
+        kind = known_format(locked.format) if same_format else suggested_format(locked)
         if kind is None:
             raise Refused(
                 "Its check suggests no other format for this file. Upload it again in the "
@@ -109,6 +132,7 @@ def recheck_load(*, preview: Load, by: Membership, now: datetime | None = None) 
             now=now,
         )
         load.file = locked.file.name
+        load.batch, load.place = locked.batch, locked.place
         Load.objects.filter(pk=locked.pk).update(file="")
         _enqueue_preview(load, "load.rechecked", by)
     return load
@@ -242,7 +266,7 @@ def perform_load(load: Load, progress: Progress) -> None:
     The report of a load is written in the transaction of its rows, so a load is never done twice,
     not even if its worker is killed afterwards. If it fails for a reason other than the file, such
     as a full disk, the file is kept and the load can be retried. A refused file is kept only if
-    another format is suggested for it, so that it can be checked in that format.
+    it can be checked again: in a format that is suggested, or after the other files of its batch.
     """
     if load.report is None:
         try:
@@ -251,7 +275,9 @@ def perform_load(load: Load, progress: Progress) -> None:
             load.discard()
             raise
     refused = (load.report or {})["refused"]
-    if not load.dry_run or (refused and suggested_format(load) is None):
+    # The files before it in its batch may bring what it refers to.
+    checked_again = suggested_format(load) is not None or load.place > 1
+    if not load.dry_run or (refused and not checked_again):
         load.discard()
 
 

@@ -9,6 +9,12 @@ from annotate.collection.views import loads, passages
 urlpatterns = [
     path("projects/<slug:slug>/passages/", passages.passages, name="passages"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
+    path("projects/<slug:slug>/loads/<uuid:batch>/", loads.load_batch, name="load_batch"),
+    path(
+        "projects/<slug:slug>/loads/<uuid:batch>/confirmation/",
+        loads.batch_confirmation,
+        name="load_batch_confirmation",
+    ),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),
     path(
         "projects/<slug:slug>/loads/<int:pk>/confirmation/",

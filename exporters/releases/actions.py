@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotate.collection.models import Query
+from annotate.collection.models import Load, Query
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -74,7 +74,7 @@ def request_release(
 
     Refused: a member who is not a lead, a lead who has judging or reviewing left, an archived
     project, a project without queries, an invalid or taken name, a second release while one is
-    being made.
+    being made, a file that is being loaded.
     """
     if by is not None:
         if not by.leads or by.project_id != project.pk:
@@ -95,6 +95,8 @@ def request_release(
         ).first()
         if under_way is not None:
             raise Refused(f"{under_way.name} is being made. Wait until it is done, or cancel it.")
+        if sentence := loading_sentence(locked):
+            raise Refused(sentence)
         release = Release.objects.create(
             project=locked,
             name=name,
@@ -107,6 +109,16 @@ def request_release(
             queue.enqueue(release)
         record(project=locked, what="release.asked", about=release, words=note, by=by, now=now)
     return release
+
+
+def loading_sentence(project: Project) -> str:
+    """Say which file is being loaded: a release would have half of what belongs together. Or ""."""
+    load = Load.objects.filter(
+        project=project, dry_run=False, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    ).first()
+    if load is None:
+        return ""
+    return f"{load.file_name} is being loaded. Release once it is done, or cancel it under Load."
 
 
 def discard_release(*, release: Release, by: Membership) -> None:

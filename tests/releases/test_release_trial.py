@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.models import AuditEvent, Narrative, Project
+from annotate.models import AuditEvent, Load, Narrative, Project
 from annotate.overview import steps
 from annotate.rewriting import actions as rewriting
 from exporters.models import Export, Publication, Release
@@ -193,4 +193,18 @@ def test_a_program_reads_the_checks_and_discards_a_failed_release(tides, carla, 
     assert [one["name"] for one in checks["formats"] if one["problem"]] == ["beir"]
     assert checks["last"] is None
     assert discarded.status_code == 204
+    assert not Release.objects.exists()
+
+
+def test_nothing_is_released_while_a_file_is_being_loaded(tides, carla, empty_storage):
+    file = {"project": tides.project, "by": tides.carla, "format": "trec-qrels"}
+    preview = Load.objects.create(**file, file_name="q.txt")
+    Load.objects.create(**file, file_name="q.txt", dry_run=False, preview=preview)
+
+    sent = {"name": "v1.0", "sure": "on"}
+    refused = carla.post(reverse("exporters:new_release", args=["tides"]), sent)
+
+    assert refused.context["form"].errors["__all__"] == [
+        "q.txt is being loaded. Release once it is done, or cancel it under Load."
+    ]
     assert not Release.objects.exists()

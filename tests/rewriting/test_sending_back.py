@@ -67,7 +67,9 @@ def test_nobody_judges_it_until_there_is_a_new_version(pair, ada, carla):
 
     rewriting.rewrite_narrative(pair=pair, text="Only on the Severn.", based_on=1, by=ada)
 
-    assert assignments.take_next(task=Assignment.Task.JUDGE, by=ben).pair == pair
+    taken = assignments.take_next(task=Assignment.Task.JUDGE, by=ben)
+    assert taken
+    assert taken.pair == pair
     pair.refresh_from_db()
     assert why_sent_back(pair, ada) is None
 
@@ -80,7 +82,9 @@ def test_taking_it_back_makes_everything_as_before(pair, ada, carla):
     pair.refresh_from_db()
     assert (pair.sent_back_at, pair.sent_back_by, pair.sent_back_reason) == (None, None, "")
     ben = factories.member(pair.project, "ben")
-    assert assignments.take_next(task=Assignment.Task.JUDGE, by=ben).pair == pair
+    taken = assignments.take_next(task=Assignment.Task.JUDGE, by=ben)
+    assert taken
+    assert taken.pair == pair
 
 
 def test_both_are_in_the_audit_log(pair, ada, carla):

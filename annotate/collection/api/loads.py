@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
@@ -11,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
-from annotate.collection import load_jobs
+from annotate.collection import load_batches, load_jobs
 from annotate.collection.models import Load, Run
 from annotate.projects import access
+from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.limits import LimitedJsonParser
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
@@ -136,6 +138,22 @@ class SentFile(RequestBody):
     )
 
 
+class SentFiles(RequestBody):
+    """Several files, sent as multipart/form-data."""
+
+    files = serializers.ListField(
+        child=serializers.FileField(max_length=255),
+        help_text="The format of each is recognized by the file.",
+    )
+
+
+class LoadBatchSerializer(serializers.Serializer[Any]):
+    """Files that were uploaded together, in the order of loading."""
+
+    batch = serializers.UUIDField()
+    files = FullLoadSerializer(many=True)
+
+
 class SentLoadConfirmation(RequestBody):
     """Whether to load rows that break rules of the project's kind, and to carry claims over."""
 
@@ -181,6 +199,48 @@ class Loads(Resource, tag="Loading"):
             side=sent.get("side", ""),
             by=by,
         )
+
+
+class SeveralLoads(Resource, tag="Loading"):
+    """Several files that are uploaded together."""
+
+    parser_classes = (MultiPartParser, LimitedJsonParser)
+
+    @writes(LoadBatchSerializer, body=SentFiles, status=201, scope=Scope.LEAD, apart=True)
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
+        """Upload several files for a preview of each. They are ordered by what they refer to."""
+        by = access.lead(self.person, slug)
+        batch = load_batches.request_batch(**self.body(), by=by)
+        return _batch(by, batch)
+
+
+class LoadBatch(Resource, tag="Loading"):
+    """Files that were uploaded together."""
+
+    @reads(LoadBatchSerializer)
+    def get(self, request: Request, slug: str, batch: UUID) -> dict[str, Any]:
+        """Read each file's load, or its preview, in the order of loading."""
+        by, _previews = collection_access.load_batch(self.person, slug, batch)
+        return _batch(by, batch)
+
+
+class BatchConfirmation(Resource, tag="Loading"):
+    """The confirmation of files that were uploaded together."""
+
+    @writes(LoadBatchSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str, batch: UUID) -> dict[str, Any]:
+        """Load the files without a problem, one after the other; the others stay unloaded."""
+        by, _previews = collection_access.load_batch(self.person, slug, batch)
+        load_batches.confirm_batch(project=by.project, batch=batch, by=by)
+        return _batch(by, batch)
+
+
+def _batch(by: Membership, batch: UUID) -> dict[str, Any]:
+    previews = load_batches.previews_of(by.project, batch)
+    return {
+        "batch": batch,
+        "files": [load_batches.load_of(preview) or preview for preview in previews],
+    }
 
 
 class OneLoad(Resource, tag="Loading"):

@@ -13,12 +13,31 @@ from annotate.projects.kinds import ProjectKind
 from formats.registry import FORMATS, Format
 
 
+class _FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class _FilesField(forms.FileField):
+    """One or more files; its value is a list."""
+
+    widget = _FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        """Return the files, each of them checked."""
+        files = data if isinstance(data, list | tuple) and data else [data]
+        return [super(_FilesField, self).clean(file, initial) for file in files]
+
+
 class LoadForm(forms.Form):
     """A file and its format."""
 
-    file = forms.FileField(
+    file = _FilesField(
+        label="One or more files",
         max_length=255,
-        help_text="As it is, or compressed with gzip. A folder is uploaded as one zip archive.",
+        help_text=(
+            "As they are, or compressed with gzip. A folder is uploaded as one zip archive. "
+            "Several files are put in the right order."
+        ),
     )
     format = forms.ChoiceField(label="Format", widget=forms.RadioSelect, required=False)
     no_grade = forms.IntegerField(

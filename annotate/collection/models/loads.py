@@ -31,6 +31,13 @@ class Load(Job):
     no_grade = models.IntegerField(null=True, blank=True)
     # Under which narratives a run ranks documents; "" derives it from the ids on its lines.
     side = models.CharField(max_length=10, choices=Run.Side, blank=True, default="", db_default="")
+    # The files that were uploaded together, and the order in which they are loaded; 0: alone.
+    batch = models.UUIDField(null=True, blank=True)
+    place = models.PositiveSmallIntegerField(default=0, db_default=0)
+    # Who wants this preview loaded once the files before it in its batch are.
+    chained_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     # Whether a lead chose to load rows that break rules of the project's kind.
     despite_rules = models.BooleanField(default=False, db_default=False)
     # Whether a lead chose to carry machines' claims over to new versions of narratives.
@@ -57,6 +64,10 @@ class Load(Job):
         constraints: ClassVar = [
             *Job.Meta.constraints,
             at_and_by("load_taken_back_by_and_at", "taken_back"),
+            models.CheckConstraint(
+                name="load_place_only_in_a_batch",
+                condition=Q(batch__isnull=True, place=0) | Q(batch__isnull=False, place__gt=0),
+            ),
             # A load has a confirmed preview; a preview has none.
             models.CheckConstraint(
                 name="load_writes_after_preview",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import F
@@ -13,14 +14,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.collection import access as collection_access
-from annotate.collection import load_jobs
+from annotate.collection import load_batches, load_jobs
 from annotate.collection.forms.loads import LoadForm
 from annotate.collection.intake import KINDS
 from annotate.collection.models import Load
 from annotate.projects import access
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_in
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import parse_key
 from formats.registry import FORMATS
 from jobs.models import Job
@@ -48,15 +49,17 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         kind=kind_of(member.project.kind),
     )
     if request.method == "POST" and form.is_valid():
+        files = form.cleaned_data["file"]
+        options = {
+            "format_name": form.cleaned_data["format"],
+            "no_grade": form.cleaned_data["no_grade"],
+            "side": form.cleaned_data["side"],
+        }
         with refusal_in(form, "file"):
-            preview = load_jobs.request_load(
-                format_name=form.cleaned_data["format"],
-                file=form.cleaned_data["file"],
-                no_grade=form.cleaned_data["no_grade"],
-                side=form.cleaned_data["side"],
-                by=member,
-            )
-            return redirect(preview)
+            if len(files) == 1:
+                return redirect(load_jobs.request_load(file=files[0], **options, by=member))
+            batch = load_batches.request_batch(files=files, **options, by=member)
+            return redirect("annotate:load_batch", slug, batch)
     before = parse_key(request.GET.get("before", ""))
     # A confirmed preview is not listed, only its load.
     rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
@@ -91,6 +94,58 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         },
         status=422 if form.errors else 200,
     )
+
+
+@require_GET
+def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
+    """Show files that were uploaded together: a line for each, in the order of loading."""
+    member, previews = collection_access.load_batch(request.user, slug, batch)
+    rows = [_batch_row(preview) for preview in previews]
+    over = all(row["load"].is_over for row in rows)
+    chained = any(
+        preview.chained_by
+        and load_batches.load_of(preview) is None
+        and load_batches.can_load(preview)
+        for preview in previews
+    )
+    return render(
+        request,
+        "collection/load_batch.html#files" if request.htmx else "collection/load_batch.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "load",
+            "batch": batch,
+            "rows": rows,
+            "over": over,
+            "n_ready": sum(load_batches.can_load(preview) for preview in previews) if over else 0,
+            "n_later": sum(load_batches.checked_later(preview) for preview in previews),
+            "stopped": over and chained,
+        },
+    )
+
+
+@require_POST
+def batch_confirmation(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
+    """Load the files of a batch, one after the other."""
+    member, _previews = collection_access.load_batch(request.user, slug, batch)
+    with refusal_as_message(request):
+        load_batches.confirm_batch(project=member.project, batch=batch, by=member)
+    return redirect("annotate:load_batch", slug, batch)
+
+
+def _batch_row(preview: Load) -> dict[str, Any]:
+    """Return a line of a batch: a file's load, or its check while it is not loaded."""
+    load = load_batches.load_of(preview) or preview
+    report = load.report or {}
+    return {
+        "load": load,
+        "place": preview.place,
+        "format": _format_title(preview),
+        "outcome": _outcome(load, report.get("refused", 0)),
+        "report": report,
+        "broken": report.get("broken", 0),
+    }
 
 
 @require_GET
