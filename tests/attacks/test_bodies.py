@@ -210,6 +210,8 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             "criteria": [{"key": "plain", "name": "Plain", "asks": "Is it plain?"}],
         },
         "SentFile": {"side": LEFT_OUT},
+        "SentSendingBack": {"version": stage.narrative.version},
+        "SentDecisions": {"outcome": "revise"},
         "SentPublication": {"languages": "eng-Latn", "licence": "CC-BY-4.0"},
         "SentChoice": {"machine": "machine"},
         "SentMember": {"username": "eve"},
@@ -221,6 +223,8 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             **dict.fromkeys(("state", "kind", "criterion", "condition", "order"), LEFT_OUT),
             # People cannot be named while names are hidden.
             **dict.fromkeys(("one", "other"), LEFT_OUT),
+            **dict.fromkeys(("document", "grade_one", "grade_other", "decides"), LEFT_OUT),
+            **dict.fromkeys(("settled_cause", "only"), LEFT_OUT),
             "query": "301",
             "person": stage.ben.pk,
             "grade": 1,
@@ -265,8 +269,10 @@ def ask(stage: SimpleNamespace, name: str, verb: str, body: Any) -> tuple[Any, b
     client, url = client_for(stage, name), stage.world.url(name)
     with rolled_back():
         with writes() as written:
-            if isinstance(body.get("file"), SimpleUploadedFile):
-                body["file"].seek(0)
+            files = [body.get("file"), *(body.get("files") or ())]
+            if uploaded := [file for file in files if isinstance(file, SimpleUploadedFile)]:
+                for file in uploaded:
+                    file.seek(0)
                 answer = client.post(url, body)
             else:
                 sent = json.dumps(body)

@@ -18,7 +18,7 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.collection import load_jobs
+from annotate.collection import load_batches, load_jobs
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import cases_waiting, write_guideline
 from annotate.models import (
@@ -190,6 +190,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.project_url("annotate:project"),
         reverse("annotate:project", args=["empty"]),
     ],
+    "annotate:search": project_pages("annotate:search", "?q=a", "?q=nothing-has-this"),
     "annotate:queries": project_pages("annotate:queries", "?search=nothing-has-this"),
     "annotate:query": lambda scene: [
         scene.project_url("annotate:query", pk=scene.project.queries.earliest("pk").pk)
@@ -272,6 +273,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:loads": lambda scene: [
         scene.project_url("annotate:loads"),
         reverse("annotate:loads", args=["empty"]),
+    ],
+    "annotate:load_batch": lambda scene: [
+        scene.project_url("annotate:load_batch", batch=batch)
+        for batch in set(scene.project.loads.exclude(batch=None).values_list("batch", flat=True))
     ],
     "annotate:load": lambda scene: [
         scene.project_url("annotate:load", pk=load.pk)
@@ -420,6 +425,8 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     for content in (topics, b"<top>"):
         file = SimpleUploadedFile("topics.trec", content)
         load_jobs.request_load(format_name="trec-topics", file=file, by=lead)
+    together = [SimpleUploadedFile(f"{name}.trec", topics) for name in ("first", "second")]
+    load_batches.request_batch(files=together, format_name="trec-topics", by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     measured = propose_systems(list(project.runs.order_by("name")))

@@ -93,7 +93,7 @@ def labels_in(qrels: bytes) -> dict[str, dict[str, int]]:
 def upload(page: Page, kind: str, name: str, content: bytes) -> None:
     """Load a file through its page: preview it, then load it."""
     page.goto("/projects/tides/loads/")
-    page.get_by_label("File", exact=True).set_input_files(
+    page.get_by_label("One or more files").set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": content}
     )
     page.get_by_text("Choose another, or more options").click()

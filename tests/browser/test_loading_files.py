@@ -22,7 +22,7 @@ def carla(live_server, new_person):
 
 def upload(page: Page, content: bytes) -> None:
     page.goto("/projects/tides/loads/")
-    page.get_by_label("File", exact=True).set_input_files(
+    page.get_by_label("One or more files").set_input_files(
         {"name": "qrels.txt", "mimeType": "text/plain", "buffer": content}
     )
     page.get_by_text("Choose another, or more options").click()
@@ -96,3 +96,26 @@ def test_reloading_shows_the_same_without_javascript(carla, new_person, redis_wo
     wait_until(is_ready, "the preview")
 
     expect(plain.get_by_role("heading", name="What would change")).to_be_visible()
+
+
+def test_several_files_are_checked_and_loaded_in_their_order(carla, redis_worker, accessibility):
+    topics = b"<top>\n<num> Number: 301\n<title> Tides\n<narr> Narrative:\nAny.\n</top>\n"
+    carla.goto("/projects/tides/loads/")
+    carla.get_by_label("One or more files").set_input_files(
+        [
+            {"name": "qrels.txt", "mimeType": "text/plain", "buffer": QRELS},
+            {"name": "topics.txt", "mimeType": "text/plain", "buffer": topics},
+        ]
+    )
+    carla.get_by_role("button", name="Check the file").click()
+
+    # The table follows the work.
+    load = carla.get_by_role("button", name="Load 2 files, in this order")
+    expect(load).to_be_visible()
+    assert Candidate.objects.count() == 0
+    expect(carla.get_by_role("row").nth(1)).to_contain_text("topics.txt")
+    assert accessibility(carla) == []
+    load.click()
+
+    expect(carla.get_by_text("Loaded", exact=True)).to_have_count(2)
+    assert Candidate.objects.count() == 2

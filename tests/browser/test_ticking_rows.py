@@ -1,0 +1,36 @@
+"""Rows of a list are ticked one by one or all together; a bar appears once one is ticked."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+from tests.second_pass import disputed, scene
+
+__all__ = ["disputed", "scene"]
+
+
+@pytest.fixture
+def carla(live_server, disputed, new_person):
+    return new_person("carla")
+
+
+def test_ticked_disagreements_are_settled_together(carla, disputed, accessibility):
+    other = factories.candidate(disputed.query, "S3")
+    for member, relevance in ((disputed.ada, 0), (disputed.ben, 1)):
+        factories.judgment(disputed.narrative, other, member, relevance)
+    carla.goto(f"/projects/{disputed.project.slug}/disagreements/")
+    bar = carla.get_by_role("button", name="Settle the ticked ones together")
+    every = carla.get_by_label("Tick all of this page")
+    expect(bar).to_be_hidden()
+
+    every.check()
+    expect(carla.get_by_label("Tick S3")).to_be_checked()
+    expect(bar).to_be_visible()
+    carla.get_by_label("Tick S1").uncheck()
+    expect(every).not_to_be_checked()
+    assert accessibility(carla) == []
+    bar.click()
+
+    expect(carla.get_by_text("the 1 that you ticked")).to_be_visible()
