@@ -34,6 +34,7 @@ class AuditConfig(AppConfig):
         from audit.reviews.intake.decisions import Decisions
         from audit.reviews.intake.reviews import Reviews
         from audit.reviews.intake.rubrics import Rubrics
+        from audit.settling import journal_entry as decision_entry
         from audit.settling import notices as disagreement_notices
 
         audit_events.register(AUDIT_EVENTS)
@@ -52,6 +53,8 @@ class AuditConfig(AppConfig):
         journal_entries.register("check", check_entry.read_check)
         journal_entries.register("settle", check_entry.read_settlement)
         journal_entries.register("check_withdrawal", check_entry.read_withdrawal)
+        journal_entries.register("decision", decision_entry.read_decision)
+        journal_entries.register("decision_withdrawal", decision_entry.read_withdrawal)
         contributions.register(overview.contribution)
         progress.reviews_by_member.register(overview.reviews_by_member)
         contributions.register(checks.contribution)

@@ -3,8 +3,9 @@
 It drives the pages (`data-key`), the list behind `?`, and the page where people change their keys.
 A key is a value of `KeyboardEvent.key`, with `Space` for the space bar; letters are lower case. On
 a layout without Latin letters, a letter is the key at its place. A key has one meaning in all work
-on a document or an instruction (judging, checking, reviewing), and may have another on a different
-page. Digits are reserved for grades and levels: a higher one is better.
+on a document or an instruction (judging, checking, reviewing; settling shares most of them), and
+may have another on a different page. Digits are reserved for grades and levels: a higher one is
+better.
 """
 
 from __future__ import annotations
@@ -39,14 +40,17 @@ PAGES: Mapping[str, str] = {
     "lists": "Lists and guidelines",
 }
 
+# What the page that settles disagreements has in common with the work on a document.
+SETTLE = ("settle",)
+
 ACTIONS = (
-    Action("undo", "z", "Take the last answer back"),
-    Action("previous", "ArrowLeft", "Previous document or criterion"),
-    Action("next", "ArrowRight", "Next document or criterion, without an answer"),
+    Action("undo", "z", "Take the last answer back", beside=SETTLE),
+    Action("previous", "ArrowLeft", "Previous document or criterion", beside=SETTLE),
+    Action("next", "ArrowRight", "Next document or criterion, without an answer", beside=SETTLE),
     Action("later", "l", "Later: comes back at the end"),
     Action("cannot_judge", "c", "Cannot judge"),
     Action("problem", "p", "Problem with this document"),
-    Action("note", "n", "A note with the answer"),
+    Action("note", "n", "A note with the answer, or its reason", beside=SETTLE),
     Action("evidence", "e", "Mark a passage or cell as evidence"),
     Action("sentence", "t", "Mark the sentence or cell under the pointer"),
     Action("clause", "w", "Mark a clause of the narrative"),
@@ -55,33 +59,29 @@ ACTIONS = (
     Action("cant_tell", "d", "Can't tell"),
     Action("condition_previous", "ArrowUp", "Previous condition"),
     Action("condition_next", "ArrowDown", "Next condition"),
-    Action("find", "/", "Find in the document"),
-    Action("marks", "m", "Marked words on or off"),
-    Action("next_mark", "j", "Next marked word"),
-    Action("previous_mark", "k", "Previous marked word"),
-    Action("table_left", ",", "Scroll the table to the left"),
-    Action("table_right", ".", "Scroll the table to the right"),
-    Action("guidelines", "g", "Guidelines"),
+    Action("find", "/", "Find in the document", beside=SETTLE),
+    Action("marks", "m", "Marked words on or off", beside=SETTLE),
+    Action("next_mark", "j", "Next marked word", beside=SETTLE),
+    Action("previous_mark", "k", "Previous marked word", beside=SETTLE),
+    Action("table_left", ",", "Scroll the table to the left", beside=SETTLE),
+    Action("table_right", ".", "Scroll the table to the right", beside=SETTLE),
+    Action("guidelines", "g", "Guidelines", beside=SETTLE),
     Action("original", "o", "Narrative: changes, side by side, clean"),
-    Action("fold", "f", "Fold the narrative away"),
+    Action("fold", "f", "Fold the narrative away", beside=SETTLE),
     Action("mode", "v", "One document, or all as a list"),
     Action("open", "x", "Open the row, or documents of the query"),
-    Action("leave", "q", "Leave: back to the list"),
+    Action("leave", "q", "Leave: back to the list", beside=SETTLE),
     Action("review_since", "h", "What changed since the last version"),
     Action("check_reason", "r", "Read why the document violates"),
-    Action("settle_decide", "s", "Settle it", "settle"),
+    Action("settle_decide", "s", "Decide on an instruction", "settle"),
     Action("settle_ambiguous", "w", "Because of an ambiguous text", "settle"),
     Action("settle_guideline", "e", "Because of a gap in the guidelines", "settle"),
     Action("settle_error", "r", "Because of an annotator's error", "settle"),
     Action("settle_edge", "t", "Because it is an edge case", "settle"),
     Action("settle_withdraw", "x", "Withdraw the decision", "settle"),
-    Action("settle_undo", "z", "Take the last decision back", "settle"),
-    Action("settle_next", "ArrowRight", "Next disagreement, without a decision", "settle"),
-    Action("settle_narrative", "o", "Show the narrative", "settle"),
-    Action("settle_reveal", "n", "Reveal the names", "settle"),
+    Action("settle_reveal", "h", "Reveal the names", "settle"),
     Action("settle_send", "l", "Send back to the annotator", "settle"),
-    Action("settle_case", "g", "Needs a guideline change", "settle"),
-    Action("settle_leave", "q", "Leave: back to the list", "settle"),
+    Action("settle_case", "c", "Needs a guideline change", "settle"),
     Action("list_previous", "[", "Previous page", "lists", beside=("work",)),
     Action("list_next", "]", "Next page", "lists", beside=("work",)),
     Action("list_write", "e", "Write a new version of the guidelines", "lists"),

@@ -318,6 +318,7 @@ RIGHTS = {
     "audit:reveals": Right.LEAD,
     "audit:disagreement_count": Right.LEAD,
     "audit:disagreements_table": Right.LEAD,
+    "audit:disagreement_views": Right.LEAD,
     "audit:verdict_disagreement": Right.LEAD,
     "audit:check_disagreement": Right.LEAD,
     "audit:verdict_withdrawal": Right.LEAD,

@@ -181,6 +181,7 @@ class Migration(migrations.Migration):
             name='Decision',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, unique=True)),
                 ('outcome', models.CharField(choices=[('accepted', 'Accepted'), ('revise', 'Sent back for revision'), ('removed', 'Removed')], max_length=10)),
                 ('reason', models.TextField(blank=True)),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils import timezone
@@ -26,6 +27,7 @@ def decide(
     outcome: str,
     by: Membership,
     reason: str = "",
+    uuid: UUID | None = None,
     now: datetime | None = None,
 ) -> Decision:
     """Accept an altered narrative, send it back to be rewritten, or remove its pair.
@@ -58,7 +60,7 @@ def decide(
             raise Refused("It was sent back to its writer. Take that back first, then decide.")
         _refuse_undecided(narrative, outcome, reason, by.project)
         decision = Decision.objects.create(
-            narrative=narrative, outcome=outcome, reason=reason, by=by, at=now
+            uuid=uuid or uuid4(), narrative=narrative, outcome=outcome, reason=reason, by=by, at=now
         )
         if outcome == Decision.Outcome.REVISE:
             rewriting.send_back(pair=narrative.pair, by=by, now=now)

@@ -138,15 +138,19 @@ class RubricForm(forms.Form):
         return given
 
 
+# What a lead can decide on an instruction.
+OUTCOMES = [
+    (Decision.Outcome.ACCEPTED.value, "Accept"),
+    (Decision.Outcome.REVISE.value, "Send back for revision"),
+    (Decision.Outcome.REMOVED.value, "Remove"),
+]
+
+
 class DecisionForm(forms.Form):
     """The decision on an instruction, and its reason."""
 
     outcome = forms.ChoiceField(
-        choices=[
-            (Decision.Outcome.ACCEPTED, "Accept"),
-            (Decision.Outcome.REVISE, "Send back for revision"),
-            (Decision.Outcome.REMOVED, "Remove"),
-        ],
+        choices=OUTCOMES,
         widget=forms.RadioSelect,
     )
     reason = forms.CharField(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any, ClassVar
 
 from django.db import models
@@ -209,6 +210,8 @@ class Decision(models.Model):
         REVISE = "revise", "Sent back for revision"
         REMOVED = "removed", "Removed"
 
+    # Made by the page that decides: a decision that is sent twice counts once.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="decisions")
     outcome = models.CharField(max_length=10, choices=Outcome)
     reason = models.TextField(blank=True)

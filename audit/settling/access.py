@@ -31,7 +31,7 @@ from audit.settling.disagreements import (
     VerdictDisagreement,
 )
 from audit.settling.kinds.frame import Reader
-from audit.settling.queue_filters import Kind
+from audit.settling.queue_filters import DisagreementKey, Kind
 from base import raw_sql
 from base.lookup import first_or_404
 from base.pagination import parse_key
@@ -102,6 +102,21 @@ def disagreement(user: Person, kind: Kind, **keys: int) -> Disagreement:
         Kind.CHECK: check_disagreement,
     }
     return finders[kind](user, **keys)
+
+
+def disagreement_of(user: Person, key: DisagreementKey) -> Disagreement:
+    """Return the disagreement with this key for a lead who may see it.
+
+    Raises Http404 or PermissionDenied as `disagreement`.
+    """
+    kind, narrative, candidate, part = key
+    keys: dict[Kind, dict[str, int]] = {
+        Kind.JUDGMENT: {"narrative": narrative, "candidate": candidate},
+        Kind.VERDICT: {"condition": part, "candidate": candidate},
+        Kind.REVIEW: {"narrative": narrative},
+        Kind.CHECK: {"item": part},
+    }
+    return disagreement(user, kind, **keys[kind])
 
 
 def rejudge_request(disagreement: JudgmentDisagreement, key: str) -> RejudgeRequest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -35,16 +36,18 @@ def adjudicate(
     reason: str,
     cause: str,
     by: Membership,
+    uuid: UUID | None = None,
     now: datetime | None = None,
 ) -> Adjudication:
     """Settle a candidate on which people's current judgments differ, and return the decision.
 
-    Judgments are not changed. Repeating a decision as the same lead changes nothing. Refused: not a
+    Judgments are not changed. Repeating a decision as the same lead changes nothing. `uuid`: its
+    own, if its sender made one. Refused: not a
     lead, a grade the project does not have, no reason, no cause (an `Adjudication.Cause`), nothing
     to settle, already settled. Stale: the narrative has a newer version.
     """
     decision = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
-    return _settle(decision, narrative, reason=reason, cause=cause, by=by, now=now)
+    return _settle(decision, narrative, reason=reason, cause=cause, by=by, uuid=uuid, now=now)
 
 
 def adopt(
@@ -53,6 +56,7 @@ def adopt(
     cause: str,
     by: Membership,
     reason: str = "",
+    uuid: UUID | None = None,
     now: datetime | None = None,
 ) -> Adjudication:
     """Settle a candidate by adopting one judge's grade. Without a reason, the notes of those who
@@ -77,6 +81,7 @@ def adopt(
         reason=reason.strip() or _adoption_reason(alike),
         cause=cause,
         by=by,
+        uuid=uuid,
         now=now,
     )
 
@@ -89,6 +94,7 @@ def settle_condition(
     reason: str,
     cause: str,
     by: Membership,
+    uuid: UUID | None = None,
     now: datetime | None = None,
 ) -> ConditionAdjudication:
     """Settle whether a candidate meets a condition on which people's current verdicts differ.
@@ -99,7 +105,8 @@ def settle_condition(
     if answer not in Verdict.Answer.values:
         raise Refused("Choose one: met, not met, or can't tell.")
     decision = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
-    return _settle(decision, condition.narrative, reason=reason, cause=cause, by=by, now=now)
+    narrative = condition.narrative
+    return _settle(decision, narrative, reason=reason, cause=cause, by=by, uuid=uuid, now=now)
 
 
 def adopt_verdict(
@@ -108,6 +115,7 @@ def adopt_verdict(
     cause: str,
     by: Membership,
     reason: str = "",
+    uuid: UUID | None = None,
     now: datetime | None = None,
 ) -> ConditionAdjudication:
     """Settle whether a candidate meets a condition by adopting one judge's answer. Without a
@@ -132,6 +140,7 @@ def adopt_verdict(
         reason=reason.strip() or _adoption_reason(alike),
         cause=cause,
         by=by,
+        uuid=uuid,
         now=now,
     )
 
@@ -161,11 +170,13 @@ def _settle(
     reason: str,
     cause: str,
     by: Membership,
+    uuid: UUID | None,
     now: datetime | None,
 ) -> DecisionT:
     """Save a decision, unless there is a current one or nobody differs."""
     decision.reason, decision.cause, decision.by = check_reason(reason, cause), cause, by
     decision.at = now or timezone.now()
+    decision.uuid = uuid or decision.uuid
     with transaction.atomic():
         _lock_narrative(narrative, by)
         decision.text_version = text_versions.lock_read_version(decision.candidate.document_id)[

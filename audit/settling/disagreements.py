@@ -87,8 +87,19 @@ class Disagreement(ABC):
         )
 
     @abstractmethod
+    def decisions(self) -> QuerySet[Any]:
+        """Return its decisions, the newest first, withdrawn ones included."""
+
+    @abstractmethod
+    def decision(self) -> Any:
+        """Return the current decision, or None."""
+
+    @abstractmethod
     def settle(self, given: Mapping[str, Any]) -> Any:
-        """Settle it by the answer in `given`, or by the one to adopt, and return the decision."""
+        """Settle it by the answer in `given`, or by the one to adopt, and return the decision.
+
+        `given` may have the decision's `uuid`.
+        """
 
     @abstractmethod
     def withdraw(self) -> None:
@@ -142,14 +153,13 @@ class DocumentDisagreement(Disagreement):
             .order_by("at", "pk")
         )
 
-    @abstractmethod
-    def decisions(self) -> QuerySet[Any]:
-        """Return its decisions, the newest first, withdrawn ones included."""
+    def decision(self) -> Any:
+        """Return the current decision, or None."""
+        return self.decisions().filter(withdrawn_at=None, text_replaced_at=None).first()
 
     def withdraw(self) -> None:
         """Withdraw the current decision, or raise Http404."""
-        found = self.decisions().filter(withdrawn_at=None, text_replaced_at=None).first()
-        if found is None:
+        if (found := self.decision()) is None:
             raise Http404("This disagreement has no decision.")
         adjudication.withdraw_adjudication(adjudication=found, by=self.member)
 
@@ -286,12 +296,17 @@ class ReviewDisagreement(Disagreement):
         """Return its decisions, the newest first, withdrawn ones included."""
         return _newest_first(Decision.objects.filter(narrative=self.narrative))
 
+    def decision(self) -> Decision | None:
+        """Return the current decision, or None."""
+        return self.decisions().filter(withdrawn_at=None).first()
+
     def settle(self, given: Mapping[str, Any]) -> Decision:
         """Decide what becomes of the instruction."""
         return decisions.decide(
             narrative=self.narrative,
             outcome=given["outcome"],
             reason=given["reason"],
+            uuid=given.get("uuid"),
             by=self.member,
         )
 
@@ -330,6 +345,14 @@ class CheckDisagreement(Disagreement):
             GivenAnswer(first_two[key], who, key == self.member.pk) for key, who in names.items()
         ]
 
+    def decisions(self) -> QuerySet[Check]:
+        """Return the checks that settled it, the newest first, superseded ones included."""
+        return Check.objects.filter(item=self.item, place=Check.SETTLES).order_by("-at", "-pk")
+
+    def decision(self) -> Check | None:
+        """Return the check of a third person, or None."""
+        return self.third
+
     def shows_claim(self, *, differs: bool) -> bool:
         """Return whether the reader may see the claim: whoever settles is as blind as the two."""
         return self.item.sample.shows_claim or self.third is not None or not differs
@@ -345,7 +368,8 @@ class CheckDisagreement(Disagreement):
             if adopted.cannot_judge:
                 # "Cannot judge" needs words: adopting the answer adopts its words.
                 how, words = {"cannot_judge": True}, words or adopted.words
-        return check_actions.settle(item=self.item, words=words, by=self.member, **how)
+        how |= {"words": words, "uuid": given.get("uuid")}
+        return check_actions.settle(item=self.item, by=self.member, **how)
 
     def withdraw(self) -> None:
         """Withdraw the reader's own decision, or raise Refused."""
@@ -355,7 +379,8 @@ class CheckDisagreement(Disagreement):
 
 
 def _reason_in(given: Mapping[str, Any], by: Membership) -> dict[str, Any]:
-    return {"cause": given["cause"], "reason": given.get("reason", ""), "by": by}
+    reason = given.get("reason", "")
+    return {"cause": given["cause"], "reason": reason, "uuid": given.get("uuid"), "by": by}
 
 
 def _newest_first(decisions: QuerySet[Row]) -> QuerySet[Row]:

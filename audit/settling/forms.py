@@ -15,6 +15,7 @@ from annotate.judgments.models import Adjudication, Verdict
 from annotate.pairs.models import Condition, InstructionPair
 from annotate.projects.models import Grade, Membership
 from audit.reviews import rubrics
+from audit.reviews.forms import DecisionForm
 from audit.settling.adjudication import MAX_REASON
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
 from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
@@ -166,6 +167,14 @@ class ThirdCheckForm(SettlingForm):
 
     relevance = forms.IntegerField(required=False)
 
+
+# The form that settles each kind of disagreement.
+SETTLING_FORMS: dict[Kind, type[forms.Form]] = {
+    Kind.JUDGMENT: AdjudicationForm,
+    Kind.VERDICT: VerdictForm,
+    Kind.REVIEW: DecisionForm,
+    Kind.CHECK: ThirdCheckForm,
+}
 
 NAMES_ARE_HIDDEN = (
     "Names are hidden in this project, so disagreements cannot be filtered by people. Leave "

@@ -170,21 +170,28 @@ def next_disagreement(
     by: Membership, filters: QueueFilter, key: QueuePosition | None
 ) -> QueuePosition | None:
     """Return the disagreement after `key`, at the end the first one; None if none is left."""
-    reader = Reader(by)
-    if key is not None and (near := _next_similar(reader, filters, key)) is not None:
+    if key is not None and (near := _next_similar(Reader(by), filters, key)) is not None:
         return near
+    return next(iter(positions_after(by, filters, key, 1)), None)
+
+
+def positions_after(
+    by: Membership, filters: QueueFilter, key: QueuePosition | None, size: int
+) -> list[QueuePosition]:
+    """Return the disagreements after `key`, then those from the start of the list; at most `size`,
+    without `key` itself.
+    """
+    reader = _narrow_reader(Reader(by), filters)
     behind: list[QueuePosition] = []
     around: list[QueuePosition] = []
     for kind in filters.kinds:
-        onward, rest, _ = _keys_after(build_source(kind, reader, filters), filters, key, 2)
+        onward, rest, _ = _keys_after(build_source(kind, reader, filters), filters, key, size + 1)
         behind += onward
         around += rest
-    others = [
-        one
-        for one in _sort_keys(around, filters)
-        if key is None or one.disagreement_key != key.disagreement_key
-    ]
-    return next(iter([*_sort_keys(behind, filters), *others]), None)
+    if key is None:
+        return _sort_keys(around, filters)[:size]
+    around = [one for one in around if one.disagreement_key != key.disagreement_key]
+    return [*_sort_keys(behind, filters), *_sort_keys(around, filters)][:size]
 
 
 def _next_similar(reader: Reader, filters: QueueFilter, key: QueuePosition) -> QueuePosition | None:

@@ -27,6 +27,11 @@ urlpatterns = [
         disagreements.disagreements_table,
         name="disagreements_table",
     ),
+    path(
+        "projects/<slug:slug>/disagreements/views/",
+        pages.disagreement_views,
+        name="disagreement_views",
+    ),
     path("projects/<slug:slug>/disagreements/reveals/", disagreements.reveals, name="reveals"),
     path("projects/<slug:slug>/disagreements/settling/", bulk.settling_many, name="settling_many"),
     path("projects/<slug:slug>/settled/<uuid:batch>/", bulk.batch, name="batch"),

@@ -139,7 +139,7 @@ def test_a_key_used_twice_on_a_page_names_both_actions():
 
 
 def test_a_key_may_mean_something_else_on_another_page():
-    assert keymap.find_problems({**keymap.DEFAULTS, "settle_reveal": "j"}) == {}
+    assert keymap.find_problems({**keymap.DEFAULTS, "settle_reveal": "p"}) == {}
 
 
 def test_a_key_means_the_same_in_judging_checking_and_reviewing():

@@ -1,5 +1,5 @@
-"""The work page feels the same for every task: judging, checking labels in each way, settling them,
-reviewing an instruction.
+"""The work page feels the same for every task: judging, checking labels in each way, settling them
+and other disagreements, reviewing an instruction.
 
 Each test runs over all of them. What belongs to judging alone is in the other modules.
 """
@@ -9,11 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Candidate, Judgment
-from audit.models import Check, Rating, Sample
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Candidate,
+    ConditionAdjudication,
+    Judgment,
+    Verdict,
+)
+from audit.models import Check, Rating, Sample, SampleItem
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
 from audit.reviews.project_rubric import save_rubric
 from tests import factories
@@ -64,6 +72,10 @@ class Work:
     def button(self, page: Page) -> Locator:
         """Return the button of the key that saves."""
         return page.locator(f"#grade-{self.keys[-1]}")
+
+    def pressed(self, page: Page) -> Locator:
+        """Return the button that shows the answer that was given."""
+        return self.button(page)
 
     def wait_until_fetched(self, page: Page) -> None:
         """Wait until the documents that follow are in the browser."""
@@ -163,6 +175,72 @@ class Settling(Work):
         self.url = f"/samples/{sample.pk}/settling/"
 
 
+class Deciding(Work):
+    """Settling disagreements between judges by adopting the answer of one of them."""
+
+    keys = ("w", "a")
+    who = "carla"
+
+    def prepare(self) -> None:
+        narrative = self.scene.narratives["C1"]
+        for candidate in Candidate.objects.filter(query=narrative.pair.query):
+            for member, relevance in ((self.scene.ada, 0), (self.scene.ben, 2)):
+                factories.judgment(narrative, candidate, member, relevance)
+        first = Candidate.objects.get(document__doc_id="A")
+        self.url = reverse("audit:disagreement", args=[narrative.pk, first.pk])
+
+    def rows(self) -> list[tuple[str, str]]:
+        rows = Adjudication.objects.current().filter(by__name=self.who)
+        return sorted(
+            (doc_id, reason.removeprefix("As one of them said."))
+            for doc_id, reason in rows.values_list("candidate__document__doc_id", "reason")
+        )
+
+    def button(self, page: Page) -> Locator:
+        return page.locator("button[name=adopt][data-key=a]")
+
+    def pressed(self, page: Page) -> Locator:
+        """Return the answer itself: that of the adopted one."""
+        return page.locator(".grade-button[aria-pressed=true]")
+
+
+class DecidingConditions(Deciding):
+    """Settling the answers to a condition."""
+
+    def prepare(self) -> None:
+        narrative = self.scene.narratives["C1"]
+        condition = narrative.conditions.create(number=1, text="A mill.")
+        for candidate in Candidate.objects.filter(query=narrative.pair.query):
+            for member, answer in ((self.scene.ada, "met"), (self.scene.ben, "cant_tell")):
+                judgment = factories.judgment(narrative, candidate, member, 1)
+                Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+        first = Candidate.objects.get(document__doc_id="A")
+        self.url = reverse("audit:verdict_disagreement", args=[condition.pk, first.pk])
+
+    def rows(self) -> list[tuple[str, str]]:
+        rows = ConditionAdjudication.objects.current().filter(by__name=self.who)
+        return sorted(
+            (doc_id, reason.removeprefix("As one of them said."))
+            for doc_id, reason in rows.values_list("candidate__document__doc_id", "reason")
+        )
+
+
+class DecidingChecks(Deciding):
+    """Settling claimed labels in the queue of disagreements."""
+
+    keys = ("1",)
+
+    def prepare(self) -> None:
+        sample = self.draw()
+        for doc_id in DOCUMENTS:
+            check_label(sample, doc_id, ada=0, ben=2)
+        first = SampleItem.objects.get(candidate__document__doc_id="A")
+        self.url = reverse("audit:check_disagreement", args=[first.pk])
+
+    rows = Work.rows
+    button = Work.button
+
+
 class Reviewing(Work):
     """Rating an instruction on five criteria, which take the place of documents."""
 
@@ -193,11 +271,12 @@ class Reviewing(Work):
         """All criteria come with the page."""
 
 
-TASKS = [Judging, Checking, Questions, Counting, Settling, Reviewing]
+DECIDING = [Deciding, DecidingConditions, DecidingChecks]
+TASKS = [Judging, Checking, Questions, Counting, Settling, *DECIDING, Reviewing]
 # The list has neither notes nor a card after its last row.
 EVERY_TASK = pytest.mark.parametrize("task", TASKS)
 AND_THE_LIST = pytest.mark.parametrize("task", [*TASKS, Listing])
-BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling, Reviewing])
+BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling, *DECIDING, Reviewing])
 
 
 @pytest.fixture
@@ -344,6 +423,8 @@ def test_answers_wait_until_the_person_signs_in_again(work, new_person, expected
 def test_space_and_enter_after_a_click_answer_nothing(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
+    for key in work.keys[:-1]:
+        page.keyboard.press(key)
     work.button(page).click()
     work.hides(page, first)
     second = work.document_on(page)
@@ -406,7 +487,7 @@ def test_a_note_on_an_answered_document_is_saved_at_once_with_the_same_grade(wor
 
     until(page, lambda: work.rows() == [(first, "On page 2.")], "the note")
     work.shows(page, first)
-    expect(work.button(page)).to_have_attribute("aria-pressed", "true")
+    expect(work.pressed(page)).to_have_attribute("aria-pressed", "true")
 
 
 @EVERY_TASK

@@ -207,8 +207,7 @@ def test_sending_back_opens_the_next_disagreement_of_the_filter(disagreement, cl
     judgment = disagreement.narrative.judgments.get(candidate=other, annotator=disagreement.ada)
     judgment.relevance = 0
     judgment.save()
-    disagreement_key = DisagreementKey(Kind.JUDGMENT, disagreement.narrative.pk, other.pk, 0)
-    key = disagreements.position_of(disagreement.carla, QueueFilter(), disagreement_key)
+    key = DisagreementKey(Kind.JUDGMENT, disagreement.narrative.pk, other.pk, 0)
 
     page = send(disagreement, client, query="?order=age", next=str(key))
 

@@ -443,7 +443,7 @@ def test_undo_after_a_batch_withdraws_the_whole_batch(scene, client):
 
     page = client.get(open_one).content.decode()
 
-    assert "many documents together." in page
+    assert "many documents together" in page
     assert f'action="{scene.url("batch_withdrawal", batch)}"' in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import ClassVar
 
 from django.db import models
@@ -34,6 +35,8 @@ class Adjudication(ReadsText):
         ERROR = "error", "Annotator's error"
         EDGE = "edge", "Edge case"
 
+    # Made by the page that decides: a decision that is sent twice counts once.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")
     relevance = models.IntegerField()
@@ -84,6 +87,7 @@ class ConditionAdjudicationQuerySet(models.QuerySet["ConditionAdjudication"]):
 class ConditionAdjudication(ReadsText):
     """The settling decision on whether a candidate meets a condition. It never edits verdicts."""
 
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
     candidate = models.ForeignKey(
         Candidate, on_delete=models.PROTECT, related_name="condition_adjudications"

@@ -121,9 +121,9 @@ class Decisions(OfNarratives):
         run(
             f"""
             INSERT INTO audit_decision
-                (narrative_id, outcome, reason, by_id, at, withdrawn_at, withdrawn_by_id)
-            SELECT s.narrative, s.outcome, s.reason, s.member, COALESCE(s.at, %(now)s),
-                s.withdrawn_at, {WITHDRAWN_BY}
+                (uuid, narrative_id, outcome, reason, by_id, at, withdrawn_at, withdrawn_by_id)
+            SELECT {bulk.new_uuid()}, s.narrative, s.outcome, s.reason, s.member,
+                COALESCE(s.at, %(now)s), s.withdrawn_at, {WITHDRAWN_BY}
             FROM stage_decisions s WHERE s.known IS NULL ORDER BY s.n
             """  # noqa: S608
         )

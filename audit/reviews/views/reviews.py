@@ -229,6 +229,7 @@ def _render_review(
         "closed": session.closed,
         "back_url": reverse("audit:reviews", args=[pair.project.slug]),
         "thing": "criterion",
+        "answered_by": "a level",
         "view": view,
         "at_end": view is None,
         "note": request.POST.get("words", view.words) if view else "",

@@ -79,6 +79,14 @@ def parse_position(text: str) -> QueuePosition | None:
         return None
 
 
+def parse_disagreement(text: str) -> DisagreementKey | None:
+    """Return the disagreement that a form or an address names, or None if it is invalid."""
+    try:
+        return DisagreementKey.parse(text)
+    except ValueError:
+        return None
+
+
 def disagreement_of_form(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
     """Return whose page a form was sent from: a document's, or one of its conditions'."""
     condition = parse_key(request.POST.get("condition", ""))

@@ -1,12 +1,12 @@
-"""Code shared by the pages of the four kinds of disagreement: frame, answers, next page.
+"""Code shared by the four kinds of disagreement on the work page: what is shown, and the session.
 
-The four kinds extend `templates/settling/settle.html` and have the same keys. Names are hidden
-until the lead reveals them (`audit.settling.pseudonyms`, `audit.settling.reveals`), unless the
-project shows them.
+The views of the four kinds extend `templates/settling/_view.html` and have the same keys. Names are
+hidden until the lead reveals them (`audit.settling.names`), unless the project shows them.
 """
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Project
+from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import Check
 from audit.settling.disagreements import (
     CheckDisagreement,
@@ -29,8 +29,8 @@ from audit.settling.disagreements import (
     DocumentDisagreement,
     GivenAnswer,
 )
-from audit.settling.forms import QueueFilterForm
-from audit.settling.queue import next_disagreement, position_of
+from audit.settling.queue_filters import DisagreementKey
+from audit.settling.settling_session import SettlingSession, value_of
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_url,
@@ -39,10 +39,13 @@ from audit.settling.views.addresses import (
     reveal_url,
     withdrawal_url,
 )
-from audit.settling.views.last_decision import last_decision
+from audit.settling.views.last_decision import describe_last
 from base import keymap
 from base.page_request import PageRequest
 from base.word_diff import diff
+
+# How many disagreements the browser fetches ahead.
+AHEAD_OF_READER = 8
 
 
 @dataclass
@@ -76,41 +79,70 @@ class Answer:
         return ", ".join(voice.who for voice in self.voices)
 
 
-def frame_context(request: PageRequest, disagreement: Disagreement) -> dict[str, Any]:
-    """Return what every page shows: the instruction, the filter, names, and the next page."""
-    member, narrative = disagreement.member, disagreement.narrative
-    disagreement_key, naming = disagreement.key, disagreement.naming
+def item_context(request: PageRequest, disagreement: Disagreement) -> dict[str, Any]:
+    """Return what the page shows of a disagreement of any kind: instruction, names, addresses."""
+    narrative, key, naming = disagreement.narrative, disagreement.key, disagreement.naming
     asked = filter_in(request.GET)
-    filters = QueueFilterForm(member, asked).queue_filter()
-    key = position_of(member, filters, disagreement_key)
-    onward = next_disagreement(member, filters, key)
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
     newest = narrative.pair.current(narrative.side)
-    is_next = onward is not None and onward.disagreement_key != disagreement_key
     return {
-        "kind": disagreement_key.kind.value,
-        "disagreement_key": disagreement_key,
+        "kind": key.kind.value,
+        "disagreement_key": key,
         "pair": narrative.pair,
         "query": narrative.pair.query,
         "narrative": narrative,
         "stale": newest is not None and newest.pk != narrative.pk,
-        "pieces": diff(original.text, narrative.text) if original and marked else None,
+        "change": diff(original.text, narrative.text) if original and marked else None,
         # Independent of the filter, which only selects the next one.
-        "differs": key is not None or disagreement.differs(),
+        "differs": disagreement.differs(),
         "asked": add_filter("", asked),
-        "list_url": list_url(member.project.slug, asked),
-        "next_url": disagreement_url(onward.disagreement_key, asked) if onward and is_next else "",
-        "next": str(onward) if is_next else "",
-        "count_url": add_filter(
-            reverse("audit:disagreement_count", args=[member.project.slug]), asked
-        ),
-        "last": last_decision(member),
-        "settle_url": disagreement_url(disagreement_key, asked),
-        "withdraw_url": withdrawal_url(disagreement_key),
+        "settle_url": disagreement_url(key, asked),
+        "withdraw_url": withdrawal_url(key),
         "hidden": naming.hidden,
         "reveals": naming.reveals,
-        "reveal_url": add_filter(reveal_url(disagreement_key), asked),
+        "reveal_url": add_filter(reveal_url(key), asked),
+        "keys": keymap.keys_for(request.user),
+    }
+
+
+def session_context(
+    request: PageRequest, member: Membership, session: SettlingSession, key: DisagreementKey
+) -> dict[str, Any]:
+    """Return what the page shows of the session: progress, the neighbours, the last decision."""
+    asked, slug = filter_in(request.GET), member.project.slug
+    before, following = session.beside(key, -1), session.beside(key, 1)
+    listed = list_url(slug, asked)
+    documents = add_filter(reverse("audit:disagreement_views", args=[slug]), asked)
+    return {
+        "thing": "disagreement",
+        "answered_by": "a decision",
+        "note_title": "Reason",
+        "guideline": Guideline.objects.latest_of(member.project),
+        "done": len(session.decisions),
+        "total": len(session.order),
+        "back_url": listed,
+        "list_url": listed,
+        "previous_url": disagreement_url(before, asked) if before else "",
+        "next_url": disagreement_url(following, asked) if following else "",
+        "next": str(following) if following else "",
+        "count_url": add_filter(reverse("audit:disagreement_count", args=[slug]), asked),
+        "last": describe_last(member, session.last),
+        "judging_session": {
+            "user": member.user_id,
+            "task": "decide",
+            "candidate": str(key),
+            "order": [str(one) for one in session.order],
+            "answers": {
+                str(one): ["decision", value_of(row), str(row.uuid)]
+                for one, row in session.decisions.items()
+            },
+            "history": [str(one) for one in session.history],
+            "grades": [],
+            "ahead": AHEAD_OF_READER,
+            "addresses": {str(one): disagreement_url(one, asked) for one in session.order},
+            "urls": {"documents": documents, "judging": listed},
+        },
     }
 
 
@@ -172,6 +204,8 @@ def grades_context(
     grades = list(project.grades.order_by("value"))
     labels: dict[int | None, str] = {grade.value: grade.name for grade in grades}
     grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
+    for grade in grades:
+        grade.key = grade_keys[grade.value]
     by_grade = [
         (one.row.relevance, labels.get(one.row.relevance, ""), one.row.pk, one) for one in voices
     ]
@@ -200,10 +234,9 @@ def list_causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 class Page(ABC):
-    """The page of one disagreement, where a lead settles it or withdraws the decision."""
+    """What is shown of one disagreement, which a lead settles or whose decision they withdraw."""
 
     template: ClassVar[str]
-    form: ClassVar[type[Form]]
 
     def __init__(self, disagreement: Any) -> None:
         self.disagreement = disagreement
@@ -221,5 +254,34 @@ class Page(ABC):
         return ""
 
     @abstractmethod
-    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
-        """Return what the template needs in addition to the frame."""
+    def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
+        """Return what the template needs in addition to `item_context`, and the `decision`."""
+
+    def view(self, request: PageRequest, form: Form) -> dict[str, Any]:
+        """Return everything that the template needs."""
+        item = item_context(request, self.disagreement)
+        context = item | self.context(item["keys"], item) | {"form": form}
+        decision = context["decision"]
+        by = None
+        if decision is not None:
+            by = decision.checker_id if isinstance(decision, Check) else decision.by_id
+        mine = by == self.disagreement.member.pk
+        elsewhere = self.other_page_url()
+        open_now = context["differs"] and self.can_settle(context) and not elsewhere
+        reason = getattr(decision, "words", "") or getattr(decision, "reason", "")
+        return context | {
+            "own_decision": mine,
+            "elsewhere_url": elsewhere,
+            # The reader's own decision may be replaced by another one.
+            "adoptable": open_now and (decision is None or mine),
+            "note": reason if mine else "",
+            "answer_json": json.dumps(_answer_data(decision, reason)),
+        }
+
+
+def _answer_data(decision: Any, reason: str) -> dict[str, Any]:
+    """Return a decision for the page's script: the fields of the form that gives it."""
+    if decision is None:
+        return {}
+    fields = {"cause": getattr(decision, "cause", "")}
+    return {"kind": "decision", "uuid": str(decision.uuid), "note": reason, "fields": fields}

@@ -11,7 +11,7 @@ from annotate.judgments.models import Adjudication, ConditionAdjudication, Verdi
 from annotate.pairs.models import Condition
 from audit.checks.models import Check, Sample
 from audit.checks.queue import to_settle
-from audit.reviews.forms import DecisionForm
+from audit.reviews.forms import OUTCOMES
 from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts
 from audit.reviews.views.reviews import decision_message
@@ -22,29 +22,25 @@ from audit.settling.disagreements import (
     ReviewDisagreement,
     VerdictDisagreement,
 )
-from audit.settling.forms import AdjudicationForm, ThirdCheckForm, VerdictForm
 from audit.settling.queue_filters import Kind
 from audit.settling.views import frame as pages
-from audit.settling.views.last_decision import check_value
+from audit.settling.views.last_decision import outcome_of
 from audit.settling.views.rejudge import rejudge_context
-from base import keymap
-from base.page_request import PageRequest
 
 
 class JudgmentPage(pages.Page):
     """The page of a disagreement between judges about the grade of a document."""
 
-    template = "settling/disagreement.html"
-    form = AdjudicationForm
+    template = "settling/judgment.html"
     disagreement: JudgmentDisagreement
 
     def message(self, made: Adjudication) -> str:
         """Return a message for the lead about a decision just made."""
         return f"{made.candidate.document.doc_id} is settled as {made.relevance}."
 
-    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+    def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the document with every answer, the verdicts, the flags and the decisions."""
-        found, keys = self.disagreement, keymap.keys_for(request.user)
+        found = self.disagreement
         document = pages.document_context(found)
         voices = [
             pages.voice_of(one, one.row, found.narrative, document["text"])
@@ -60,10 +56,11 @@ class JudgmentPage(pages.Page):
                 found, grades["grades"], decision and decision.relevance
             ),
             "verdicts": _verdicts(found),
-            **rejudge_context(request, found),
+            **rejudge_context(found, item["asked"]),
             "machines": found.machines,
             "flags": found.flags(),
             **decisions,
+            "own_answer": decision and decision.relevance,
             "causes": pages.list_causes(keys),
         }
 
@@ -89,8 +86,7 @@ def _verdicts(found: JudgmentDisagreement) -> list[dict[str, Any]]:
 class VerdictPage(pages.Page):
     """The page of a disagreement between judges about one condition of a document."""
 
-    template = "settling/verdict_disagreement.html"
-    form = VerdictForm
+    template = "settling/verdict.html"
     disagreement: VerdictDisagreement
 
     def message(self, made: ConditionAdjudication) -> str:
@@ -100,9 +96,9 @@ class VerdictPage(pages.Page):
             f"as “{made.get_answer_display()}”."
         )
 
-    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+    def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the condition and the document with every answer, and the decisions."""
-        found, keys = self.disagreement, keymap.keys_for(request.user)
+        found = self.disagreement
         document = pages.document_context(found)
         voices = [
             (
@@ -125,13 +121,15 @@ class VerdictPage(pages.Page):
                 for place, answer in enumerate(Verdict.Answer, start=1)
             ],
             "answers": pages.group_answers(voices, keys, []),
-            **rejudge_context(request, found),
+            **rejudge_context(found, item["asked"]),
             "machines": [
                 {"name": one.annotator.name, "verdict": verdict}
                 for one in found.machines
                 if (verdict := found.verdict_in(one)) is not None
             ],
             **decisions,
+            "choice_name": "answer",
+            "own_answer": decision and decision.answer,
             "causes": pages.list_causes(keys),
         }
 
@@ -139,17 +137,17 @@ class VerdictPage(pages.Page):
 class ReviewPage(pages.Page):
     """The page of a disagreement between auditors about an instruction."""
 
-    template = "settling/review_disagreement.html"
-    form = DecisionForm
+    template = "settling/review.html"
     disagreement: ReviewDisagreement
 
     def message(self, made: Decision) -> str:
         """Return a message for the lead about a decision just made."""
         return decision_message(made)
 
-    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+    def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the reviews of people and machines, and the decision."""
         found = self.disagreement
+        decision = found.decision()
         return {
             "passes": found.passes,
             "names": found.names,
@@ -157,20 +155,25 @@ class ReviewPage(pages.Page):
             "machines": found.machines,
             "machine_contrasts": contrasts(found.machines),
             "verdict": found.verdict(),
-            "decision": found.decisions().filter(withdrawn_at=None).first(),
+            "decision": decision,
+            "choices": [
+                {"value": value, "name": name, "key": str(place)}
+                for place, (value, name) in enumerate(OUTCOMES, start=1)
+            ],
+            "choice_name": "outcome",
+            "own_answer": decision and decision.outcome,
         }
 
 
 class CheckPage(pages.Page):
     """The page of a disagreement between two checkers of a label."""
 
-    template = "settling/check_disagreement.html"
-    form = ThirdCheckForm
+    template = "settling/check.html"
     disagreement: CheckDisagreement
 
     def message(self, made: Check) -> str:
         """Return a message for the lead about a decision just made."""
-        return f"{made.item.candidate.document.doc_id} is settled as {check_value(made)}."
+        return f"{made.item.candidate.document.doc_id} is settled as {outcome_of(made)}."
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
         """Return False for the two checkers. A claim on an older narrative can be settled."""
@@ -185,29 +188,29 @@ class CheckPage(pages.Page):
             return reverse("audit:settlement", args=[item.pk])
         return ""
 
-    def context(self, request: PageRequest, frame: dict[str, Any]) -> dict[str, Any]:
+    def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the document, the two answers, the claim if it may be seen, and the decision."""
-        found, keys = self.disagreement, keymap.keys_for(request.user)
-        item, member, third, answers = found.item, found.member, found.third, found.answers()
+        found = self.disagreement
+        member, third, answers = found.member, found.third, found.answers()
         voices = [
             pages.Voice(one.who, one.mine, one.row.at, one.row, words=one.row.words)
             for one in answers
         ]
         document = pages.document_context(found)
         # The prior relevance may be the claim.
-        shows_claim = found.shows_claim(differs=frame["differs"])
+        shows_claim = found.shows_claim(differs=item["differs"])
         return {
             **document,
-            "sample": item.sample,
-            "item": item,
-            "conditions": list(item.narrative.conditions.order_by("number")),
+            "sample": found.item.sample,
+            "item": found.item,
+            "conditions": list(found.narrative.conditions.order_by("number")),
             "shows_claim": shows_claim,
             "prior": document["prior"] if shows_claim else None,
             **pages.grades_context(member.project, voices, keys),
             "decision": third,
+            "own_answer": third and third.relevance,
             "reason_optional": True,
             "own_check": any(one.mine for one in answers),
-            "own_decision": third is not None and third.checker_id == member.pk,
         }
 
 

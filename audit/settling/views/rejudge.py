@@ -16,12 +16,11 @@ from audit.settling import access
 from audit.settling.disagreements import DocumentDisagreement
 from audit.settling.queue import is_open
 from audit.settling.views.addresses import (
-    add_filter,
     disagreement_of_form,
     disagreement_url,
     filter_in,
     list_url,
-    parse_position,
+    parse_disagreement,
 )
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
@@ -50,9 +49,9 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         request,
         f"{disagreement.candidate.document.doc_id} was sent back and waits for an annotator.",
     )
-    offered = parse_position(request.POST.get("next", ""))
-    if offered is not None and is_open(disagreement.member, offered.disagreement_key):
-        return redirect(disagreement_url(offered.disagreement_key, asked))
+    offered = parse_disagreement(request.POST.get("next", ""))
+    if offered is not None and is_open(disagreement.member, offered):
+        return redirect(disagreement_url(offered, asked))
     return redirect(list_url(disagreement.member.project.slug, asked))
 
 
@@ -77,9 +76,9 @@ def rejudge_request_withdrawal(
     )
 
 
-def rejudge_context(request: PageRequest, disagreement: DocumentDisagreement) -> dict[str, Any]:
+def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str, Any]:
     """Return what a disagreement's page shows of rejudge requests: who was asked, the answers, and
-    who can be asked.
+    who can be asked. `asked`: the filter of the list as a query string.
     """
     names = disagreement.names
     found = disagreement.rejudge_requests().select_related("guideline")
@@ -97,7 +96,6 @@ def rejudge_context(request: PageRequest, disagreement: DocumentDisagreement) ->
     }
     keys = [disagreement.narrative.pk, disagreement.candidate.pk]
     guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
-    asked = add_filter("", filter_in(request.GET))
     return {
         "rejudge_requests": [
             {

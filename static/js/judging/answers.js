@@ -18,7 +18,7 @@ export class Answers extends EventTarget {
     this.#given = given;
     this.task = TASKS[given.task ?? "judge"];
     this.session = new JudgingSession(given);
-    this.stack = new Stack(given.urls.documents);
+    this.stack = new Stack(given.urls.documents, given.ahead);
     journal.addEventListener("entry", ({ detail: { entry } }) => this.#isOurs(entry) && this.#arrive(entry));
     journal.addEventListener("gone", ({ detail: { entry } }) => this.#isOurs(entry) && this.#withdraw(entry));
     journal.addEventListener("answer", ({ detail: { entry, answer } }) => {

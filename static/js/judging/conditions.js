@@ -17,7 +17,6 @@ function listen({ condition_rule: rule, grades }) {
   const unsent = sessionMap("answers");
   const sent = new Map();
   let candidate = null;
-  let overruling = null;
 
   const { rows, spoken, words, answer, open, go, drawSum } = conditionRows(strip, {
     changed() {
@@ -50,16 +49,8 @@ function listen({ condition_rule: rule, grades }) {
     }
   }
 
-  document.getElementById("note").addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || overruling === null) return;
-    event.preventDefault();
-    event.stopPropagation();
-    buttons.find((button) => Number(button.value) === overruling).click();
-  });
-
   root.addEventListener("judge:document", ({ detail }) => {
     candidate = detail.candidate;
-    overruling = null;
     spoken.textContent = "";
     const { uuid, verdicts: saved = {} } = detail.answer;
     if (uuid) sent.set(uuid, saved);
@@ -82,9 +73,8 @@ function listen({ condition_rule: rule, grades }) {
       return;
     }
     if (value !== null && entry.relevance !== value && !entry.note.trim()) {
-      overruling = entry.relevance;
       refuse(words("overrule", { grade: nameOf(value) }));
-      openNote();
+      openNote(buttons.find((button) => Number(button.value) === entry.relevance));
       event.stopImmediatePropagation();
       return;
     }

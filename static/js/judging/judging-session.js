@@ -1,5 +1,5 @@
 // The tasks of the work page, and the entries that each writes to the journal. What is answered has a number: that of a candidate,
-// a label or a criterion; where these pages say "candidate", they mean that number.
+// a label or a criterion, or the key of a disagreement; where these pages say "candidate", they mean that.
 // `answers`: the kinds of answers. `undo`: the kind of their undoing. `number`: the field with the number. `of`: the fields that name
 // what is worked on. `restores`: whether an undoing brings the answer before back.
 const CHECK = { undo: "check_withdrawal", number: "item", of: [], restores: false };
@@ -7,15 +7,19 @@ export const TASKS = {
   judge: { answers: ["judgment", "flag"], undo: "undo", number: "candidate", of: ["pair", "narrative"], restores: true },
   check: { ...CHECK, answers: ["check"] },
   settle: { ...CHECK, answers: ["settle"] },
+  decide: { answers: ["decision"], undo: "decision_withdrawal", number: "disagreement", of: [], restores: false },
   review: { answers: ["rating"], undo: "rating", number: "item", of: ["pair", "narrative"], restores: true },
 };
 
-export const candidateOf = (entry) => entry.candidate ?? entry.item;
+export const candidateOf = (entry) => entry.candidate ?? entry.item ?? entry.disagreement;
+// What an attribute or an address names: a number, or the key of a disagreement.
+export const parseCandidate = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 export const isUndo = (entry) => entry.undoes !== undefined;
 
 // The answer of an entry, in short: a grade, a level, a flag, or null for answers without any.
 export function valueOf(entry) {
   if (entry.kind === "flag") return entry.flag;
+  if (entry.value !== undefined) return entry.value;
   const { relevance, level } = entry.fields ?? entry;
   return level ?? (relevance === undefined ? null : Number(relevance));
 }
@@ -54,7 +58,8 @@ export function sessionMap(name) {
   return new SessionMap(`rejudge.${name}.${user}.${task}.${narrative}`);
 }
 
-// One judge's session on one narrative, one checker's on the labels of a sample, or one auditor's on the criteria of a review: the documents in order and the answer to each. It follows the same rules as
+// One judge's session on one narrative, one checker's on the labels of a sample, one auditor's on the criteria of a review, or a lead's
+// on disagreements: the documents in order and the answer to each. It follows the same rules as
 // annotate.judging.judging_session.JudgingSession, so that the page knows the next document without asking the server; a
 // test compares the two. Beyond it, this one holds every statement: if one is withdrawn or refused, its predecessor becomes
 // current again. After the undoing of a check nothing is current.
@@ -75,7 +80,7 @@ export class JudgingSession {
     this.#asked = new Set(asked);
     this.#places = new Map(order.map((candidate, place) => [candidate, place]));
     const known = new Set(history);
-    const rest = Object.keys(answers).map(Number).filter((candidate) => !known.has(candidate));
+    const rest = order.filter((candidate) => !known.has(candidate));
     for (const candidate of [...rest, ...history]) {
       if (!answers[candidate]) continue;
       const [kind, value, uuid] = answers[candidate];

@@ -8,7 +8,7 @@ import { clearNotices, showNotice } from "../notices.js";
 import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
 import { clearOnward, summarize } from "./end.js";
-import { candidateOf, isUndo, sessionMap, valueOf } from "./judging-session.js";
+import { candidateOf, isUndo, parseCandidate, sessionMap, valueOf } from "./judging-session.js";
 
 const BEHIND = 20;
 const PATIENCE = 3_000;
@@ -19,7 +19,8 @@ const given = JSON.parse(document.getElementById("judging-session").textContent)
 const place = document.getElementById("document-view");
 const spoken = document.getElementById("spoken");
 const note = document.getElementById("note");
-const grades = root.querySelectorAll(".grade-button");
+const grades = () => [...root.querySelectorAll(".grade-button")]; // they may change with the document
+let waiting = null; // the button whose answer waits for the words of the note
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 
 const answers = new Answers(given, root.dataset.refused);
@@ -32,12 +33,14 @@ let stays = false; // whether the answer that is collected keeps its document on
 
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const words = (name, values = {}) => root.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
-const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace("/0/", `/${candidate}/`));
-const byForm = task.number === "item"; // the content of an answer is that of its form
+const address = (candidate) => (candidate === null ? given.urls.judging : (given.addresses?.[candidate] ?? given.urls.candidate.replace("/0/", `/${candidate}/`)));
+const byForm = task.number !== "candidate"; // the content of an answer is that of its form
+const noteOf = (entry) => entry.note ?? entry.fields?.[note.name];
 const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
 
 function answerText(entry) {
   if (entry.kind === "flag") return root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim();
+  if (entry.answer) return entry.answer;
   const value = valueOf(entry);
   if (value !== null) return typeof value === "number" ? `${value} ${gradeName(value)}` : gradeName(value);
   return words(entry.fields.cannot_judge ? "unable" : "answered");
@@ -79,7 +82,7 @@ function fullAnswer(candidate, documentView) {
   if (!short) return { note: documentView.dataset.begun };
   const { uuid, kind, value } = short;
   const entry = entries.get(uuid);
-  if (entry && byForm) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : entry.fields.words };
+  if (entry && byForm) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : noteOf(entry) };
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
   const drawn = JSON.parse(documentView.dataset.answer || "{}");
@@ -91,7 +94,7 @@ function fullAnswer(candidate, documentView) {
 // Updates what changes with every statement: the grade, the flag, the progress, and the links to the neighbours.
 function draw(long) {
   const short = current === null ? null : judgingSession.answerOf(current);
-  for (const button of grades) button.setAttribute("aria-pressed", short !== null && short.kind !== "flag" && button.value === String(short.value));
+  for (const button of grades()) button.setAttribute("aria-pressed", short !== null && short.kind !== "flag" && button.value === String(short.value));
   const flag = part("flag");
   if (flag) flag.hidden = short?.kind !== "flag";
   if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
@@ -100,7 +103,8 @@ function draw(long) {
   progress.max = Math.max(1, judgingSession.total);
   progress.value = judgingSession.settled;
   document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(judgingSession.settled), total: number.format(judgingSession.total) });
-  document.getElementById("undo").disabled = judgingSession.last() === null;
+  const undoing = document.getElementById("undo");
+  undoing.disabled = judgingSession.last() === null && !("otherwise" in undoing.form.dataset);
   setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
   setLink("next", current === null ? null : judgingSession.following(current));
   root.dispatchEvent(new CustomEvent("judge:draw", { detail: { current, answerTo: (candidate) => fullAnswer(candidate, stack.get(candidate)) } }));
@@ -152,6 +156,7 @@ function show(candidate, step = "push") {
   clearNotices();
   part("error")?.remove();
   clearOnward();
+  waiting = null;
   // The next Space or Enter is not meant for the button that answered the last document.
   if (root.contains(document.activeElement) && document.activeElement.matches("button, a, summary, input[type=radio]")) document.activeElement.blur();
   current = candidate;
@@ -237,8 +242,7 @@ const updateNoteTick = () => (part("noted").hidden = !note.value.trim());
 
 // An entry in words, for the list of what the server refused: with its note, which is nowhere else then.
 function about(entry, label) {
-  const note = entry.note ?? entry.words ?? entry.fields?.words;
-  return { label, answer: isUndo(entry) ? words("takenBack") : [answerText(entry), note].filter(Boolean).join(": ") };
+  return { label, answer: isUndo(entry) ? words("takenBack") : [answerText(entry), entry.words ?? noteOf(entry)].filter(Boolean).join(": ") };
 }
 
 // The content of an answer to the document on screen, from the fields of the form that was sent.
@@ -287,14 +291,14 @@ async function keepAnswer(entry) {
   const candidate = candidateOf(entry);
   await record(entry, place.firstElementChild.dataset.label);
   // The note is sent with the answer: it is no longer begun, unless more was written in the meantime.
-  if (notes.get(candidate) === (entry.note ?? entry.fields?.words)) notes.delete(candidate);
+  if (notes.get(candidate) === noteOf(entry)) notes.delete(candidate);
   clock.clear(candidate);
 }
 
 // Saves a note or a mark that was added to the grade that stands, at once and with the same grade. The document stays.
 async function amend() {
   const answer = current === null ? null : judgingSession.answerOf(current);
-  const button = answer && answer.kind !== "flag" && [...grades].find((grade) => grade.value === String(answer.value));
+  const button = answer && answer.kind !== "flag" && grades().find((grade) => grade.value === String(answer.value));
   if (root.dataset.at !== "document" || !button || isFromElsewhere(current)) return;
   const kind = button.form.dataset.entry;
   const entry = collect(kind, contentOf(kind, new FormData(button.form, button), ""));
@@ -357,6 +361,8 @@ answers.addEventListener("elsewhere", ({ detail: { entry } }) => {
 root.addEventListener("submit", (event) => {
   const kind = event.target.dataset.entry;
   if (!kind) return;
+  // Decisions that were made together are undone by the server.
+  if ("otherwise" in event.target.dataset && !judgingSession.last()) return;
   event.preventDefault();
   const fields = new FormData(event.target, event.submitter);
   const pressed = clicked ? "click" : "key";
@@ -382,7 +388,7 @@ root.addEventListener("click", (event) => {
   event.preventDefault();
   enqueue(() => {
     const { go } = link.dataset;
-    const to = go === "next" ? judgingSession.following(current) : go !== "previous" ? Number(go) : current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current);
+    const to = go === "next" ? judgingSession.following(current) : go !== "previous" ? parseCandidate(go) : current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current);
     return to === null ? null : show(to);
   });
 });
@@ -395,11 +401,8 @@ note.addEventListener("input", () => {
 note.addEventListener("blur", () => note.value !== note.defaultValue && enqueue(amend));
 root.addEventListener("judge:amended", () => enqueue(amend));
 root.addEventListener("judge:next", () => enqueue(() => show(judgingSession.next(current))));
-addEventListener("popstate", () => {
-  // Also fires if only the fragment changed: then the document is already shown.
-  const candidate = Number(location.pathname.match(/\/(?:candidates|labels|review)\/(\d+)\//)?.[1]) || null;
-  enqueue(() => (candidate === current ? null : show(candidate, "stay")));
-});
+// Without a state, only the fragment has changed.
+addEventListener("popstate", ({ state }) => state && enqueue(() => (state.candidate === current ? null : show(state.candidate, "stay"))));
 // A page from the browser's back/forward cache does not know the answers given since.
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
@@ -411,7 +414,7 @@ enqueue(async () => {
   const fresh = await answers.load();
   const isPassedOn = location.pathname === given.urls.judging;
   updateHistory(current, "replace");
-  for (const documentView of document.getElementById("ahead")?.content.children ?? []) stack.put(Number(documentView.dataset.candidate), documentView);
+  for (const documentView of document.getElementById("ahead")?.content.children ?? []) stack.put(parseCandidate(documentView.dataset.candidate), documentView);
   // If the server redirected to a document that has been judged in the meantime, move on to the next one.
   // A document that was requested by its own URL is shown.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
@@ -435,10 +438,22 @@ enqueue(async () => {
   fetchAhead();
 });
 
-// Opens the note of the judge page, when words are needed.
-export function openNote() {
-  const field = document.getElementById("note");
-  const menu = field?.closest("details");
-  if (menu) menu.open = true;
-  field?.focus();
+// Opens the note of the page when words are needed. Enter then gives the answer of `button` with them.
+export function openNote(button = null) {
+  waiting = button;
+  note.closest("details").open = true;
+  note.focus();
 }
+
+note.addEventListener("keydown", (event) => {
+  if (!waiting || event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229 || !note.value.trim()) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const button = waiting;
+  waiting = null;
+  // The words go along with the answer: they are no answer of their own.
+  note.defaultValue = note.value;
+  note.blur();
+  note.closest("details").open = false;
+  button.click();
+});

@@ -1,5 +1,7 @@
 // The next documents, fetched before they are needed (if there is an address; else all are put here): a few first, then more at once, up to about a hundred or three
 // megabytes ahead, so that judging continues while the network is down. Recently shown documents are kept for a while.
+import { parseCandidate } from "./judging-session.js";
+
 const FIRST = 5;
 const MOST = 20;
 const AHEAD = 100;
@@ -9,6 +11,7 @@ const LONGEST_PAUSE = 30_000;
 
 export class Stack extends EventTarget {
   #address;
+  #most;
   #documentViews = new Map(); // candidate -> {document view, size}
   #absent = new Set();
   #waiting = new Map(); // candidate -> [resolve]
@@ -20,9 +23,10 @@ export class Stack extends EventTarget {
   #failures = 0;
   #timer = 0;
 
-  constructor(address) {
+  constructor(address, most = AHEAD) {
     super();
     this.#address = address;
+    this.#most = most;
     addEventListener("online", () => this.#fill());
     addEventListener("focus", () => this.#failures && this.#fill());
   }
@@ -59,7 +63,7 @@ export class Stack extends EventTarget {
   // Sets the documents that will be needed, the soonest first, and those that may be kept besides.
   aim(ahead, behind = []) {
     if (!this.#address) return;
-    this.#ahead = ahead.slice(0, AHEAD);
+    this.#ahead = ahead.slice(0, this.#most);
     const wanted = new Set([...this.#ahead, ...behind]);
     for (const candidate of this.#documentViews.keys()) if (!wanted.has(candidate)) this.#documentViews.delete(candidate);
     this.#fill();
@@ -102,7 +106,7 @@ export class Stack extends EventTarget {
     const size = html.length / Math.max(1, documentViews.length);
     this.#average = this.#average ? (this.#average + size) / 2 : size;
     for (const documentView of documentViews) {
-      const candidate = Number(documentView.dataset.candidate);
+      const candidate = parseCandidate(documentView.dataset.candidate);
       if (timely(candidate)) this.#documentViews.set(candidate, { documentView: document.adoptNode(documentView), size });
     }
     for (const candidate of batch.filter(timely)) {

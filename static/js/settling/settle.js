@@ -1,45 +1,55 @@
-// Adopting an answer needs a cause. An answer adopted first waits for the cause and is sent with it; choosing a grade
-// instead cancels it. Without a script the form is refused, and is shown again with the adopted answer.
-import { clearNotices, showNotice } from "../notices.js";
+// The modules of the page that settles disagreements, and what it has beside the judge page: the cause that a decision needs, the
+// reason that an answer of one's own needs, and answers that are adopted.
+import { openNote } from "../judging/page.js";
+import "../judging/asked.js";
+import "../judging/read.js";
+import "../judging/place.js";
+import "../judging/quoted.js";
+import { sessionMap } from "../judging/judging-session.js";
+import { clearNotices } from "../notices.js";
 
-const form = document.getElementById("decision");
-const causes = form?.querySelector("[data-causes]");
-const buttons = [...document.querySelectorAll("button[name=adopt]")];
+const root = document.querySelector(".judge");
+const unsent = sessionMap("causes"); // disagreement -> the cause that was chosen and not sent
+const causes = () => [...root.querySelectorAll(".causes input")];
+const buttonOf = ({ adopt, relevance, answer, outcome }) =>
+  root.querySelector(adopt ? `button[name=adopt][value="${adopt}"]` : `.grade-button[value="${relevance ?? answer ?? outcome}"]`);
+let current = null;
+let waiting = null; // the button whose answer waits for its cause
 
-if (causes && buttons.length) {
-  const kept = form.querySelector("input[name=adopt]");
-  let waiting = null;
-
-  function wait(button) {
-    waiting = button;
-    for (const one of buttons) one.ariaPressed = String(one === waiting);
-    clearNotices();
-    if (waiting) showNotice(causes.dataset.causes);
-  }
-
-  // With a cause, the button sends the answer; no other field is needed.
-  function adopt(event) {
-    if (causes.querySelector("input:checked")) return;
-    event.preventDefault();
-    wait(event.currentTarget);
-  }
-
-  for (const button of buttons) button.addEventListener("click", adopt);
-
-  document.getElementById("settle").addEventListener("click", (event) => {
-    if (!waiting) return;
-    event.preventDefault();
-    waiting.click();
-  });
-
-  form.addEventListener("change", (event) => {
-    if (!waiting) return;
-    if (event.target.name === "cause") waiting.click();
-    else if (event.target.type === "radio") wait(null);
-  });
-
-  if (kept) {
-    wait(buttons.find((button) => button.value === kept.value) ?? null);
-    kept.closest("label").remove();
-  }
+function wait(button) {
+  waiting = button;
+  for (const other of root.querySelectorAll("button[name=adopt]")) other.ariaPressed = String(other === button);
 }
+
+root.addEventListener("judge:document", ({ detail: { candidate, answer } }) => {
+  current = candidate;
+  wait(null);
+  const cause = unsent.get(candidate) ?? answer.fields?.cause;
+  for (const input of causes()) input.checked = input.value === cause;
+});
+
+root.addEventListener("change", ({ target }) => {
+  if (target.name !== "cause") return;
+  unsent.set(current, target.value);
+  if (!waiting) return;
+  clearNotices();
+  waiting.click();
+});
+
+root.addEventListener("judge:collect", ({ detail: { entry, refuse } }) => {
+  const { fields } = entry;
+  const button = buttonOf(fields);
+  const { cause, reason } = button.form.dataset;
+  entry.value = button.dataset.value ?? button.value;
+  entry.answer = button.dataset.keyLabel;
+  wait(null);
+  if (cause && !fields.cause) {
+    wait(button);
+    refuse(cause);
+  } else if (reason && !fields.adopt && !fields.reason.trim()) {
+    openNote(button);
+    refuse(reason);
+  }
+});
+
+root.addEventListener("judge:saved", ({ detail: { entry } }) => unsent.delete(entry.disagreement));
