@@ -439,7 +439,7 @@ def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_num
     for name in ("fay", "gil", "hal"):
         factories.judgment(led.narrative, led.first, factories.member(led.project, name), 1)
 
-    with django_assert_num_queries(38):
+    with django_assert_num_queries(39):
         client.get(led.url)
 
 

@@ -20,6 +20,7 @@ from django.urls import reverse
 from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, Judgment
+from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import Check
@@ -148,7 +149,9 @@ def session_context(
 
 def document_context(disagreement: DocumentDisagreement | CheckDisagreement) -> dict[str, Any]:
     """Return what the document component needs."""
-    shown = read_pane(disagreement.candidate.document)
+    narrative = disagreement.narrative
+    words = words_to_mark(narrative.pair, narrative)
+    shown = read_pane(disagreement.candidate.document, words)
     return {
         "candidate": disagreement.candidate,
         "document": shown.document,
@@ -156,6 +159,7 @@ def document_context(disagreement: DocumentDisagreement | CheckDisagreement) -> 
         "name": name_of(shown.document, disagreement.member.project, hidden=False),
         "text": shown.text,
         "table": shown.table,
+        "marks": shown.marks,
         "prior": disagreement.candidate.prior_relevance,
     }
 
