@@ -2,7 +2,7 @@
 // other tabs have answered meanwhile. Events: "change" {candidate} after an answer was given, withdrawn or refused; "elsewhere" {entry}
 // when another tab has answered.
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
-import { showNotice } from "../notices.js";
+import { clearNotices, showNotice } from "../notices.js";
 import { candidateOf, isUndo, JudgingSession, TASKS } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
@@ -62,12 +62,26 @@ export class Answers extends EventTarget {
     return add(entry, about);
   }
 
-  // The UUID of the current answer, if another tab gave it and it was not asked for yet; else null.
-  fromElsewhere(candidate) {
+  // The first key on a document that another tab has answered in the meantime only shows that answer, by `warn`; the next one
+  // replaces it.
+  isFromElsewhere(candidate, warn) {
     const answer = this.session.answerOf(candidate)?.uuid;
     const isNew = answer !== undefined && this.#elsewhere.get(candidate) === answer;
     this.#elsewhere.delete(candidate);
-    return isNew ? answer : null;
+    if (!isNew) return false;
+    clearNotices();
+    warn(this.entries.get(answer));
+    return true;
+  }
+
+  // Shows of the rejudge requests in `place` the one that belongs to the current answer, also if that was just flagged "later", and
+  // returns it; null if none does.
+  showRequest(place, candidate) {
+    const requests = [...place.querySelectorAll("[data-again]")];
+    const { uuid } = this.session.answerOf(candidate) ?? {};
+    const open = this.session.asked(candidate) ? (requests.find((one) => one.dataset.again === uuid) ?? requests.at(-1) ?? null) : null;
+    for (const one of requests) one.hidden = one !== open;
+    return open;
   }
 
   #apply(entry) {

@@ -38,9 +38,7 @@ function mark(kind, value) {
 function draw(row) {
   const statement = judgingSession.answerOf(candidateOf(row));
   row.querySelector("[data-answer]").replaceChildren(statement ? mark(statement.kind, statement.value) : "");
-  const rejudgeRequests = [...row.querySelectorAll("[data-again]")];
-  const rejudgeRequest = judgingSession.asked(candidateOf(row)) ? (rejudgeRequests.find((one) => one.dataset.again === statement.uuid) ?? rejudgeRequests.at(-1)) : null;
-  for (const one of rejudgeRequests) one.hidden = one !== rejudgeRequest;
+  answers.showRequest(row, candidateOf(row));
   for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(statement?.kind === "judgment" && statement.value === Number(button.value));
 }
 
@@ -174,15 +172,7 @@ function pointToPage(row, sentence) {
 
 const answerText = (entry) => mark(entry.kind, valueOf(entry)).textContent.trim().replace(/\s+/g, " ");
 const warn = (name, entry) => showNotice(root.dataset[name].replace("{answer}", answerText(entry)), { kind: "warning" });
-
-// The first key on a row that another tab has judged in the meantime says so; the next one replaces that answer.
-function isFromElsewhere(row) {
-  const elsewhere = answers.fromElsewhere(candidateOf(row));
-  if (elsewhere === null) return false;
-  clearNotices();
-  warn("replace", answers.entries.get(elsewhere));
-  return true;
-}
+const isFromElsewhere = (row) => answers.isFromElsewhere(candidateOf(row), (entry) => warn("replace", entry));
 
 // Journals an answer to the row's document, and moves to the next row, which opens if this one was open.
 async function answer(row, kind, fields, words) {
@@ -258,14 +248,14 @@ root.addEventListener("submit", (event) => {
   if (form.matches("[data-undo]")) {
     event.preventDefault();
     undo();
-  } else if (form.matches("[data-flag]")) {
+  } else if (form.dataset.entry === "flag") {
     event.preventDefault();
     const row = current();
     const words = form.elements.words.value.trim();
     if (!row || !words) return;
     form.elements.words.value = "";
     form.closest("details").open = false;
-    answer(row, "flag", { flag: form.dataset.flag, words }, form.querySelector("[type=submit]").textContent.trim());
+    answer(row, "flag", { flag: form.elements.kind.value, words }, form.querySelector("[type=submit]").textContent.trim());
   }
 });
 

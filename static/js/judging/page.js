@@ -98,7 +98,7 @@ function draw(long) {
   const flag = part("flag");
   if (flag) flag.hidden = short?.kind !== "flag";
   if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
-  for (const one of place.querySelectorAll("[data-again]")) one.hidden = one !== rejudgeRequest();
+  answers.showRequest(place, current);
   const progress = document.querySelector("#judge-progress progress");
   progress.max = Math.max(1, judgingSession.total);
   progress.value = judgingSession.settled;
@@ -108,13 +108,6 @@ function draw(long) {
   setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
   setLink("next", current === null ? null : judgingSession.following(current));
   root.dispatchEvent(new CustomEvent("judge:draw", { detail: { current, answerTo: (candidate) => fullAnswer(candidate, stack.get(candidate)) } }));
-}
-
-// The rejudge request that belongs to the current answer to the shown document, also if that was just flagged "later".
-function rejudgeRequest() {
-  if (current === null || !judgingSession.asked(current)) return null;
-  const rejudgeRequests = [...place.querySelectorAll("[data-again]")];
-  return rejudgeRequests.find((one) => one.dataset.again === judgingSession.answerOf(current).uuid) ?? rejudgeRequests.at(-1) ?? null;
 }
 
 function setLink(id, candidate) {
@@ -192,7 +185,7 @@ function announce(documentView, long) {
   if (list) list.search = `?at=${current}`;
   root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, answer: long } }));
   spoken.textContent = words("document", { position: number.format(judgingSession.position(current)), total: number.format(judgingSession.total), title: documentView.dataset.label });
-  const asks = rejudgeRequest()?.querySelector("p").textContent.trim();
+  const asks = answers.showRequest(place, current)?.querySelector("p").textContent.trim();
   if (asks) spoken.textContent += ` ${asks}`;
   visited.unshift(current);
   visited.length = Math.min(visited.length, BEHIND);
@@ -313,14 +306,7 @@ function setUnsaved(on) {
   line.dataset.unsaved = on ? words("unsaved") : "";
 }
 
-// The first key on a document that another tab has judged in the meantime shows that answer; the next one replaces it.
-function isFromElsewhere(candidate) {
-  const elsewhere = answers.fromElsewhere(candidate);
-  if (elsewhere === null) return false;
-  clearNotices();
-  showNotice(words("replace", { answer: answerText(entries.get(elsewhere)) }), { kind: "warning" });
-  return true;
-}
+const isFromElsewhere = (candidate) => answers.isFromElsewhere(candidate, (entry) => showNotice(words("replace", { answer: answerText(entry) }), { kind: "warning" }));
 
 async function undo() {
   const statement = judgingSession.last();
