@@ -382,9 +382,10 @@ def test_one_key_adopts_and_opens_the_next_and_another_undoes_it(tides, new_pers
     assert accessibility(page) == []
 
     page.keyboard.press("t")
-    press(page, key_to_adopt(page, "0"))
+    page.keyboard.press(key_to_adopt(page, "0"))
 
     shows(page, "B")
+    saved(page)
     made = Adjudication.objects.get()
     assert (made.relevance, made.cause, made.reason) == (
         0,
@@ -392,9 +393,10 @@ def test_one_key_adopts_and_opens_the_next_and_another_undoes_it(tides, new_pers
         "As one of them said: Ada on A.",
     )
 
-    press(page, "z")
+    page.keyboard.press("z")
 
     shows(page, "A")
+    saved(page, "Taken back")
     assert not Adjudication.objects.current().exists()
 
 
@@ -402,12 +404,12 @@ def test_an_answer_adopted_before_its_cause_waits_for_it(tides, new_person):
     page = new_person("carla")
     open_next(page, "/projects/tides/disagreements/")
     page.keyboard.press(key_to_adopt(page, "2"))
-    expect(page.locator("#notices")).to_contain_text("as soon as you say why they differ")
+    expect(page.locator("[data-notices]")).to_contain_text("Your answer is saved then.")
 
-    # Settling without a cause asks for it again, and the keys still work.
-    page.keyboard.press("s")
-    press(page, "t")
+    page.keyboard.press("t")
 
+    shows(page, "B")
+    saved(page)
     made = Adjudication.objects.get()
     assert (made.relevance, made.cause) == (2, "edge")
 
@@ -421,8 +423,10 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
     assert accessibility(page) == []
 
     page.keyboard.press("2")
-    page.get_by_label("Because").fill("Do not repeat the query.")
-    page.get_by_role("button", name="Decide").click()
+    expect(page.locator("[data-notices]")).to_contain_text("Give a reason")
+    page.keyboard.type("Do not repeat the query.")
+    page.keyboard.press("Enter")
 
-    expect(page.get_by_text("Nothing matches the filter")).to_be_visible()
+    expect(page.locator(".finished")).to_contain_text("No disagreement is left here")
+    saved(page)
     assert Decision.objects.get().outcome == "revise"

@@ -13,8 +13,9 @@ from audit.checks import actions as checking
 from audit.models import Check, Decision, Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
+from audit.settling.adjudication import adjudicate
 from tests import factories
-from tests.browser.waiting import shows
+from tests.browser.waiting import listens, saved, shows
 
 
 @pytest.fixture
@@ -68,39 +69,38 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     shows(page, "A")
     page.keyboard.press("t")
     adopting = page.locator(".answer", has_text="Highly relevant").locator("[name=adopt]")
-    press(page, adopting.get_attribute("data-key"))
-    made = Adjudication.objects.get()
-    assert (made.relevance, made.reason) == (2, "As one of them said: 2 of two.")
+    page.keyboard.press(adopting.get_attribute("data-key"))
 
-    # The check: the page announces what was done, and its heading has the focus.
+    # The check: the page announces what comes next.
     shows(page, "C")
-    expect(page.get_by_role("status").first).to_contain_text("A is settled as 2.")
-    expect(page.locator("h1")).to_be_focused()
+    expect(page.locator("#spoken")).to_contain_text("Disagreement 2 of 4: C")
     assert accessibility(page) == []
     page.keyboard.press("1")
-    press(page, "s")
-    assert Check.objects.get(place=Check.SETTLES).relevance == 1
 
-    # The instruction.
-    expect(page.get_by_text("they differ")).to_be_visible()
+    # The instruction: the decision asks for its reason.
+    expect(page.get_by_text("they differ", exact=True)).to_be_visible()
     page.keyboard.press("2")
-    page.get_by_label("Because").focus()
+    expect(page.locator("#note")).to_be_focused()
     page.keyboard.type("Do not repeat the query.")
-    page.keyboard.press("Escape")
-    press(page, "s")
-    assert Decision.objects.get().outcome == "revise"
+    page.keyboard.press("Enter")
 
     # The condition, with the lead's own reason.
     shows(page, "B")
     assert accessibility(page) == []
-    page.keyboard.press("2")
     page.keyboard.press("w")
-    page.get_by_label("Because").focus()
+    page.keyboard.press("n")
     page.keyboard.type("Nothing says so.")
-    with page.expect_navigation():
-        page.keyboard.press("Control+Enter")
-    assert ConditionAdjudication.objects.get().answer == "not_met"
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
 
+    expect(page.locator(".finished")).to_contain_text("No disagreement is left here")
+    saved(page)
+    made = Adjudication.objects.get()
+    assert (made.relevance, made.reason) == (2, "As one of them said: 2 of two.")
+    assert Check.objects.get(place=Check.SETTLES).relevance == 1
+    assert Decision.objects.get().outcome == "revise"
+    assert ConditionAdjudication.objects.get().answer == "not_met"
+    press(page, "Enter")
     expect(page.get_by_text("Everything is settled")).to_be_visible()
 
 
@@ -112,7 +112,7 @@ def test_one_key_reveals_the_names_and_is_recorded(tides, new_person, kind):
     expect(page.get_by_text("Person A", exact=True).first).to_be_visible()
     expect(page.get_by_text("ada", exact=True)).to_have_count(0)
 
-    press(page, "n")
+    press(page, "h")
 
     expect(page.get_by_text("ada", exact=True).first).to_be_visible()
     expect(page.get_by_text(re.compile("carla looked up the names"))).to_be_visible()
@@ -124,12 +124,37 @@ def test_one_key_undoes_the_last_decision_of_any_kind(tides, new_person):
     page.goto("/projects/tides/disagreements/?kind=check")
     press(page, "Enter")
     page.keyboard.press("0")
-    press(page, "s")
+    saved(page)
     assert Check.objects.current().filter(place=Check.SETTLES).exists()
     page.goto("/projects/tides/disagreements/?kind=verdict")
     press(page, "Enter")
+    listens(page)
 
-    press(page, "z")
+    page.keyboard.press("z")
 
     shows(page, "C")
+    saved(page, "Taken back")
     assert not Check.objects.current().filter(place=Check.SETTLES).exists()
+
+
+def test_a_decision_is_refused_with_a_message_if_another_lead_was_faster(tides, new_person):
+    page = new_person("carla")
+    page.goto("/projects/tides/disagreements/?kind=judgment")
+    press(page, "Enter")
+    listens(page)
+    narrative = Condition.objects.get().narrative
+    adjudicate(
+        narrative=narrative,
+        candidate=narrative.judgments.get(candidate__document__doc_id="A", relevance=0).candidate,
+        relevance=1,
+        cause="edge",
+        reason="At the mouth.",
+        by=factories.lead(tides, "clara"),
+    )
+
+    page.keyboard.press("t")
+    page.keyboard.press("a")
+
+    expect(page.locator("[data-notices]")).to_contain_text("clara has settled this as 1.")
+    expect(page.locator("#save-line")).to_contain_text("Not saved: 1")
+    assert Adjudication.objects.get().relevance == 1

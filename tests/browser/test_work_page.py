@@ -6,11 +6,12 @@ Each test runs over all of them. What belongs to judging alone is in the other m
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from annotate.judgments import assignments
 from annotate.models import (
@@ -25,8 +26,10 @@ from audit.models import Check, Rating, Sample, SampleItem
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
 from audit.reviews.project_rubric import save_rubric
 from tests import factories
+from tests.browser.conftest import sign_in
 from tests.browser.waiting import document_on, hides, listens, saved, shows, until
 from tests.checks.checking import check_label, claimed_scene, draw
+from tests.collection.arriving import jsonl, load
 
 GONE = "net::ERR_INTERNET_DISCONNECTED"
 DOCUMENTS = "ABCDE"
@@ -319,6 +322,113 @@ def test_no_answer_is_lost_at_ten_keys_a_second_and_slow_answers(work, new_perso
 
     until(page, lambda: len(work.rows()) == len(DOCUMENTS), "every answer")
     expect(page.locator("#judge-progress")).to_have_text("5 of 5")
+
+
+@AND_THE_LIST
+def test_the_next_document_comes_at_once_though_the_server_takes_two_seconds(work, new_person):
+    page = work.open(new_person)
+    work.wait_until_fetched(page)
+    first = work.document_on(page)
+    held: list[Route] = []
+    page.route("**/api/v1/journal/", held.append)
+
+    work.answer(page)
+
+    work.hides(page, first)
+    second = work.document_on(page)
+    expect(page.locator("#save-line")).to_contain_text("Saving: 1")
+    assert work.rows() == []
+    page.unroute("**/api/v1/journal/")
+    for route in held:
+        route.fallback()
+    saved(page)
+    work.shows(page, second)
+    assert work.rows() == [(first, "")]
+
+
+@EVERY_TASK
+def test_an_answer_that_arrives_again_after_its_undoing_changes_nothing(work, new_person):
+    if isinstance(work, Reviewing):
+        pytest.skip("a criterion has no rows of its own: its latest entry counts")
+    page = work.open(new_person)
+    first = work.document_on(page)
+    with page.expect_request("**/api/v1/journal/") as sent:
+        work.answer(page)
+    work.hides(page, first)
+    page.keyboard.press("z")
+    work.shows(page, first)
+    saved(page, "Taken back")
+
+    again = page.evaluate(
+        """body => fetch("/api/v1/journal/", {
+            method: "POST",
+            body,
+            headers: {
+                "content-type": "application/json",
+                "x-csrftoken": document.cookie.match(/csrftoken=([^;]+)/)[1],
+            },
+        }).then((answer) => answer.json())""",
+        sent.value.post_data,
+    )
+
+    assert [one["state"] for one in again["answers"]] == ["saved"]
+    assert work.rows() == []
+
+
+@AND_THE_LIST
+def test_answers_wait_for_their_author_while_somebody_else_is_signed_in(
+    work, new_person, live_server, expected_complaints
+):
+    expected_complaints += ["status of 403", "status of 401"]
+    page = work.open(new_person)
+    first = work.document_on(page)
+    factories.member(work.scene.project, "zoe")
+    sign_in(page.context, "zoe", live_server.url)
+
+    work.answer(page)
+
+    work.hides(page, first)
+    expect(page.locator("#save-line")).to_contain_text("Sign in again: 1 waiting")
+    assert work.rows() == []
+    sign_in(page.context, work.who, live_server.url)
+    page.reload()
+    until(page, lambda: work.rows() == [(first, "")], "the answer")
+
+
+@AND_THE_LIST
+def test_a_browser_that_stores_nothing_says_so_and_still_saves(
+    work, new_person, expected_complaints
+):
+    expected_complaints += [GONE]
+    page = new_person(work.who)
+    page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
+    page.goto(work.url)
+    listens(page)
+    work.wait_until_fetched(page)
+    first = work.document_on(page)
+    page.context.set_offline(True)
+
+    work.answer(page)
+
+    work.hides(page, first)
+    expect(page.locator("#save-line")).to_contain_text("This browser cannot store anything")
+    page.context.set_offline(False)
+    until(page, lambda: work.rows() == [(first, "")], "the answer")
+
+
+@AND_THE_LIST
+def test_an_answer_to_a_text_that_was_replaced_does_not_count_for_the_new_text(work, new_person):
+    if isinstance(work, Reviewing):
+        pytest.skip("a criterion is about the instruction, whose documents may change")
+    page = work.open(new_person)
+    first = work.document_on(page)
+    text = jsonl({"doc_id": first, "text": "Another body."})
+    load(work.scene.project, "docs-jsonl", text)
+
+    work.answer(page)
+
+    expect(page.locator("[data-notices]")).to_contain_text(re.compile("text|Nobody|two people"))
+    assert work.rows() == []
 
 
 @EVERY_TASK

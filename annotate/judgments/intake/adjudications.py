@@ -38,7 +38,8 @@ def write(intake: Intake) -> None:
         INSERT INTO annotate_adjudication (uuid, narrative_id, candidate_id, relevance, reason,
             cause, by_id, at, withdrawn_at, text_version, text_replaced_at, withdrawn_by_id)
         SELECT {bulk.new_uuid()}, s.narrative, s.candidate, s.relevance, s.words, s.kind,
-            s.member, COALESCE(s.at, %(now)s), s.ended_at, s.text_read, s.text_replaced, {WITHDRAWN_BY}
+            s.member, COALESCE(s.at, %(now)s), s.ended_at, s.text_read, s.text_replaced,
+            {WITHDRAWN_BY}
         FROM stage_statements s WHERE s.what = 'adjudication' AND s.known IS NULL
         ORDER BY s.n
         """  # noqa: S608
