@@ -419,7 +419,7 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
     review(tides, "ben")
     page = new_person("carla")
     open_next(page, "/projects/tides/disagreements/?kind=review")
-    expect(page.get_by_text("they differ")).to_be_visible()
+    expect(page.get_by_text("they differ", exact=True)).to_be_visible()
     assert accessibility(page) == []
 
     page.keyboard.press("2")
