@@ -8,7 +8,7 @@
 // `data-keys` around them, and Ctrl+Enter from a button with `aria-keyshortcuts` whose <kbd> shows it. The group with `data-keys-first` comes first, keys without a group come last.
 // Within rows (`data-row`) only the keys of the row with `data-current` work; in an open dialog, only its own.
 import { enterMenu } from "./frame.js";
-import { showNotice } from "./notices.js";
+import { warn } from "./notices.js";
 
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Escape: "Esc" };
 
@@ -78,7 +78,7 @@ document.addEventListener("keydown", (event) => {
   const pressed = meant(event).map((key) => elements.find((element) => keysOf(element).includes(key))).find(Boolean);
   if (!pressed) {
     const why = event.key === "Enter" && document.querySelector("[data-enter][data-at=document]")?.dataset.enter;
-    if (why) showNotice(why, { kind: "warning" });
+    if (why) warn(why);
     return;
   }
   event.preventDefault();

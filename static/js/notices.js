@@ -24,6 +24,12 @@ export function showNotice(sentence, { kind = "info", stays = false, action = nu
   region.append(notice);
 }
 
+// Shows why nothing was done, in place of what was said before.
+export function warn(sentence) {
+  clearNotices();
+  showNotice(sentence, { kind: "warning" });
+}
+
 export function clearNotices(...sentences) {
   for (const notice of place()?.querySelectorAll("[data-passes]") ?? []) {
     if (!sentences.length || sentences.includes(notice.dataset.sentence)) notice.remove();

@@ -53,7 +53,7 @@ class EntryStatus(NamedTuple):
 
 @login_not_required
 def journal(request: HttpRequest) -> JsonResponse:
-    """Save a page's journal entries: grades, flags, ratings and withdrawals.
+    """Save a page's journal entries: grades, flags, checks, ratings, decisions, withdrawals.
 
     Entries are saved in the order received, each on its own, and each only once however often it
     is sent. A statement under a narrative that has a newer version by now is saved under the

@@ -172,6 +172,7 @@ def _render_page(
     unable = given is not None and given.cannot_judge and not given.verdicts and not given.on_topic
     stored = given.words if given is not None else ""
     words = request.POST.get("words", stored)
+    modes = [] if session.settles else _mode_links(member, item)
     context |= {
         "view": view,
         "sample": item.sample,
@@ -188,7 +189,8 @@ def _render_page(
         "session": session,
         "note": "" if unable or "cannot_judge" in request.POST else words,
         "unable": words if unable or "cannot_judge" in request.POST else "",
-        "modes": [] if session.settles else _mode_links(member, item),
+        "modes": modes,
+        "other_modes": [mode for mode in modes if mode["url"] and not mode["is_here"]],
         "previous_url": _label_url(session, session.beside(item.pk, -1)),
         "next_url": _label_url(session, session.beside(item.pk, 1)),
         "uuid": uuid.uuid4(),

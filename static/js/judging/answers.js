@@ -2,7 +2,7 @@
 // other tabs have answered meanwhile. Events: "change" {candidate} after an answer was given, withdrawn or refused; "elsewhere" {entry}
 // when another tab has answered.
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
-import { clearNotices, showNotice } from "../notices.js";
+import { showNotice } from "../notices.js";
 import { candidateOf, isUndo, JudgingSession, TASKS } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
@@ -62,15 +62,14 @@ export class Answers extends EventTarget {
     return add(entry, about);
   }
 
-  // The first key on a document that another tab has answered in the meantime only shows that answer, by `warn`; the next one
+  // The first key on a document that another tab has answered in the meantime only shows that answer, by `tell`; the next one
   // replaces it.
-  isFromElsewhere(candidate, warn) {
+  isFromElsewhere(candidate, tell) {
     const answer = this.session.answerOf(candidate)?.uuid;
     const isNew = answer !== undefined && this.#elsewhere.get(candidate) === answer;
     this.#elsewhere.delete(candidate);
     if (!isNew) return false;
-    clearNotices();
-    warn(this.entries.get(answer));
+    tell(this.entries.get(answer));
     return true;
   }
 

@@ -2,7 +2,7 @@
 // another grade needs a note first. Such a rule requires an answer to every condition. Answers are sent with the judgment and
 // shown again with its document.
 import { conditionRows } from "../condition-rows.js";
-import { showNotice } from "../notices.js";
+import { warn } from "../notices.js";
 import { sessionMap } from "./judging-session.js";
 import { openNote } from "./page.js";
 
@@ -28,7 +28,7 @@ function listen({ condition_rule: rule, grades }) {
     enter() {
       const following = buttons.find((button) => Number(button.value) === follows());
       if (following) following.click();
-      else showNotice(root.dataset.enter, { kind: "warning" });
+      else warn(root.dataset.enter);
     },
   });
   const follows = () => deriveRelevance(rule, rows.map(answer), values);

@@ -1,7 +1,7 @@
 // List mode: the rows of a pool, one of them current; a grade's key journals the judgment and moves to the next row. The
 // badges on the rows come from the same answers as on the judge page (answers.js), so that both agree. Pages of a
 // long list are fetched and replaced in place, and the data on the whole pool is kept.
-import { clearNotices, showNotice } from "../notices.js";
+import { clearNotices, warn } from "../notices.js";
 import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
 import { candidateOf as numberOf, valueOf } from "./judging-session.js";
@@ -119,7 +119,7 @@ async function fetchPart(search, then, keep) {
     const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
     part().replaceWith(document.adoptNode(found));
   } catch {
-    return showNotice(root.dataset.unreachable, { kind: "warning" });
+    return warn(root.dataset.unreachable);
   }
   if (keep) history.pushState(null, "", search || location.pathname);
   ready();
@@ -171,8 +171,7 @@ function pointToPage(row, sentence) {
 // --- answering ------------------------------------------------------------------------------------
 
 const answerText = (entry) => mark(entry.kind, valueOf(entry)).textContent.trim().replace(/\s+/g, " ");
-const warn = (name, entry) => showNotice(root.dataset[name].replace("{answer}", answerText(entry)), { kind: "warning" });
-const isFromElsewhere = (row) => answers.isFromElsewhere(candidateOf(row), (entry) => warn("replace", entry));
+const isFromElsewhere = (row) => answers.isFromElsewhere(candidateOf(row), (entry) => warn(root.dataset.replace.replace("{answer}", answerText(entry))));
 
 // Journals an answer to the row's document, and moves to the next row, which opens if this one was open.
 async function answer(row, kind, fields, words) {
@@ -268,7 +267,7 @@ addEventListener("popstate", () => show(location.search, "first", false));
 
 answers.addEventListener("change", ({ detail: { candidate } }) => redraw(candidate));
 answers.addEventListener("elsewhere", ({ detail: { entry } }) => {
-  if (current() && numberOf(entry) === candidateOf(current())) warn("elsewhere", entry);
+  if (current() && numberOf(entry) === candidateOf(current())) warn(root.dataset.elsewhere.replace("{answer}", answerText(entry)));
 });
 
 // --- start ----------------------------------------------------------------------------------------

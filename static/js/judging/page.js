@@ -4,7 +4,7 @@
 // painted, so a key pressed twice quickly grades two documents.
 // Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, judge:draw; and
 // judge:amended, which they send when more was added to the answer that stands, and judge:next to go on.
-import { clearNotices, showNotice } from "../notices.js";
+import { clearNotices, showNotice, warn } from "../notices.js";
 import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
 import { clearOnward, summarize } from "./end.js";
@@ -257,8 +257,7 @@ function collect(kind, content) {
   const detail = { entry, stands: fullAnswer(current, documentView), refuse: (sentence) => (refused ??= sentence), stay: () => (stays = true) };
   root.dispatchEvent(new CustomEvent("judge:collect", { detail }));
   if (refused === null) return entry;
-  clearNotices();
-  showNotice(refused, { kind: "warning" });
+  warn(refused);
   return null;
 }
 
@@ -306,7 +305,7 @@ function setUnsaved(on) {
   line.dataset.unsaved = on ? words("unsaved") : "";
 }
 
-const isFromElsewhere = (candidate) => answers.isFromElsewhere(candidate, (entry) => showNotice(words("replace", { answer: answerText(entry) }), { kind: "warning" }));
+const isFromElsewhere = (candidate) => answers.isFromElsewhere(candidate, (entry) => warn(words("replace", { answer: answerText(entry) })));
 
 async function undo() {
   const statement = judgingSession.last();

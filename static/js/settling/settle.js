@@ -6,6 +6,7 @@ import "../judging/read.js";
 import "../judging/place.js";
 import "../judging/quoted.js";
 import { sessionMap } from "../judging/judging-session.js";
+import { journal } from "../journal.js";
 import { clearNotices } from "../notices.js";
 
 const root = document.querySelector(".judge");
@@ -52,4 +53,5 @@ root.addEventListener("judge:collect", ({ detail: { entry, refuse } }) => {
   }
 });
 
+journal.addEventListener("answer", () => root.querySelector("[data-recount]").dispatchEvent(new Event("recount")));
 root.addEventListener("judge:saved", ({ detail: { entry } }) => unsent.delete(entry.disagreement));
