@@ -181,7 +181,7 @@ class Settling(Work):
 class Deciding(Work):
     """Settling disagreements between judges by adopting the answer of one of them."""
 
-    keys = ("w", "a")
+    keys: tuple[str, ...] = ("w", "a")
     who = "carla"
 
     def prepare(self) -> None:
