@@ -135,13 +135,13 @@ def _apply(case: Case, text: str) -> None:
             pass
 
 
-def slowest(case: Case, size: int, most: float) -> dict[str, Any]:
+def slowest(case: Case, size: int, most: float, short: int = SHORT) -> dict[str, Any]:
     """Return the worst of the texts for a pattern, with its time at `size` and at half of it.
 
-    The worst is found by short texts, in which what grows with the square already shows.
+    The worst is found by texts of `short` signs, in which what grows with the square already shows.
     """
     texts = worst_cases(case.pattern)
-    _, (begins, repeats) = max((seconds(case, *text, SHORT, most), text) for text in texts)
+    _, (begins, repeats) = max((seconds(case, *text, short, most), text) for text in texts)
     half = seconds(case, begins, repeats, size // 2, most)
     whole = seconds(case, begins, repeats, size, most) if half < most else most
     return {

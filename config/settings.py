@@ -211,8 +211,10 @@ def _database() -> dict[str, Any]:
             # Tests also use a file: threads and a real worker must see the same rows.
             database["TEST"] = {"NAME": os.fspath(DATA / "test.sqlite3")}
     else:
-        # PostgreSQL's compiler of statements costs a page more than it saves.
-        database.setdefault("OPTIONS", {}).setdefault("options", "-c jit=off")
+        # PostgreSQL's compiler of statements costs a page more than it saves. What the address says
+        # comes after it and wins.
+        options = database.setdefault("OPTIONS", {})
+        options["options"] = f"-c jit=off {options.get('options', '')}".strip()
     database["CONN_MAX_AGE"] = None if WEB else 0
     database["CONN_HEALTH_CHECKS"] = WEB
     return database

@@ -18,6 +18,7 @@ print(json.dumps({
     "mail": [settings.EMAIL_BACKEND.split(".")[-2], settings.EMAIL_HOST, settings.EMAIL_PORT],
     "from": settings.DEFAULT_FROM_EMAIL,
     "caches": {name: cache["BACKEND"] for name, cache in settings.CACHES.items()},
+    "database": settings.DATABASES["default"]["OPTIONS"].get("options"),
 }))
 """
 
@@ -67,3 +68,13 @@ def test_variables_set_mail_the_provider_and_the_cache_of_rates(read_settings):
         "default": "SharedDatabaseCache",
         "rates": "RedisCache",
     }
+
+
+def test_postgresql_compiles_no_statement_whatever_else_its_address_asks_for(read_settings):
+    plain = read_settings(DATABASE_URL="postgres://rejudge@db/rejudge")
+    more = read_settings(
+        DATABASE_URL="postgres://rejudge@db/rejudge?options=-c%20statement_timeout%3D60000"
+    )
+
+    assert plain["database"] == "-c jit=off"
+    assert more["database"] == "-c jit=off -c statement_timeout=60000"
