@@ -195,7 +195,7 @@ def _is_done(assignment) -> bool:
 
 
 NOT_IN_PROJECT = (
-    "no query of this file is in the project: the file has 1.3, 1.4, the project has 1, 2 …; "
+    "no query of this file is in the project: the file has 1.3, 1.4, the project has 1, 2; "
     "2 new queries without a title are created: correct the ids if this is not intended"
 )
 
@@ -213,6 +213,18 @@ def test_a_file_that_names_no_query_of_the_project_is_reported(project, name, te
     load(project, "topics-json", '{"id": "1"}\n{"id": "2"}\n')
 
     assert NOT_IN_PROJECT in load(project, name, text, dry_run=dry_run).notes
+
+
+def test_three_queries_of_the_file_and_of_the_project_are_named(project):
+    load(project, "topics-json", "".join(f'{{"id": "{number}"}}\n' for number in (1, 2, 3, 4)))
+
+    [note] = [
+        note
+        for note in load(project, "trec-qrels", "5 0 A 1\n6 0 A 1\n7 0 A 1\n8 0 A 1\n").notes
+        if note.startswith("no query")
+    ]
+
+    assert "the file has 5, 6, 7 …, the project has 1, 2, 3 …;" in note
 
 
 def test_a_first_file_or_one_that_names_a_known_query_or_has_topics_is_not_reported(project):

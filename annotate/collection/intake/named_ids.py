@@ -7,12 +7,16 @@ from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from base import bulk
 
 # Queries that a note names, of the file and of the project.
-_FIRST_FRESH = "SELECT query_id FROM stage_query_ids WHERE fresh = 1 ORDER BY n, query_id LIMIT 3"
+_FIRST_FRESH = "SELECT query_id FROM stage_query_ids WHERE fresh = 1 ORDER BY n, query_id LIMIT 4"
 _FIRST_KNOWN = """
     SELECT q.query_id FROM annotate_query q WHERE q.project_id = %(project)s AND NOT EXISTS (
         SELECT 1 FROM stage_query_ids g WHERE g.query_id = q.query_id AND g.fresh = 1
-    ) ORDER BY q.id LIMIT 3
+    ) ORDER BY q.id LIMIT 4
 """
+
+
+def _first_three(ids: list[str]) -> str:
+    return ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
 
 
 class NamedIds:
@@ -99,8 +103,8 @@ class NamedIds:
         known = [row[0] for row in bulk.select(_FIRST_KNOWN, self.intake.params)]
         if created == bulk.number("SELECT COUNT(*) FROM stage_query_ids") and known:
             self.intake.report.notes.append(
-                f"no query of this file is in the project: the file has {', '.join(fresh)}"
-                f"{' …' if created > len(fresh) else ''}, the project has {', '.join(known)} …; "
+                f"no query of this file is in the project: the file has {_first_three(fresh)}, "
+                f"the project has {_first_three(known)}; "
                 f"{'1 new query' if created == 1 else f'{created:,} new queries'} without a title "
                 "are created: correct the ids if this is not intended"
             )
