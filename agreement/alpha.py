@@ -141,10 +141,10 @@ def _statistic(table: Ratings, places: FloatArray, level: Level) -> Statistic:
 
     def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
         of_used = rows[:, used].astype(np.float64)
-        found = np.empty((len(rows), 1 + len(used)))
-        found[:, 0] = ((of_used @ distances) * of_used).sum(axis=1) / (rows.sum(axis=1) - 1)
-        found[:, 1:] = of_used
-        return found
+        terms_of_rows = np.empty((len(rows), 1 + len(used)))
+        terms_of_rows[:, 0] = ((of_used @ distances) * of_used).sum(axis=1) / (rows.sum(axis=1) - 1)
+        terms_of_rows[:, 1:] = of_used
+        return terms_of_rows
 
     def value(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
         margins = sums[:, 1:]

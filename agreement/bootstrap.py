@@ -76,14 +76,14 @@ class Resampler:
             sparse = statistic.sparse(patterns.rows)
         if patterns.clusters is None:
             return cls(statistic, patterns.rows, patterns.times, "units", statistic.terms, sparse)
-        known, which = np.unique(patterns.clusters, return_inverse=True)
-        what = f"{len(known):,} clusters"
+        clusters, which = np.unique(patterns.clusters, return_inverse=True)
+        what = f"{len(clusters):,} clusters"
         if sparse is not None:
             of_clusters = sparse.grouped(which, patterns.times)
-            once = np.ones(len(known), dtype=np.int64)
-            return cls(statistic, known, once, what, statistic.terms, of_clusters)
+            once = np.ones(len(clusters), dtype=np.int64)
+            return cls(statistic, clusters, once, what, statistic.terms, of_clusters)
         terms = statistic.terms(patterns.rows) * patterns.times[:, np.newaxis]
-        sums = np.zeros((len(known), terms.shape[1]))
+        sums = np.zeros((len(clusters), terms.shape[1]))
         np.add.at(sums, which, terms)
         # Rounded, because the last digits of a sum depend on the order of its terms.
         _, at, times = np.unique(sums.round(9), axis=0, return_index=True, return_counts=True)
@@ -126,13 +126,13 @@ class Resampler:
         """Return the statistic of every resample, shape (B,), a few resamples at a time."""
         if self.uses_normal_limit:
             return self._resample_normal(resamples, rng)
-        found = np.empty(resamples)
+        values = np.empty(resamples)
         shares = self.times / self.size
         for part in self._portions(resamples):
             # All draws come in order from one stream, so the portion size does not matter.
             draws = rng.multinomial(self.size, shares, size=part.stop - part.start)
-            found[part] = self._values(draws.astype(np.float64))
-        return found
+            values[part] = self._values(draws.astype(np.float64))
+        return values
 
     def resample_by_seed(self, resamples: int, seed: int) -> FloatArray:
         """Return the same as `resample` with a generator of this seed.
@@ -179,13 +179,13 @@ class Resampler:
             moments += weighted.T @ weighted
         sizes, axes = np.linalg.eigh(moments - np.outer(mean, mean) / self.size)
         root = (axes * np.sqrt(sizes.clip(min=0))).T
-        found = np.empty(resamples)
+        values = np.empty(resamples)
         at_a_time = max(1, _NUMBERS_AT_A_TIME // (4 * len(mean)))
         for start in range(0, resamples, at_a_time):
             count = min(at_a_time, resamples - start)
             draws = mean + rng.standard_normal((count, len(mean))) @ root
-            found[start : start + count] = self.statistic.value(draws)
-        return found
+            values[start : start + count] = self.statistic.value(draws)
+        return values
 
     def _blocks(self) -> Iterator[tuple[FloatArray, npt.NDArray[np.int64]]]:
         """Yield terms and times; if there are many patterns, some of them at a time."""

@@ -30,17 +30,17 @@ def cells_of_rows(rows: Iterable[tuple[Hashable, Hashable, Hashable]]) -> Cells:
         of_unit.append(units.setdefault(unit, len(units)))
         of_rater.append(raters.setdefault(rater, len(raters)))
         values.append(value)
-    found = Cells(
+    table = Cells(
         tuple(units),
         tuple(raters),
         np.array(of_unit, dtype=np.int64),
         np.array(of_rater, dtype=np.int64),
         values,
     )
-    cells, times = np.unique(found.unit_at * len(raters) + found.rater_at, return_counts=True)
+    cells, times = np.unique(table.unit_at * len(raters) + table.rater_at, return_counts=True)
     if (times > 1).any():
         unit, rater = divmod(int(cells[times > 1][0]), len(raters))
         raise ValueError(
-            f"the unit {found.units[unit]!r} was judged twice by the rater {found.raters[rater]!r}"
+            f"the unit {table.units[unit]!r} was judged twice by the rater {table.raters[rater]!r}"
         )
-    return found
+    return table

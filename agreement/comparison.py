@@ -101,17 +101,23 @@ def compare(
     ...     units=(range(100), range(100))).value
     0.25
     """
-    one, other = as_ratings(first, categories), as_ratings(second, categories)
-    interval = choose_method(interval, one, other)
+    first_ratings, second_ratings = as_ratings(first, categories), as_ratings(second, categories)
+    interval = choose_method(interval, first_ratings, second_ratings)
     how = {"interval": interval, "seed": seed, "resamples": resamples}
-    found = coefficient(one, **options, **how), coefficient(other, **options, **how)
-    statistics = _statistic(coefficient, one, options), _statistic(coefficient, other, options)
-    labels = units or (one.labels, other.labels)
-    _check_labels((one, other), units)
-    paired = _count_paired((one, other), labels)
-    shared_clusters = set(one.cluster_names) & set(other.cluster_names)
+    agreements = (
+        coefficient(first_ratings, **options, **how),
+        coefficient(second_ratings, **options, **how),
+    )
+    statistics = (
+        _statistic(coefficient, first_ratings, options),
+        _statistic(coefficient, second_ratings, options),
+    )
+    labels = units or (first_ratings.labels, second_ratings.labels)
+    _check_labels((first_ratings, second_ratings), units)
+    paired = _count_paired((first_ratings, second_ratings), labels)
+    shared_clusters = set(first_ratings.cluster_names) & set(second_ratings.cluster_names)
     joint = bool(paired or shared_clusters)
-    values = found[0].value, found[1].value
+    values = agreements[0].value, agreements[1].value
     value: float | None = None
     estimated = IntervalEstimate(None, "")
     if values[0] is None or values[1] is None:
@@ -121,20 +127,24 @@ def compare(
         value, note = values[0] - values[1], ""
         if interval is not None:
             sources = (
-                [Resampler.of(_join_statistics((one, other), statistics, labels))]
+                [
+                    Resampler.of(
+                        _join_statistics((first_ratings, second_ratings), statistics, labels)
+                    )
+                ]
                 if joint
                 else [Resampler.of(statistic) for statistic in statistics]
             )
             estimated = _estimate_interval(sources, value, interval, seed, resamples)
     is_resampled = value is not None and interval in METHODS[:2]
     return Difference(
-        name=f"difference of {found[0].name}",
+        name=f"difference of {agreements[0].name}",
         value=value,
         note=note,
         interval=estimated.interval,
         interval_note=estimated.note,
-        first=found[0],
-        second=found[1],
+        first=agreements[0],
+        second=agreements[1],
         paired=paired,
         standard_error=estimated.error,
         seed=seed if is_resampled else None,
@@ -195,11 +205,11 @@ def _join_statistics(
     widths = [table.shape[1] for table, _ in rows]
     numbers = [np.arange(len(rows[0][0])), np.arange(len(rows[1][0])) + len(rows[0][0])]
     if labels[0] is not None and labels[1] is not None:
-        known = {label: at for at, label in enumerate(labels[0])}
-        fresh = len(known)
+        row_of_label = {label: at for at, label in enumerate(labels[0])}
+        fresh = len(row_of_label)
         for row, label in enumerate(labels[1]):
-            numbers[1][row] = known.get(label, fresh)
-            fresh += label not in known
+            numbers[1][row] = row_of_label.get(label, fresh)
+            fresh += label not in row_of_label
     count = int(max((part.max(initial=-1) for part in numbers), default=-1)) + 1
     wide = np.zeros((count, sum(widths)), dtype=np.int64)
     wide[numbers[0], : widths[0]] = rows[0][0]
@@ -259,12 +269,14 @@ def _clusters(
     """Return the clusters of all units if both have them; clusters with one name are joined."""
     if any(table.clusters is None for table in tables):
         return None
-    known: dict[Hashable, int] = {}
-    found = np.empty(count, dtype=np.int64)
+    number_of_name: dict[Hashable, int] = {}
+    numbered = np.empty(count, dtype=np.int64)
     for table, at in zip(tables, numbers, strict=True):
-        codes = [known.setdefault(name, len(known)) for name in table.cluster_names]
-        found[at] = np.array(codes, dtype=np.int64)[table.clusters]
-    return found
+        codes = [
+            number_of_name.setdefault(name, len(number_of_name)) for name in table.cluster_names
+        ]
+        numbered[at] = np.array(codes, dtype=np.int64)[table.clusters]
+    return numbered
 
 
 def _rows_that_count(
@@ -278,12 +290,14 @@ def _rows_that_count(
 def _terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> FloatArray:
     """Return the terms of one table's statistic, 0 for units that it lacks."""
     judged = _rows_that_count(rows, table, statistic.fewest)
-    known = rows[judged]
+    judgments = rows[judged]
     if table.digits is not None:
-        known = counts_of(known, len(table.categories)) if statistic.of_counts else known - 1
-    found = np.zeros((len(rows), len(statistic.totals())))
-    found[judged] = statistic.terms(known)
-    return found
+        judgments = (
+            counts_of(judgments, len(table.categories)) if statistic.of_counts else judgments - 1
+        )
+    terms = np.zeros((len(rows), len(statistic.totals())))
+    terms[judged] = statistic.terms(judgments)
+    return terms
 
 
 def _sparse_terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> SparseTerms:
@@ -291,8 +305,10 @@ def _sparse_terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statis
     if statistic.sparse is None:
         raise ValueError("a statistic without sparse terms")
     judged = np.flatnonzero(_rows_that_count(rows, table, statistic.fewest))
-    found = statistic.sparse(rows[judged] - 1)
-    return SparseTerms((len(rows), found.shape[1]), judged[found.rows], found.columns, found.terms)
+    of_judged = statistic.sparse(rows[judged] - 1)
+    return SparseTerms(
+        (len(rows), of_judged.shape[1]), judged[of_judged.rows], of_judged.columns, of_judged.terms
+    )
 
 
 def _estimate_interval(

@@ -71,14 +71,14 @@ def tally(
             part = None if times is None else times[start : start + BLOCK]
             coded = _codes(rows[start : start + BLOCK], base)
             all_times += _bincount(coded, part, codes)
-        found = np.flatnonzero(all_times)
-        return _decode(found, all_times[found], base, width, None)
+        present = np.flatnonzero(all_times)
+        return _decode(present, all_times[present], base, width, None)
     of_rows = codes_of(rows, base)
     if clusters is None:
         return _decode(*_distinct_codes(of_rows, codes, times), base, width, None)
-    found, occurs = _distinct_codes(clusters * codes + of_rows, groups * codes, times)
-    cluster, found = np.divmod(found, codes)
-    return _decode(found, occurs, base, width, cluster)
+    present, occurs = _distinct_codes(clusters * codes + of_rows, groups * codes, times)
+    cluster, present = np.divmod(present, codes)
+    return _decode(present, occurs, base, width, cluster)
 
 
 def value_counts(
@@ -100,16 +100,16 @@ def value_counts(
     else:
         codes = _value_codes(digits, share)
     if clusters is None:
-        found, occurs = _distinct_codes(codes, base**categories, times)
-        return _decode(found, occurs, base, categories, None)
+        present, occurs = _distinct_codes(codes, base**categories, times)
+        return _decode(present, occurs, base, categories, None)
     # The codes may be large, so they are numbered before the cluster is prefixed.
-    known, numbered = np.unique(codes, return_inverse=True)
+    distinct_codes, numbered = np.unique(codes, return_inverse=True)
     groups = int(clusters.max(initial=0)) + 1
-    found, occurs = _distinct_codes(
-        clusters * len(known) + numbered, groups * max(1, len(known)), times
+    present, occurs = _distinct_codes(
+        clusters * len(distinct_codes) + numbered, groups * max(1, len(distinct_codes)), times
     )
-    cluster, at = np.divmod(found, max(1, len(known)))
-    return _decode(known[at], occurs, base, categories, cluster)
+    cluster, at = np.divmod(present, max(1, len(distinct_codes)))
+    return _decode(distinct_codes[at], occurs, base, categories, cluster)
 
 
 def counts_of(digits: Digits, categories: int) -> Integers:
@@ -124,10 +124,10 @@ def codes_of(rows: Digits, base: int) -> Integers:
     """Return each row of digits below ``base`` as one number below 2^62, shape (N,)."""
     if len(rows) <= BLOCK:
         return _codes(rows, base)
-    found = np.empty(len(rows), dtype=np.int64)
+    codes = np.empty(len(rows), dtype=np.int64)
     for start in range(0, len(rows), BLOCK):
-        found[start : start + BLOCK] = _codes(rows[start : start + BLOCK], base)
-    return found
+        codes[start : start + BLOCK] = _codes(rows[start : start + BLOCK], base)
+    return codes
 
 
 def _codes(rows: Digits, base: int) -> Integers:
@@ -166,13 +166,13 @@ def _value_codes(digits: Digits, share: Integers) -> Integers:
             for _ in range(columns):
                 sums = np.add.outer(sums, share).ravel()
             tables[columns] = sums
-    found = np.zeros(len(digits), dtype=np.int64)
+    codes = np.zeros(len(digits), dtype=np.int64)
     for at in range(0, len(digits), BLOCK):
         block = digits[at : at + BLOCK]
         for start in raters:
             columns = block[:, start : start + width]
-            found[at : at + BLOCK] += tables[columns.shape[1]][_codes(columns, base)]
-    return found
+            codes[at : at + BLOCK] += tables[columns.shape[1]][_codes(columns, base)]
+    return codes
 
 
 def _distinct_codes(
@@ -184,13 +184,13 @@ def _distinct_codes(
     """
     if limit <= max(4 * len(codes), FEW_CODES):
         all_times = _bincount(codes, times, 0)
-        found = np.flatnonzero(all_times)
-        return found, all_times[found]
+        present = np.flatnonzero(all_times)
+        return present, all_times[present]
     if times is None:
         return np.unique(codes, return_counts=True)
-    found, which = np.unique(codes, return_inverse=True)
-    occurs = _bincount(which, times, len(found))
-    return found[occurs > 0], occurs[occurs > 0]
+    present, which = np.unique(codes, return_inverse=True)
+    occurs = _bincount(which, times, len(present))
+    return present[occurs > 0], occurs[occurs > 0]
 
 
 def _bincount(codes: Integers, times: Integers | None, length: int) -> Integers:
@@ -204,13 +204,13 @@ def _tally_by_rows(rows: Digits, times: Integers | None, clusters: Integers | No
     keyed = rows.astype(np.int64)
     if clusters is not None:
         keyed = np.column_stack([keyed, clusters])
-    found, which, occurs = np.unique(keyed, axis=0, return_inverse=True, return_counts=True)
+    patterns, which, occurs = np.unique(keyed, axis=0, return_inverse=True, return_counts=True)
     if times is not None:
-        occurs = _bincount(which.ravel(), times, len(found))
-        found, occurs = found[occurs > 0], occurs[occurs > 0]
+        occurs = _bincount(which.ravel(), times, len(patterns))
+        patterns, occurs = patterns[occurs > 0], occurs[occurs > 0]
     if clusters is None:
-        return _sort_patterns(found, occurs, None)
-    return _sort_patterns(found[:, :-1], occurs, found[:, -1])
+        return _sort_patterns(patterns, occurs, None)
+    return _sort_patterns(patterns[:, :-1], occurs, patterns[:, -1])
 
 
 def _decode(

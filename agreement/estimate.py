@@ -120,8 +120,8 @@ def estimate(
         interval.statistic, interval = statistic, None
     interval = choose_method(interval, ratings)
     if interval is not None and interval not in METHODS:
-        known = " or ".join(map(repr, (AUTO, *METHODS)))
-        raise ValueError(f"interval is None, {known}, not {interval!r}")
+        methods = " or ".join(map(repr, (AUTO, *METHODS)))
+        raise ValueError(f"interval is None, {methods}, not {interval!r}")
     if resamples < FEWEST_RESAMPLES:
         raise ValueError(
             f"{resamples} resamples are too few for a 95% interval; take {FEWEST_RESAMPLES} or more"
@@ -131,19 +131,19 @@ def estimate(
         value = math.nan
     elif value is None:
         value = statistic.of_all()
-    found = IntervalEstimate(None, "")
+    uncertainty = IntervalEstimate(None, "")
     if math.isnan(value):
         note = f"undefined: {reason or undefined}"
     elif interval is not None:
-        found = compute_interval(statistic, method=interval, resamples=resamples, seed=seed)
+        uncertainty = compute_interval(statistic, method=interval, resamples=resamples, seed=seed)
     is_resampled = interval in ("bootstrap", "bca") and not math.isnan(value)
     return Coefficient(
         name=name,
         method=method,
         value=None if math.isnan(value) else value,
         note=note,
-        interval=found.interval,
-        interval_note=found.note,
+        interval=uncertainty.interval,
+        interval_note=uncertainty.note,
         units=ratings.units,
         excluded=ratings.excluded,
         raters=ratings.raters,
@@ -151,7 +151,7 @@ def estimate(
         categories=ratings.categories,
         seed=seed if is_resampled else None,
         resamples=resamples if is_resampled else None,
-        standard_error=found.error,
+        standard_error=uncertainty.error,
     )
 
 

@@ -183,16 +183,16 @@ def _terms(
     choices = np.ascontiguousarray(rows.T)
     judged, columns, terms = [], [], []
     for at, (first, second) in enumerate(pairs):
-        one, other = choices[first], choices[second]
-        both = np.flatnonzero((one >= 0) & (other >= 0))
-        one, other = one[both], other[both]
-        weights = matrix[one, other]
+        of_first, of_second = choices[first], choices[second]
+        both = np.flatnonzero((of_first >= 0) & (of_second >= 0))
+        of_first, of_second = of_first[both], of_second[both]
+        weights = matrix[of_first, of_second]
         apart = np.flatnonzero(weights)
         judged += [both[apart], both, both]
         columns += [
             np.full(len(apart), at * width),
-            at * width + 1 + one,
-            at * width + 1 + categories + other,
+            at * width + 1 + of_first,
+            at * width + 1 + categories + of_second,
         ]
         terms += [weights[apart], np.ones(2 * len(both))]
     none = np.empty(0, dtype=np.int64)

@@ -200,13 +200,13 @@ def _simulate_widths(
     sets: int,
     rng: np.random.Generator,
 ) -> Floats:
-    found = []
+    widths = []
     for _ in range(sets):
         table = simulate_ratings(units, shares, knowing, raters, missing, rng)
         interval = coefficient(table, categories=range(len(shares)), **how).interval
         if interval is not None:
-            found.append(interval.high - interval.low)
-    return np.array(found)
+            widths.append(interval.high - interval.low)
+    return np.array(widths)
 
 
 def simulate_ratings(

@@ -220,14 +220,14 @@ def _statistic(
 
     def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
         judges = rows.sum(axis=1)
-        found = np.empty((len(rows), 3 + rows.shape[1]))
+        terms_of_rows = np.empty((len(rows), 3 + rows.shape[1]))
         # A single rating has no pairs and no disagreement; this avoids dividing by 0.
         pairs = np.maximum(judges * (judges - 1), 1)
-        found[:, 0] = ((rows @ matrix) * rows).sum(axis=1) / pairs
-        found[:, 1] = judges > 1
-        found[:, 2] = 1
-        found[:, 3:] = rows / judges[:, np.newaxis]
-        return found
+        terms_of_rows[:, 0] = ((rows @ matrix) * rows).sum(axis=1) / pairs
+        terms_of_rows[:, 1] = judges > 1
+        terms_of_rows[:, 2] = 1
+        terms_of_rows[:, 3:] = rows / judges[:, np.newaxis]
+        return terms_of_rows
 
     def value(sums: Array) -> Array:
         disagreement = quotient(sums[:, 0], sums[:, 1])

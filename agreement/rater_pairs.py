@@ -61,9 +61,9 @@ def tables_of_pairs(
 ) -> Integers:
     """Return per pair of raters how many units they put into which two categories (S, K, K)."""
     columns = np.ascontiguousarray(digits.T, dtype=np.intp if len(digits) < 2e5 else None)
-    found = np.empty((len(pairs), base, base), dtype=np.int64)
+    tables = np.empty((len(pairs), base, base), dtype=np.int64)
     for at, (first, second) in enumerate(pairs):
         codes = columns[first].astype(np.intp) * base + columns[second]
         cells = np.bincount(codes, weights=times, minlength=base * base)
-        found[at] = cells.reshape(base, base)
-    return found[:, 1:, 1:]
+        tables[at] = cells.reshape(base, base)
+    return tables[:, 1:, 1:]

@@ -272,8 +272,8 @@ class Ratings:
     def excluded(self) -> tuple[Excluded, ...]:
         """Return the number of units that fewer than two raters judged, by reason."""
         by_nobody, by_one, *_ = self._by_judges.tolist()
-        found = (Excluded(ONE_RATER, by_one), Excluded("judged by nobody", by_nobody))
-        return tuple(entry for entry in found if entry.units)
+        entries = (Excluded(ONE_RATER, by_one), Excluded("judged by nobody", by_nobody))
+        return tuple(entry for entry in entries if entry.units)
 
     @property
     def in_common(self) -> npt.NDArray[np.int64] | None:

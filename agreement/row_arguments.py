@@ -16,12 +16,12 @@ def times_of_rows(times: npt.ArrayLike | None, rows: int) -> npt.NDArray[np.int6
     """Return how many units each row stands for, checked; None for one each."""
     if times is None:
         return None
-    found = np.asarray(times)
-    if found.shape != (rows,):
+    numbers = np.asarray(times)
+    if numbers.shape != (rows,):
         raise ValueError(
-            f"times are one number per row: their shape must be ({rows},), not {found.shape}"
+            f"times are one number per row: their shape must be ({rows},), not {numbers.shape}"
         )
-    return as_whole_numbers(found, "times", "times are numbers of units")
+    return as_whole_numbers(numbers, "times", "times are numbers of units")
 
 
 def as_whole_numbers(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.int64]:
@@ -44,15 +44,15 @@ def clusters_of_rows(
     if len(clusters) != rows:
         raise ValueError(f"clusters are one label per row: {rows} labels, not {len(clusters)}")
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iuUS":
-        known, found = np.unique(clusters, return_inverse=True)
-        return found.astype(np.int64), tuple(known.tolist())
+        names, numbered = np.unique(clusters, return_inverse=True)
+        return numbered.astype(np.int64), tuple(names.tolist())
     numbers: dict[Hashable, int] = {}
-    found = np.empty(rows, dtype=np.int64)
+    numbered = np.empty(rows, dtype=np.int64)
     for at, label in enumerate(clusters):
         if label is None or label != label:
             raise ValueError("a unit has no cluster; give one label per unit")
-        found[at] = numbers.setdefault(label, len(numbers))
-    return found, tuple(numbers)
+        numbered[at] = numbers.setdefault(label, len(numbers))
+    return numbered, tuple(numbers)
 
 
 def clusters_of_units(

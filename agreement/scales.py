@@ -110,9 +110,9 @@ def _distinct_values(table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], boo
             v.item() if isinstance(v, np.generic) else v for v in table.flat if not _is_missing(v)
         }
     ordered = _is_numeric(values)
-    found = tuple(sorted(values, key=None if ordered else repr))
-    _check_categories(found)
-    return found, ordered
+    categories = tuple(sorted(values, key=None if ordered else repr))
+    _check_categories(categories)
+    return categories, ordered
 
 
 def digits_of(
@@ -216,8 +216,8 @@ def _encode(
             encoded += (block == category).view(np.uint8) * encoded.dtype.type(at)
         return
     order = np.argsort(scale)
-    found = np.searchsorted(scale, block, sorter=order).clip(max=len(scale) - 1)
-    np.copyto(encoded, order[found] + 1, where=scale[order[found]] == block, casting="unsafe")
+    places = np.searchsorted(scale, block, sorter=order).clip(max=len(scale) - 1)
+    np.copyto(encoded, order[places] + 1, where=scale[order[places]] == block, casting="unsafe")
 
 
 def _off_scale_error(value: object, scale: Sequence[Hashable]) -> ValueError:

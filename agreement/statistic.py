@@ -40,11 +40,11 @@ class SparseTerms:
 
     def sums(self, times: FloatArray) -> FloatArray:
         """Return the sums (B, D) of rows that occur ``times`` (B, P)."""
-        found = np.empty((len(times), self.shape[1]))
-        for sums, of_rows in zip(found, times, strict=True):
+        sums_of_rows = np.empty((len(times), self.shape[1]))
+        for sums, of_rows in zip(sums_of_rows, times, strict=True):
             weights = self.terms * of_rows[self.rows]
             sums[:] = np.bincount(self.columns, weights=weights, minlength=self.shape[1])
-        return found
+        return sums_of_rows
 
     def times_gradient(self, gradient: FloatArray) -> FloatArray:
         """Return the terms times the derivative by each sum (D,), shape (P,)."""
@@ -61,9 +61,9 @@ class SparseTerms:
 
     def dense(self) -> FloatArray:
         """Return all terms, shape (P, D)."""
-        found = np.zeros(self.shape)
-        found[self.rows, self.columns] = self.terms
-        return found
+        matrix = np.zeros(self.shape)
+        matrix[self.rows, self.columns] = self.terms
+        return matrix
 
 
 @dataclass(frozen=True, slots=True)

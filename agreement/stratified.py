@@ -70,11 +70,13 @@ def stratified(strata: Sequence[Stratum], *, confidence: float = CONFIDENCE) -> 
     """
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence must be between 0 and 1, not {confidence}")
-    for one in strata:
-        if not 0 <= one.count <= one.of <= one.size:
-            raise ValueError(f"{one.count} in {one.of} of {one.size} is not a share of a stratum")
-    filled = [one for one in strata if one.size]
-    unseen = sum(1 for one in filled if not one.of)
+    for stratum in strata:
+        if not 0 <= stratum.count <= stratum.of <= stratum.size:
+            raise ValueError(
+                f"{stratum.count} in {stratum.of} of {stratum.size} is not a share of a stratum"
+            )
+    filled = [stratum for stratum in strata if stratum.size]
+    unseen = sum(1 for stratum in filled if not stratum.of)
     if not filled or unseen:
         note = (
             f"undefined: nothing was looked at in {unseen} of {len(filled)} strata"
@@ -82,10 +84,12 @@ def stratified(strata: Sequence[Stratum], *, confidence: float = CONFIDENCE) -> 
             else "undefined: there is nothing in any stratum"
         )
         return Stratified(share=None, note=note, interval=None, at_most=None, confidence=confidence)
-    total = sum(one.size for one in filled)
-    weights = [one.size / total / one.of for one in filled]
-    share = sum(weight * one.count for weight, one in zip(weights, filled, strict=True))
-    variance = sum(weight**2 * one.count for weight, one in zip(weights, filled, strict=True))
+    total = sum(stratum.size for stratum in filled)
+    weights = [stratum.size / total / stratum.of for stratum in filled]
+    share = sum(weight * stratum.count for weight, stratum in zip(weights, filled, strict=True))
+    variance = sum(
+        weight**2 * stratum.count for weight, stratum in zip(weights, filled, strict=True)
+    )
     largest = max(weights)
     tail = 1 - confidence
     above = (share + largest, variance + largest**2)

@@ -136,8 +136,8 @@ def select(sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any,
 
 def number(sql: str, params: Mapping[str, Any] | None = None) -> int:
     """Execute a query for one number; return 0 for no row or null."""
-    found = select(sql, params)
-    return int(found[0][0] or 0) if found else 0
+    rows = select(sql, params)
+    return int(rows[0][0] or 0) if rows else 0
 
 
 def drop(name: str) -> None:

@@ -42,5 +42,5 @@ def first_invalid_character(text: str, before: str = "") -> str:
 
 def code_not_in_names(name: str) -> str:
     """Return the code of the first character that no name may contain (U+202E), or ""."""
-    found = _NOT_IN_NAMES.search(name)
-    return f"U+{ord(found[0]):04X}" if found else ""
+    match = _NOT_IN_NAMES.search(name)
+    return f"U+{ord(match[0]):04X}" if match else ""

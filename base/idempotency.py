@@ -48,8 +48,8 @@ def run_once(
     (another `digest`).
     """
     now = now or timezone.now()
-    if found := _stored_response(key, digest, by, now):
-        return Outcome(found, is_replay=True)
+    if stored := _stored_response(key, digest, by, now):
+        return Outcome(stored, is_replay=True)
     if apart:
         done = do()
         return _store_response(key, digest, done, by, now)
@@ -59,8 +59,8 @@ def run_once(
             done = do()
             KeptAnswer.objects.filter(pk=row.pk).update(status=done.status, body=done.body)
     except _KeyTaken:
-        if found := _stored_response(key, digest, by, now):
-            return Outcome(found, is_replay=True)
+        if stored := _stored_response(key, digest, by, now):
+            return Outcome(stored, is_replay=True)
         # The first request was refused, or its key has been deleted since.
         raise Refused("A request with this key is being processed. Send it again.") from None
     return Outcome(done, is_replay=False)
@@ -71,12 +71,12 @@ class _KeyTaken(Exception):
 
 
 def _stored_response(key: str, digest: str, by: User, now: datetime) -> StoredResponse | None:
-    found = KeptAnswer.objects.filter(user=by, key=key, at__gt=now - KEPT_FOR).first()
-    if found is None:
+    kept = KeptAnswer.objects.filter(user=by, key=key, at__gt=now - KEPT_FOR).first()
+    if kept is None:
         return None
-    if found.digest != digest:
+    if kept.digest != digest:
         raise Refused("This key was used for another request. Use a new key for each request.")
-    return StoredResponse(found.status, found.body)
+    return StoredResponse(kept.status, kept.body)
 
 
 def _claim(key: str, digest: str, by: User, now: datetime) -> KeptAnswer:
@@ -97,8 +97,8 @@ def _store_response(
             row = _claim(key, digest, by, now)
             KeptAnswer.objects.filter(pk=row.pk).update(status=done.status, body=done.body)
     except _KeyTaken:
-        if found := _stored_response(key, digest, by, now):
-            return Outcome(found, is_replay=True)
+        if stored := _stored_response(key, digest, by, now):
+            return Outcome(stored, is_replay=True)
     return Outcome(done, is_replay=False)
 
 

@@ -143,9 +143,11 @@ def grade_keys(grades: Iterable[GradeLike], taken: Collection[str]) -> dict[int,
     which no key is left gets "".
     """
     values = [grade.value for grade in grades]
-    found = {value: str(value) for value in values if 0 <= value <= 9 and str(value) not in taken}
-    left = iter(free_keys([*taken, *found.values()], DIGITS[1:] + DIGITS[0] + ascii_lowercase))
-    return {value: found[value] if value in found else next(left, "") for value in values}
+    by_digit = {
+        value: str(value) for value in values if 0 <= value <= 9 and str(value) not in taken
+    }
+    left = iter(free_keys([*taken, *by_digit.values()], DIGITS[1:] + DIGITS[0] + ascii_lowercase))
+    return {value: by_digit[value] if value in by_digit else next(left, "") for value in values}
 
 
 def free_keys(taken: Collection[str], among: str = ascii_lowercase) -> list[str]:
@@ -188,7 +190,9 @@ def find_problems(keys: Mapping[Any, Any]) -> dict[str, str]:
     }
     for page in PAGES:
         held: dict[object, Action] = {}
-        for action in (one for one in ACTIONS if page in one.pages and one.name not in wrong):
+        for action in ACTIONS:
+            if page not in action.pages or action.name in wrong:
+                continue
             key = keys[action.name]
             other = held.setdefault(key, action)
             if other is not action:

@@ -29,7 +29,7 @@ def _prototypes() -> dict[int, str]:
     prototype lists its whole group, and every other character lists its prototype.
     """
     table: dict[str, list[dict[str, str]]] = load("confusables.json")
-    found = {}
+    prototypes = {}
     for character, alike in table.items():
         if len(character) != 1 or len(alike) != 1:
             continue
@@ -37,5 +37,5 @@ def _prototypes() -> dict[int, str]:
         if len(other) == 1 and len(table.get(other, ())) <= 1:
             # A group of two: each lists the other.
             other = min(character, other)
-        found[ord(character)] = other
-    return found
+        prototypes[ord(character)] = other
+    return prototypes

@@ -12,7 +12,7 @@ Row = TypeVar("Row", bound=Model)
 
 def first_or_404(rows: QuerySet[Row], sentence: str) -> Row:
     """Return the first of the rows; raise Http404 with `sentence` if there is none."""
-    found = rows.first()
-    if found is None:
+    row = rows.first()
+    if row is None:
         raise Http404(sentence)
-    return found
+    return row

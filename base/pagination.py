@@ -25,19 +25,19 @@ def page_by_key(rows: QuerySet[Row], query: QueryDict, size: int = 50) -> Page[R
     """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of primary keys."""
     after, before = parse_key(query.get("after", "")), parse_key(query.get("before", ""))
     if before is not None:
-        found = list(rows.filter(pk__lt=before).order_by("-pk")[: size + 1])
-        more, found = len(found) > size, found[:size][::-1]
+        rows_of_page = list(rows.filter(pk__lt=before).order_by("-pk")[: size + 1])
+        more, rows_of_page = len(rows_of_page) > size, rows_of_page[:size][::-1]
         return Page(
-            found,
-            _link(query, "before", found[0].pk) if more else "",
+            rows_of_page,
+            _link(query, "before", rows_of_page[0].pk) if more else "",
             _link(query, "after", before - 1),
         )
-    found = list(rows.filter(pk__gt=after or 0).order_by("pk")[: size + 1])
-    more, found = len(found) > size, found[:size]
+    rows_of_page = list(rows.filter(pk__gt=after or 0).order_by("pk")[: size + 1])
+    more, rows_of_page = len(rows_of_page) > size, rows_of_page[:size]
     return Page(
-        found,
-        _link(query, "before", found[0].pk if found else after + 1) if after else "",
-        _link(query, "after", found[-1].pk) if more else "",
+        rows_of_page,
+        _link(query, "before", rows_of_page[0].pk if rows_of_page else after + 1) if after else "",
+        _link(query, "after", rows_of_page[-1].pk) if more else "",
     )
 
 
@@ -48,7 +48,7 @@ def page_in_order(
 
     A key that is not in `keys` asks for the first page.
     """
-    place = {one: number for number, one in enumerate(keys)}
+    place = {key: number for number, key in enumerate(keys)}
     after, before = parse_key(query.get("after", "")), parse_key(query.get("before", ""))
     if before in place:
         first = max(place[before] - size, 0)
@@ -56,9 +56,9 @@ def page_in_order(
     else:
         first = place[after] + 1 if after in place else 0
         last = first + size
-    found = rows.in_bulk(keys[first:last])
+    by_key = rows.in_bulk(keys[first:last])
     return Page(
-        [found[one] for one in keys[first:last] if one in found],
+        [by_key[key] for key in keys[first:last] if key in by_key],
         _link(query, "before", keys[first]) if 0 < first < len(keys) else "",
         _link(query, "after", keys[last - 1]) if last < len(keys) else "",
     )
@@ -68,21 +68,23 @@ def newest_by_key(rows: QuerySet[Row], query: QueryDict, size: int = 50) -> Page
     """Return the page that `?before=KEY` or `?after=KEY` asks for, the highest keys first."""
     after, before = parse_key(query.get("after", "")), parse_key(query.get("before", ""))
     if after is not None:
-        found = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])
-        more, found = len(found) > size, found[:size][::-1]
+        rows_of_page = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])
+        more, rows_of_page = len(rows_of_page) > size, rows_of_page[:size][::-1]
         return Page(
-            found,
-            _link(query, "after", found[0].pk) if more else "",
+            rows_of_page,
+            _link(query, "after", rows_of_page[0].pk) if more else "",
             _link(query, "before", after + 1),
         )
     if before is not None:
         rows = rows.filter(pk__lt=before)
-    found = list(rows.order_by("-pk")[: size + 1])
-    more, found = len(found) > size, found[:size]
+    rows_of_page = list(rows.order_by("-pk")[: size + 1])
+    more, rows_of_page = len(rows_of_page) > size, rows_of_page[:size]
     return Page(
-        found,
-        _link(query, "after", found[0].pk if found else (before or 1) - 1) if before else "",
-        _link(query, "before", found[-1].pk) if more else "",
+        rows_of_page,
+        _link(query, "after", rows_of_page[0].pk if rows_of_page else (before or 1) - 1)
+        if before
+        else "",
+        _link(query, "before", rows_of_page[-1].pk) if more else "",
     )
 
 

@@ -27,10 +27,10 @@ def reserve_keys(model: type[models.Model], first: int, last: int) -> int:
 def _on_sqlite(model: type[models.Model], first: int, last: int) -> int:
     # Inside a writing transaction no other connection can number rows.
     name = {"name": model._meta.db_table}
-    given = bulk.select("SELECT seq FROM sqlite_sequence WHERE name = %(name)s", name)
-    shift = max(0, given[0][0] - first + 1) if given else 0
-    taken = {**name, "seq": max(given[0][0] if given else 0, last + shift)}
-    if given:
+    last_given = bulk.select("SELECT seq FROM sqlite_sequence WHERE name = %(name)s", name)
+    shift = max(0, last_given[0][0] - first + 1) if last_given else 0
+    taken = {**name, "seq": max(last_given[0][0] if last_given else 0, last + shift)}
+    if last_given:
         bulk.run("UPDATE sqlite_sequence SET seq = %(seq)s WHERE name = %(name)s", taken)
     else:
         bulk.run("INSERT INTO sqlite_sequence (name, seq) VALUES (%(name)s, %(seq)s)", taken)
@@ -48,7 +48,7 @@ def _on_postgresql(model: type[models.Model], first: int, last: int) -> int:
         [sequence] = cursor.fetchone()
         cursor.execute(f"SELECT last_value, is_called FROM {sequence}")  # noqa: S608 (the server's)
         value, called = cursor.fetchone()
-        given = value if called else value - 1
-        shift = max(0, given - first + 1)
-        cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, max(given, last + shift)])
+        last_given = value if called else value - 1
+        shift = max(0, last_given - first + 1)
+        cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, max(last_given, last + shift)])
     return int(shift)

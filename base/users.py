@@ -42,8 +42,10 @@ class User(AbstractUser):
     def clean(self) -> None:
         """Raise ValidationError for a new name that looks like another account's."""
         super().clean()
-        known = type(self).objects.filter(pk=self.pk).values_list("username", flat=True).first()
-        if self.username != known:
+        stored_name = (
+            type(self).objects.filter(pk=self.pk).values_list("username", flat=True).first()
+        )
+        if self.username != stored_name:
             self._take_skeleton()
 
     def save(self, *args: Any, **kwargs: Any) -> None:
@@ -62,9 +64,9 @@ class User(AbstractUser):
 
 def find_account(name: str, among: models.QuerySet[User] | None = None) -> User | None:
     """Return the account with a user name or None; as at sign-in, capital letters do not count."""
-    found = (User.objects.all() if among is None else among).filter(username__iexact=name)
+    accounts = (User.objects.all() if among is None else among).filter(username__iexact=name)
     # Accounts from before look-alike names were refused may differ in capital letters only.
-    return min(found, key=lambda user: (user.username != name, user.pk), default=None)
+    return min(accounts, key=lambda user: (user.username != name, user.pk), default=None)
 
 
 class Preferences(models.Model):

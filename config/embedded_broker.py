@@ -51,14 +51,14 @@ class Channel(virtual.Channel):
         if not self._size(queue):
             raise Empty
         with self._open_file() as database:
-            found = database.execute(
+            taken = database.execute(
                 "DELETE FROM message WHERE id = (SELECT MIN(id) FROM message WHERE queue = ?)"
                 " RETURNING body",
                 (queue,),
             ).fetchall()
-        if not found:
+        if not taken:
             raise Empty
-        return json.loads(found[0][0])
+        return json.loads(taken[0][0])
 
     def _size(self, queue: str) -> int:
         with self._open_file() as database:

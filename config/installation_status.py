@@ -121,23 +121,23 @@ def failed_jobs(
     The place is None if no more follow. `before`: only jobs after this place in the list. Takes
     one query for each kind.
     """
-    found: list[Job] = []
+    jobs: list[Job] = []
     for model in job_models():
         rows = model._default_manager.filter(state=Job.State.FAILED)
         if before is not None:
             rows = rows.filter(_follows(before, model.label()))
-        found += _with_project(rows.order_by("-finished_at", "-pk"), model)[: size + 1]
-    found.sort(key=_position_of, reverse=True)
-    shown = found[:size]
-    return shown, _position_of(shown[-1]) if len(found) > size else None
+        jobs += _with_project(rows.order_by("-finished_at", "-pk"), model)[: size + 1]
+    jobs.sort(key=_position_of, reverse=True)
+    shown = jobs[:size]
+    return shown, _position_of(shown[-1]) if len(jobs) > size else None
 
 
 def running_jobs() -> list[Job]:
     """Return the running jobs of all kinds, oldest first: at most one for each worker process."""
-    found: list[Job] = []
+    jobs: list[Job] = []
     for model in job_models():
-        found += _with_project(model._default_manager.filter(state=Job.State.RUNNING), model)
-    return sorted(found, key=lambda job: job.started_at or job.requested_at)
+        jobs += _with_project(model._default_manager.filter(state=Job.State.RUNNING), model)
+    return sorted(jobs, key=lambda job: job.started_at or job.requested_at)
 
 
 def find_job(label: str, pk: int) -> Job | None:

@@ -96,15 +96,15 @@ class JobRetry(Resource, tag="Installation"):
     def put(self, request: Request, label: str, job: int) -> Job:
         """Retry a failed job; a job that already waits or runs stays as it is."""
         _check_staff(self)
-        found = installation_status.find_job(label, job)
-        if found is None:
+        row = installation_status.find_job(label, job)
+        if row is None:
             raise Http404("There is no such job.")
         try:
-            installation_status.retry_job(job=found, by=self.person)
+            installation_status.retry_job(job=row, by=self.person)
         except queue.CannotRetry as no:
             raise Refused(str(no)) from no
-        found.refresh_from_db()
-        return found
+        row.refresh_from_db()
+        return row
 
 
 class InstallationAuditLog(Resource, tag="Installation"):

@@ -66,14 +66,16 @@ def read_json(source: Source) -> Iterator[Fields]:
         return
     text = "\n".join(parts)
     try:
-        found = parse_json(text)
+        parsed = parse_json(text)
     except NotJson as error:
         source.refuse(str(error), line=start + error.line - 1, text=parts[error.line - 1])
         return
     except ValueError as error:
         source.refuse(str(error), line=start)
         return
-    for number, value in items_with_lines(text, found) if isinstance(found, list) else [(1, found)]:
+    for number, value in (
+        items_with_lines(text, parsed) if isinstance(parsed, list) else [(1, parsed)]
+    ):
         source.line, source.text = start + number - 1, None
         if isinstance(value, dict):
             yield Fields(value)
@@ -148,24 +150,25 @@ class Fields:
 
     def part(self, name: str) -> Fields:
         """Return the fields of an object inside this one; empty if the value is not an object."""
-        found = self.values.get(name)
-        if isinstance(found, dict):
+        value = self.values.get(name)
+        if isinstance(value, dict):
             self.value(name)
-        part = Fields(found if isinstance(found, dict) else {})
+        part = Fields(value if isinstance(value, dict) else {})
         self._parts.append((name, part))
         return part
 
     def refuse_unread(self) -> None:
         """Raise ValueError if there is a field that was not read."""
-        known = dict.fromkeys(name for names in self._requested for name in names)
+        requested = dict.fromkeys(name for names in self._requested for name in names)
         for name, value in self.values.items():
-            if name not in known:
+            if name not in requested:
                 raise ValueError(
-                    f"there is no field “{excerpt(name, 40)}”; the fields are {', '.join(known)}"
+                    f"there is no field “{excerpt(name, 40)}”; "
+                    f"the fields are {', '.join(requested)}"
                 )
             if name not in self._read and value is not None:
                 names = next(names for names in self._requested if name in names)
-                used = next(one for one in names if one in self._read)
+                used = next(other for other in names if other in self._read)
                 raise ValueError(f"{used} and {name} are the same field; keep one of them")
         for name, part in self._parts:
             try:
@@ -224,8 +227,8 @@ class Fields:
         """Return a text that is one of `choices`."""
         value = self.text(*names) or default
         if value not in choices:
-            given = "missing" if not value else excerpt(repr(value), 40)
-            raise ValueError(f"{names[0]} is {given}; it is one of {', '.join(choices)}")
+            shown = "missing" if not value else excerpt(repr(value), 40)
+            raise ValueError(f"{names[0]} is {shown}; it is one of {', '.join(choices)}")
         return value
 
     def optional_one_of(self, choices: tuple[str, ...], *names: str) -> str | None:

@@ -123,8 +123,8 @@ class DirectoryFolder(Folder):
 
     def _files(self) -> dict[str, Path]:
         if self._names is None:
-            found = (p for p in self.path.rglob("*") if p.is_file() and not p.is_symlink())
-            self._names = {p.relative_to(self.path).as_posix(): p for p in found}
+            files = (p for p in self.path.rglob("*") if p.is_file() and not p.is_symlink())
+            self._names = {p.relative_to(self.path).as_posix(): p for p in files}
         return self._names
 
     def names(self) -> list[str]:

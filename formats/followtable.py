@@ -57,7 +57,7 @@ class _Entry(NamedTuple):
     @property
     def pool(self) -> tuple[str, ...]:
         """Return every document named, once each: the pools, then the query's positives."""
-        names = [doc_id for one in self.instructions for doc_id in one.pool]
+        names = [doc_id for instruction in self.instructions for doc_id in instruction.pool]
         return tuple(dict.fromkeys([*names, *self.positive]))
 
     @property
@@ -70,14 +70,14 @@ class _Entry(NamedTuple):
         if len(self.instructions) < 2:
             return {}
         listed: dict[str, list[int]] = {}
-        for number, one in enumerate(self.instructions):
-            for doc_id in dict.fromkeys([*one.pool, *one.positive]):
+        for number, instruction in enumerate(self.instructions):
+            for doc_id in dict.fromkeys([*instruction.pool, *instruction.positive]):
                 listed.setdefault(doc_id, []).append(number)
-        known = set(self.positive)
+        positive = set(self.positive)
         return {
             doc_id: numbers[0]
             for doc_id, numbers in listed.items()
-            if len(numbers) == 1 and doc_id not in known
+            if len(numbers) == 1 and doc_id not in positive
         }
 
 
@@ -263,7 +263,7 @@ def _parse_violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
         return {}
     if not isinstance(reasons, dict):
         raise ValueError(f"{VIOLATIONS} must be an object of reasons, not {json_name(reasons)}")
-    found = {}
+    by_doc_id = {}
     for name, reason in reasons.items():
         doc_id = check_id(name.removesuffix(".txt"), VIOLATIONS)
         if doc_id not in violating:
@@ -273,8 +273,8 @@ def _parse_violations(fields: Fields, violating: Set[str]) -> dict[str, str]:
             )
         if not isinstance(reason, str):
             raise ValueError(f"{VIOLATIONS}: a reason must be text, not {json_name(reason)}")
-        found[doc_id] = reason
-    return found
+        by_doc_id[doc_id] = reason
+    return by_doc_id
 
 
 def _positive_names(values: Mapping[str, Any]) -> set[str]:

@@ -64,7 +64,7 @@ def read_infosearch(
         return
     sides: dict[str, set[str]] = {}
     for query in _read_queries(folder.source(QUERIES)):
-        sides[query.topic.query_id] = {one.side for one in query.pair.narratives}
+        sides[query.topic.query_id] = {narrative.side for narrative in query.pair.narratives}
         yield query.topic
         yield query.pair
     yield from read_corpus(folder.source(CORPUS), SeenKeys())

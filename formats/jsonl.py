@@ -231,14 +231,14 @@ def _parse_review(fields: Fields) -> ReviewRecord:
 
 def _parse_texts_read(fields: Fields) -> tuple[TextRead, ...]:
     """Return text versions of documents, in the order given, at most one for each document."""
-    found: dict[str, TextRead] = {}
+    texts: dict[str, TextRead] = {}
     for entry in fields.each("documents"):
         doc_id = entry.id("doc_id")
-        if doc_id in found:
+        if doc_id in texts:
             raise ValueError(f"document {doc_id} is named twice under “documents”")
         version = entry.optional_integer("text_version", least=1) or 1
-        found[doc_id] = TextRead(doc_id, version)
-    return tuple(found.values())
+        texts[doc_id] = TextRead(doc_id, version)
+    return tuple(texts.values())
 
 
 def _refuse_machine(fields: Fields, what: str) -> None:

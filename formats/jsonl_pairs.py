@@ -104,7 +104,7 @@ def _parse_narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
     narratives: list[NarrativeRecord] = []
     for entry in fields.each("narratives"):
         side = entry.one_of(SIDES, "side")
-        versions = [known.version for known in narratives if known.side == side]
+        versions = [narrative.version for narrative in narratives if narrative.side == side]
         version = entry.optional_integer("version", least=1) or max(versions, default=0) + 1
         if version in versions:
             raise ValueError(f"version {version} of the {side} narrative occurs twice")
@@ -128,7 +128,7 @@ def _parse_narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
     for side in SIDES:
         text = fields.optional_text(side)
         if text is not None:
-            if any(known.side == side for known in narratives):
+            if any(narrative.side == side for narrative in narratives):
                 raise ValueError(
                     f"the {side} narrative is given both in `narratives` and beside it"
                 )
@@ -182,7 +182,9 @@ def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[by
             if isinstance(record, Claim) and not record.reason:
                 del fields["reason"]
             if isinstance(record, PairRecord):
-                fields["narratives"] = [_version_fields(record, one) for one in record.narratives]
+                fields["narratives"] = [
+                    _version_fields(record, narrative) for narrative in record.narratives
+                ]
                 for name in ("domain", "restates"):
                     if not fields[name]:
                         del fields[name]
@@ -206,7 +208,7 @@ def _version_fields(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, o
         del fields["origin"], fields["model"]
     if narrative.withdrawn_at is None:
         del fields["withdrawn_by"], fields["withdrawn_at"]
-    fields["conditions"] = [_condition_fields(one) for one in narrative.conditions]
+    fields["conditions"] = [_condition_fields(condition) for condition in narrative.conditions]
     return fields
 
 

@@ -63,8 +63,8 @@ def _header_problem(header: list[str]) -> str | None:
         return f"the header line lacks {', '.join(missing)}"
     for name in header:
         if name not in (*COLUMNS, TEXT_VERSION, "label") and not name.startswith(NAMELESS):
-            known = ", ".join((*COLUMNS, TEXT_VERSION))
-            return f"there is no column “{excerpt(name, 40)}”; the columns are {known}"
+            columns = ", ".join((*COLUMNS, TEXT_VERSION))
+            return f"there is no column “{excerpt(name, 40)}”; the columns are {columns}"
     return None
 
 

@@ -41,8 +41,8 @@ def read_filter_table(source: Source) -> Iterator[FilterRecord]:
         return
     for name in table.header:
         if name not in COLUMNS and not name.startswith(NAMELESS):
-            known = ", ".join(COLUMNS)
-            source.refuse(f"there is no column “{excerpt(name, 40)}”; the columns are {known}")
+            columns = ", ".join(COLUMNS)
+            source.refuse(f"there is no column “{excerpt(name, 40)}”; the columns are {columns}")
             return
     yield from parse_each(source, map(Fields, table.rows), _parse_record)
 

@@ -72,8 +72,8 @@ def _read_records(
                     f"combination {combination} of query {query_id} was already on line {first}"
                 )
             query = fields.required_text("query")
-            known, documents = queries.get(query_id, (query, {}))
-            if known != query:
+            first_query, documents = queries.get(query_id, (query, {}))
+            if first_query != query:
                 raise ValueError(f"query {query_id} had another text on an earlier line")
             original = fields.required_text("document")
             number = documents.get(hash(original), len(documents) + 1)
@@ -168,11 +168,11 @@ def _parse_attributes(fields: Fields) -> dict[str, str]:
         raise ValueError("attributes is empty: an instruction has at least one")
     if not isinstance(value, dict):
         raise ValueError(f"attributes must be an object of names, not {json_name(value)}")
-    for name, given in value.items():
-        if fields.values.get(name) == given:
+    for name, attribute in value.items():
+        if fields.values.get(name) == attribute:
             # The record repeats its attributes beside `attributes`: count them as read.
             fields.value(name)
-    return {name: _join_value(name, given) for name, given in value.items()}
+    return {name: _join_value(name, attribute) for name, attribute in value.items()}
 
 
 def _unused_fields(fields: Fields) -> str:
@@ -205,9 +205,9 @@ def join_values(values: list[str]) -> str:
     return ", ".join(values)
 
 
-def _join_value(name: str, given: Any) -> str:
-    values = given if isinstance(given, list) else [given]
-    if not values or not all(isinstance(one, str) and one.strip() for one in values):
+def _join_value(name: str, value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    if not values or not all(isinstance(part, str) and part.strip() for part in values):
         raise ValueError(f"the attribute {name} must be text or a list of texts")
     return join_values(values)
 
@@ -250,17 +250,17 @@ def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
 
 def _parse_documents(query_id: str, fields: Fields) -> dict[str, tuple[str, str]]:
     """Return the text and the type of each document of a query, by id."""
-    found: dict[str, tuple[str, str]] = {}
+    documents: dict[str, tuple[str, str]] = {}
     for entry in fields.each("documents"):
         # Numbering restarts for each query: doc_1, doc_2 and so on.
         doc_id = check_id(f"{query_id}_{entry.id('doc_id')}", "doc_id")
-        if doc_id in found:
+        if doc_id in documents:
             raise ValueError(f"document {entry.id('doc_id')} occurs twice")
         kind = entry.one_of(tuple(TYPES), "type")
-        found[doc_id] = (entry.required_text("text"), kind)
-    if not found:
+        documents[doc_id] = (entry.required_text("text"), kind)
+    if not documents:
         raise ValueError("documents is empty: a query has at least one")
-    return found
+    return documents
 
 
 @reader("multi-infosearch-folder", "record")
@@ -289,16 +289,18 @@ def read_folder(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | Ju
         yield record
     source = folder.source(DOCUMENTS)
     for query_id, query, documents in _read_queries(source):
-        known = rewritten.get(query_id, {})
+        kinds = rewritten.get(query_id, {})
         if query_id not in rewritten:
             yield Topic(query_id, query)
         for doc_id, (text, kind) in documents.items():
-            found = known.get(_digest(text))
-            if found is None:
+            kind_there = kinds.get(_digest(text))
+            if kind_there is None:
                 yield Doc(doc_id, "", text)
                 yield Qrel(query_id, doc_id, TYPES[kind])
-            elif found != kind:
-                source.refuse(f"document {doc_id} is a {kind} here, and a {found} in {RECORDS}")
+            elif kind_there != kind:
+                source.refuse(
+                    f"document {doc_id} is a {kind} here, and a {kind_there} in {RECORDS}"
+                )
 
 
 def _digest(text: str) -> bytes:

@@ -101,16 +101,16 @@ def _read_row(
     documents = _parse_documents(query_id, row, len(numbers), cumulative=cumulative)
     title = texts[1]
     yield Topic(query_id, title)
-    for one in documents:
-        yield Doc(one.doc_id, "", one.text, "plain")
-        yield Qrel(query_id, one.doc_id, len(numbers) - len(one.violates))
+    for document in documents:
+        yield Doc(document.doc_id, "", document.text, "plain")
+        yield Qrel(query_id, document.doc_id, len(numbers) - len(document.violates))
     for k in numbers:
         styles = [("", texts[k], "as a list")]
         if natural := row.text(f"Natural_Query{k}").strip():
             styles.append(("n", natural, "in running words"))
         for mark, text, style in styles:
             pair_id = f"{query_id}_{k}{mark}"
-            first_conditions = tuple(ConditionRecord("", one) for one in conditions[:k])
+            first_conditions = tuple(ConditionRecord("", condition) for condition in conditions[:k])
             yield PairRecord(
                 pair_id=pair_id,
                 query_id=query_id,
@@ -123,8 +123,8 @@ def _read_row(
                 domain=domain,
                 restates=f"{query_id}_{k}" if mark else "",
             )
-            for one in documents:
-                yield _make_claim(query_id, pair_id, one, k)
+            for document in documents:
+                yield _make_claim(query_id, pair_id, document, k)
 
 
 def _make_claim(
@@ -151,17 +151,19 @@ def _parse_documents(
     query_id: str, row: Fields, most: int, *, cumulative: bool
 ) -> list[_ClaimedDocument]:
     """Return the positive and those hard negatives that the row has."""
-    found = [_ClaimedDocument(f"{query_id}_positive", row.required_text("Positive"), frozenset())]
+    documents = [
+        _ClaimedDocument(f"{query_id}_positive", row.required_text("Positive"), frozenset())
+    ]
     for k in range(1, most + 1):
         if text := row.text(f"HN{k}"):
             broken = frozenset(range(1, k + 1)) if cumulative else frozenset((k,))
-            found.append(_ClaimedDocument(f"{query_id}_hn{k}", text, broken))
-    return found
+            documents.append(_ClaimedDocument(f"{query_id}_hn{k}", text, broken))
+    return documents
 
 
 def conditions_of(text: str, count: int) -> list[str]:
     """Return the conditions of a text that numbers them: `Find a book: 1. On bees. 2. Short.`"""
-    found: list[str] = []
+    conditions: list[str] = []
     rest = text
     for number in range(1, count + 1):
         _, mark, rest = _split_at_mark(rest, number)
@@ -170,10 +172,10 @@ def conditions_of(text: str, count: int) -> list[str]:
                 f"no condition “{number}.” in Query{count}, which should number {count}: "
                 f"{excerpt(text, 60)}"
             )
-        found.append(_split_at_mark(rest, number + 1)[0].strip().removesuffix("."))
-    if not all(found):
+        conditions.append(_split_at_mark(rest, number + 1)[0].strip().removesuffix("."))
+    if not all(conditions):
         raise ValueError(f"a condition of Query{count} is empty: {excerpt(text, 60)}")
-    return found
+    return conditions
 
 
 def _split_at_mark(text: str, number: int) -> tuple[str, str, str]:

@@ -62,7 +62,7 @@ def cut_passages(
     at most `words` words; a longer sentence is cut. A text without words is one passage.
     """
     check_size(words, overlap)
-    spans = [found.span() for found in _WORD.finditer(text)]
+    spans = [word.span() for word in _WORD.finditer(text)]
     if not spans:
         return [Passage(1, 0, len(text))]
     windows = (
@@ -125,8 +125,8 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
         if end > start:
             kept.append([start, end])
             room -= end - start
-    starts = [found.start() for found in _WORD.finditer(text)]
-    ends = [found.end() for found in _WORD.finditer(text)]
+    starts = [word.start() for word in _WORD.finditer(text)]
+    ends = [word.end() for word in _WORD.finditer(text)]
     # The spans that grew in the last turn: one that has no room will have none later.
     growing = list(range(len(kept)))
     while growing:
@@ -154,23 +154,23 @@ def excerpts(text: str, spans: Iterable[tuple[int, int]], *, share: int) -> list
 
 def _merge_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
     """Sort spans and join those that touch or overlap; leave out parts outside the text."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         start, end = max(0, start), min(end, length)
         if start >= end:
             continue
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 def _end_at_word(text: str, start: int, end: int) -> int:
     """Return the end of the last whole word before `end`; `start` if there is none."""
     if end >= len(text) or text[end].isspace() or (end > start and text[end - 1].isspace()):
         return end
-    words = [found.end() for found in _WORD.finditer(text, start, end)]
+    words = [word.end() for word in _WORD.finditer(text, start, end)]
     whole = _WORD.match(text, max(start, end - 1))
     if whole is not None and whole.end() > end:
         words = words[:-1]

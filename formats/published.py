@@ -68,18 +68,18 @@ def read_mteb(folder: Folder) -> Iterator[Record]:
     if missing := [name for name in (QUERIES, INSTRUCTIONS, QRELS) if name not in names]:
         folder.refuse_all(f"no {' and no '.join(missing)} in this folder")
         return
-    known = _KnownPairs(_read_pair_ids(folder, names), {})
+    seen_pairs = _KnownPairs(_read_pair_ids(folder, names), {})
     pairs = _read_pair_records(folder) if PAIRS in names else _build_pairs(folder)
     for pair in pairs:
-        known.queries[pair.pair_id] = pair.query_id
+        seen_pairs.queries[pair.pair_id] = pair.query_id
         yield pair
     if CORPUS in names:
         yield from _read_documents(folder)
     if TOP_RANKED in names:
-        yield from _read_candidates(folder.source(TOP_RANKED), known)
+        yield from _read_candidates(folder.source(TOP_RANKED), seen_pairs)
     for prefix, changed in (("", "altered"), (REVERSED, "reversed")):
         if prefix + QRELS in names:
-            yield from _read_grades(folder.source(prefix + QRELS), known, changed)
+            yield from _read_grades(folder.source(prefix + QRELS), seen_pairs, changed)
 
 
 @reader("hf", "query, document or qrels line")
@@ -99,34 +99,34 @@ def read_beir(folder: Folder) -> Iterator[Record | Topic]:
 def _read_sides(folder: Folder) -> Iterator[Record]:
     """Read a folder in the release layout `beir`."""
     names = folder.names()
-    known = _KnownPairs({}, {})
+    seen_pairs = _KnownPairs({}, {})
     for pair in _read_pair_records(folder):
-        known.queries[pair.pair_id] = pair.query_id
+        seen_pairs.queries[pair.pair_id] = pair.query_id
         yield pair
     if CORPUS in names:
         yield from _read_documents(folder)
     if TOP_RANKED in names:
-        yield from _read_candidates(folder.source(TOP_RANKED), known)
+        yield from _read_candidates(folder.source(TOP_RANKED), seen_pairs)
     for split in ("original", "changed", "reversed"):
         if (name := f"qrels/{split}.tsv") in names:
             source = folder.source(name)
             for line in read_qrels_file(source, SeenPairs()):
-                yield from _grade_records(source, known, *line[:3])
+                yield from _grade_records(source, seen_pairs, *line[:3])
 
 
 def _read_pair_ids(folder: Folder, names: list[str]) -> dict[str, str]:
     """Return the id of each pair by its name in the folder."""
     if IDS not in names:
         return {}
-    found = {}
+    pair_ids = {}
     source = folder.source(IDS)
     for number, line in enumerate(source.lines()):
         columns = line.split("\t")
         if len(columns) != 2:
             source.refuse(f"a line has 2 columns separated by a tab, this has {len(columns)}")
         elif number:
-            found[columns[1]] = columns[0]
-    return found
+            pair_ids[columns[1]] = columns[0]
+    return pair_ids
 
 
 def _read_pair_records(folder: Folder) -> Iterator[PairRecord]:
@@ -151,7 +151,7 @@ def _build_pairs(folder: Folder) -> Iterator[PairRecord]:
     for query_id, text in parse_each(
         source, read_jsonl(source), lambda fields: (fields.id("_id", "id"), fields.text("text"))
     ):
-        suffix = next((one for one in SIDES if query_id.endswith(one)), None)
+        suffix = next((ending for ending in SIDES if query_id.endswith(ending)), None)
         if suffix is None:
             source.refuse(f"the id {query_id} does not end with any of {', '.join(SIDES)}")
             continue
@@ -164,7 +164,9 @@ def _build_pairs(folder: Folder) -> Iterator[PairRecord]:
             NarrativeRecord(SIDES[suffix], 1, instructions[query_id])
         )
     for pair_id, title in titles.items():
-        sides = sorted(narratives[pair_id], key=lambda one: list(SIDES.values()).index(one.side))
+        sides = sorted(
+            narratives[pair_id], key=lambda narrative: list(SIDES.values()).index(narrative.side)
+        )
         yield PairRecord(pair_id, pair_id, title, narratives=tuple(sides))
 
 
@@ -174,15 +176,15 @@ def _read_documents(folder: Folder) -> Iterator[Doc]:
         yield doc if doc.title or doc.text else doc._replace(text=None)
 
 
-def _read_candidates(source: Source, known: _KnownPairs) -> Iterator[Pooled]:
+def _read_candidates(source: Source, seen_pairs: _KnownPairs) -> Iterator[Pooled]:
     """Yield the candidates of each pair once, from its original side."""
 
     def parse(fields: Fields) -> tuple[str, str, list[str]]:
-        query_id, _, side = known.resolve(fields.id("query-id"))
+        query_id, _, side = seen_pairs.resolve(fields.id("query-id"))
         doc_ids = fields.value("corpus-ids")
         if not isinstance(doc_ids, list):
             raise ValueError("corpus-ids must be a list")
-        return query_id, side, [check_id(one, "corpus-ids") for one in doc_ids]
+        return query_id, side, [check_id(doc_id, "corpus-ids") for doc_id in doc_ids]
 
     for query_id, side, candidates in parse_each(source, read_jsonl(source), parse):
         if side == "original":
@@ -191,15 +193,15 @@ def _read_candidates(source: Source, known: _KnownPairs) -> Iterator[Pooled]:
 
 
 def _read_grades(
-    source: Source, known: _KnownPairs, changed: str
+    source: Source, seen_pairs: _KnownPairs, changed: str
 ) -> Iterator[Qrel | JudgmentRecord]:
     """Yield the grades of one set; of the reversed set only the changed grades."""
 
     def parse(fields: Fields) -> tuple[str, str, int]:
         return fields.id("query-id"), fields.id("corpus-id"), fields.relevance("score")
 
-    for found in parse_each(source, read_jsonl(source), parse):
-        for line in _grade_records(source, known, *found):
+    for grade in parse_each(source, read_jsonl(source), parse):
+        for line in _grade_records(source, seen_pairs, *grade):
             if isinstance(line, JudgmentRecord):
                 yield line._replace(side=changed)
             elif changed == "altered":
@@ -207,11 +209,11 @@ def _read_grades(
 
 
 def _grade_records(
-    source: Source, known: _KnownPairs, query_id: str, doc_id: str, relevance: int
+    source: Source, seen_pairs: _KnownPairs, query_id: str, doc_id: str, relevance: int
 ) -> Iterator[Qrel | JudgmentRecord]:
     """Yield a grade as earlier relevance, or as the set's claim under the changed narrative."""
     try:
-        query, pair_id, side = known.resolve(query_id)
+        query, pair_id, side = seen_pairs.resolve(query_id)
     except ValueError as error:
         source.refuse(str(error))
         return

@@ -205,13 +205,13 @@ def _guess_six_columns(lines: list[list[str]]) -> str | None:
     lowest: dict[str, int] = {}
     for query, rank, _ in rows:
         lowest.setdefault(query, rank)
-    neighbours = [(one, other) for one, other in pairwise(rows) if one[0] == other[0]]
+    neighbours = [(row, next_row) for row, next_row in pairwise(rows) if row[0] == next_row[0]]
     is_ranking = all(
-        (one[1] < other[1] and one[2] <= other[2]) or one[1:] == other[1:]
-        for one, other in neighbours
+        (row[1] < next_row[1] and row[2] <= next_row[2]) or row[1:] == next_row[1:]
+        for row, next_row in neighbours
     )
     is_numbered = all(rank in (0, 1) for rank in lowest.values()) and all(
-        other[1] == one[1] + 1 for one, other in neighbours
+        next_row[1] == row[1] + 1 for row, next_row in neighbours
     )
     scores = {-score for *_, score in rows}
     may_be_labels = all(-9 <= grade <= 9 and 0 <= -score <= 1 for _, grade, score in rows)

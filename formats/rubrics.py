@@ -155,14 +155,14 @@ class _Faults:
         also: tuple[str, ...] = (),
     ) -> dict[str, str]:
         """Return the texts of one object by name, "" if missing; other fields are faults."""
-        found = {}
+        texts = {}
         for name in values:
             if name not in lengths and name not in also:
-                known = ", ".join([*lengths, *also])
-                self.add(place, f"there is no field “{excerpt(name, 40)}”; the fields are {known}")
+                names = ", ".join([*lengths, *also])
+                self.add(place, f"there is no field “{excerpt(name, 40)}”; the fields are {names}")
         for name, length in lengths.items():
-            found[name] = self._text(f"{place}, {name}" if place else name, values, name, length)
-        return found
+            texts[name] = self._text(f"{place}, {name}" if place else name, values, name, length)
+        return texts
 
     def _text(self, place: str, values: dict[str, Any], name: str, length: int) -> str:
         value = values.get(name)
@@ -187,7 +187,7 @@ class _Faults:
 
 def _parse_levels(faults: _Faults, value: object) -> list[LevelRecord]:
     if_empty = "there are none; a rubric needs at least two levels, one of which rejects"
-    found = []
+    levels = []
     before = len(faults.found)
     for number, entry in enumerate(faults.entries("levels", value, if_empty, MOST_LEVELS), 1):
         place = f"levels {number}"
@@ -197,41 +197,41 @@ def _parse_levels(faults: _Faults, value: object) -> list[LevelRecord]:
         rejects = entry.get("rejects", False)
         if not isinstance(rejects, bool):
             faults.add(f"{place}, rejects", f"must be true or false, not {json_name(rejects)}")
-        found.append(
+        levels.append(
             LevelRecord(fields["value"], fields["name"], fields["sentence"], rejects is True)
         )
-    _refuse_repeated(faults, "levels", "value", [level.value for level in found])
-    _refuse_repeated(faults, "levels", "name", [level.name.casefold() for level in found])
-    if not found or len(faults.found) > before:
-        return found
-    rejecting = [level.rejects for level in found]
-    if len(found) == 1:
+    _refuse_repeated(faults, "levels", "value", [level.value for level in levels])
+    _refuse_repeated(faults, "levels", "name", [level.name.casefold() for level in levels])
+    if not levels or len(faults.found) > before:
+        return levels
+    rejecting = [level.rejects for level in levels]
+    if len(levels) == 1:
         faults.add("levels", "there is one; with one level every answer is the same")
     elif not any(rejecting):
         faults.add("levels", "none rejects; at least one must have “rejects”: true")
     elif all(rejecting):
         faults.add("levels", "all of them reject; the best must not")
     elif rejecting != sorted(rejecting):
-        number = next(at for at in range(1, len(found)) if rejecting[at - 1] > rejecting[at])
+        number = next(at for at in range(1, len(levels)) if rejecting[at - 1] > rejecting[at])
         faults.add(
             f"levels {number + 1}",
-            f"is below one that rejects ({found[number - 1].value}) but does not reject itself;"
+            f"is below one that rejects ({levels[number - 1].value}) but does not reject itself;"
             " the best comes first",
         )
-    return found
+    return levels
 
 
 def _parse_criteria(faults: _Faults, value: object) -> list[CriterionRecord]:
     if_empty = "there are none; a rubric asks at least one question"
-    found = []
+    criteria = []
     for number, entry in enumerate(faults.entries("criteria", value, if_empty, MOST_CRITERIA), 1):
         place = f"criteria {number}"
         fields = faults.texts(place, entry, _CRITERION)
         if fields["key"] and not _KEY.fullmatch(fields["key"]):
             faults.add(f"{place}, key", f"must be {_KEY_CHARACTERS}, at most 40 characters")
-        found.append(CriterionRecord(**fields))
-    _refuse_repeated(faults, "criteria", "key", [criterion.key for criterion in found])
-    return found
+        criteria.append(CriterionRecord(**fields))
+    _refuse_repeated(faults, "criteria", "key", [criterion.key for criterion in criteria])
+    return criteria
 
 
 def _refuse_repeated(faults: _Faults, part: str, name: str, values: list[str]) -> None:

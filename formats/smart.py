@@ -143,11 +143,11 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
             continue
         if number % 10_000 == 0:
             pairs.forget_if_many()
-        known = pairs.of_topic(query_id).setdefault(doc_id, (relevance, number))
-        if known[0] != relevance:
+        earlier = pairs.of_topic(query_id).setdefault(doc_id, (relevance, number))
+        if earlier[0] != relevance:
             source.refuse(
                 f"document {doc_id} of query {query_id} has code {relevance} here "
-                f"and {known[0]} on line {known[1]}"
+                f"and {earlier[0]} on line {earlier[1]}"
             )
             continue
         yield Qrel(query_id, doc_id, relevance)

@@ -313,11 +313,11 @@ def _cell_spans(line: str, start: int) -> tuple[tuple[int, int], ...]:
     at, end = _trim_span(line, 0, len(line))
     at += line.startswith("|", at)
     end -= line.endswith("|", at, end)
-    found = []
+    spans = []
     for cell in line[at:end].split("|"):
-        found.append(_trim_span(line, at, at + len(cell)))
+        spans.append(_trim_span(line, at, at + len(cell)))
         at += len(cell) + 1
-    return tuple((start + first, start + last) for first, last in found)
+    return tuple((start + first, start + last) for first, last in spans)
 
 
 def _parse_markdown(text: str) -> Table:

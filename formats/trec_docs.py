@@ -110,13 +110,13 @@ def _dropped_tags(body: str) -> dict[str, None]:
     """Return the names of the tags whose elements in a document are not kept."""
     outside = _text_outside(body)
     if outside is None:
-        found = dict.fromkeys(match[1].upper() for match in _NOT_TEXT.finditer(body))
+        tags = dict.fromkeys(match[1].upper() for match in _NOT_TEXT.finditer(body))
     else:
-        found = dict.fromkeys(match[1].upper() for match in _ELEMENT.finditer(outside))
+        tags = dict.fromkeys(match[1].upper() for match in _ELEMENT.finditer(outside))
     title = _TITLE.search(body)
     for kept in ("DOCNO", title[1].upper() if title else ""):
-        found.pop(kept, None)
-    return found
+        tags.pop(kept, None)
+    return tags
 
 
 def _text_outside(body: str) -> str | None:

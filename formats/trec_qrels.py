@@ -56,13 +56,13 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
             if query_id != topic:
                 topic = query_id
                 documents = pairs.of_topic(query_id)
-            known = documents.get(doc_id)
-            if known is None:
+            earlier = documents.get(doc_id)
+            if earlier is None:
                 documents[doc_id] = (grade, number)
-            elif known[0] != grade:
+            elif earlier[0] != grade:
                 source.refuse(
                     f"document {doc_id} of topic {query_id} has relevance {grade} here "
-                    f"and {known[0]} on line {known[1]}",
+                    f"and {earlier[0]} on line {earlier[1]}",
                     line=number,
                     text=line,
                 )

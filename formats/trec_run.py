@@ -59,11 +59,11 @@ def read_run(source: Source) -> Iterator[RunLine]:
             if query_id != topic:
                 topic = query_id
                 documents = pairs.of_topic(query_id)
-            known = documents.setdefault(doc_id, (number, 0))
-            if known[0] != number:
+            first = documents.setdefault(doc_id, (number, 0))
+            if first[0] != number:
                 source.refuse(
                     f"document {doc_id} occurs twice in topic {query_id}: "
-                    f"first on line {known[0]}, again on line {number}",
+                    f"first on line {first[0]}, again on line {number}",
                     line=number,
                     text=line,
                 )

@@ -175,8 +175,8 @@ def _parse(
     else:
         return True
     number = topics.parser.ErrorLineNumber
-    known = 0 <= number - start < len(lines)
-    source.refuse(sentence, line=number, text=lines[number - start] if known else None)
+    has_line = 0 <= number - start < len(lines)
+    source.refuse(sentence, line=number, text=lines[number - start] if has_line else None)
     return False
 
 

@@ -15,14 +15,14 @@ _job: ContextVar[str | None] = ContextVar("job", default=None)
 
 def current_request() -> uuid.UUID | None:
     """Return the id of the current request, or of the request that asked for the current job."""
-    known = get_guid()
-    return uuid.UUID(known) if known else None
+    request_id = get_guid()
+    return uuid.UUID(request_id) if request_id else None
 
 
 def normalize_request_id() -> None:
     """Normalize the request's id: clients may send a UUID in several notations."""
-    known = current_request()
-    guid.set(known.hex if known else None)
+    request_id = current_request()
+    guid.set(request_id.hex if request_id else None)
 
 
 def current_job() -> str | None:

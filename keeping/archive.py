@@ -301,8 +301,8 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
-        for one in value:
-            yield from _texts(one)
+        for part in value:
+            yield from _texts(part)
         if isinstance(value, dict):
             yield from _texts(list(value.values()))
 

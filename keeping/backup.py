@@ -119,7 +119,9 @@ def _project_parts(project: Project) -> list[_TablePart]:
     person_columns = {"id", *tables.PERSON_COLUMNS}
     return [
         _TablePart(
-            user, people, [one for one in tables.columns(user) if one.name in person_columns]
+            user,
+            people,
+            [column for column in tables.columns(user) if column.name in person_columns],
         ),
         *(
             _TablePart(
@@ -173,8 +175,8 @@ def _natural_key_finder(model: tables.AnyModel) -> Any:
     def natural_key(key: int | None) -> tuple[str, ...] | None:
         if key is None:
             return None
-        found: Any = model._base_manager.get(pk=key)
-        return tuple(found.natural_key())
+        row: Any = model._base_manager.get(pk=key)
+        return tuple(row.natural_key())
 
     return natural_key
 

@@ -403,8 +403,8 @@ def _has_same_content(name: str, scratch: Any) -> bool:
     """Return whether a file of the storage has the same bytes as `scratch`."""
     with default_storage.open(name, "rb") as stored:
         while True:
-            one, other = stored.read(archive.CHUNK), scratch.read(archive.CHUNK)
-            if one != other:
+            kept, packed = stored.read(archive.CHUNK), scratch.read(archive.CHUNK)
+            if kept != packed:
                 return False
-            if not one:
+            if not kept:
                 return True

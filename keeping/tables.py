@@ -77,7 +77,7 @@ def _renew_list_items(table: str) -> RenewKeys:
 
 def _renew_overtaken(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
     drops = _renew_list_items("annotate.candidate")
-    return [{**one, "drops": drops(one["drops"], shifts, row)} for one in value]
+    return [{**entry, "drops": drops(entry["drops"], shifts, row)} for entry in value]
 
 
 def _renew_through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
@@ -128,12 +128,12 @@ def every_table() -> list[AnyModel]:
 
     A table comes after those that it points to.
     """
-    found = [
+    models = [
         model
         for model in apps.get_models(include_auto_created=True)
         if model._meta.managed and not model._meta.proxy
     ]
-    by_name = {label(model): model for model in sorted(found, key=label)}
+    by_name = {label(model): model for model in sorted(models, key=label)}
     ordered: dict[str, AnyModel] = {}
 
     def place(name: str, ancestors: frozenset[str]) -> None:
@@ -189,19 +189,19 @@ def project_paths() -> dict[str, str]:
                 pointing.setdefault(column.keys_of, []).append(
                     (label(model), column.field.name, step_cost)
                 )
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     queue: list[tuple[int, str, str]] = [(0, "", PROJECT)]
     while queue:
         distance, path, name = heapq.heappop(queue)
-        if name in found:
+        if name in paths:
             continue
-        found[name] = path
+        paths[name] = path
         for other, field_name, step_cost in pointing.get(name, ()):
-            if other not in found:
+            if other not in paths:
                 through = f"{field_name}__{path}" if path else field_name
                 heapq.heappush(queue, (distance + step_cost, through, other))
-    found[PROJECT] = "pk"
-    return {name: path for name, path in found.items() if name not in _excluded_tables()}
+    paths[PROJECT] = "pk"
+    return {name: path for name, path in paths.items() if name not in _excluded_tables()}
 
 
 def _excluded_tables() -> set[str]:
@@ -220,15 +220,15 @@ def tables_of_a_project() -> list[tuple[AnyModel, str]]:
 
 def people_of_project(project: int) -> set[int]:
     """Return the keys of all accounts that rows of a project point to."""
-    found: set[int] = set()
+    people: set[int] = set()
     for model, path in tables_of_a_project():
         rows = model._base_manager.filter(**{path: project})
         for column in columns(model):
             if column.keys_of == USER:
-                found.update(
+                people.update(
                     rows.exclude(**{column.field.attname: None})
                     .order_by()
                     .values_list(column.field.attname, flat=True)
                     .distinct()
                 )
-    return found
+    return people

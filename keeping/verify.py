@@ -74,8 +74,8 @@ class Verification:
     def sum(self) -> str:
         """Return one digest over the ends of all chains."""
         whole = hashlib.sha256()
-        for one, end in sorted(self.ends.items()):
-            whole.update(f"{one.hex} {end.number} {end.sum.hex()}\n".encode())
+        for chain, end in sorted(self.ends.items()):
+            whole.update(f"{chain.hex} {end.number} {end.sum.hex()}\n".encode())
         return whole.hexdigest()
 
     def add(self, fault: Fault) -> None:
@@ -93,14 +93,14 @@ def verify(
     The chains are compared with their ends at an `earlier` time. Everything is read through
     cursors; the caller opens a snapshot if it is to be consistent. Nothing is written.
     """
-    found = Verification(project.slug if project else "")
+    verification = Verification(project.slug if project else "")
     for kind in sorted(KINDS):
-        _compare_rows(kind, project, found)
-    _check_chains(project, found, earlier or {})
-    return found
+        _compare_rows(kind, project, verification)
+    _check_chains(project, verification, earlier or {})
+    return verification
 
 
-def _compare_rows(kind: str, project: Project | None, found: Verification) -> None:
+def _compare_rows(kind: str, project: Project | None, verification: Verification) -> None:
     """Compare rows with links, both sorted by UUID, in one pass."""
     label = KINDS[kind].label
     rows = KINDS[kind].read(project)
@@ -109,18 +109,18 @@ def _compare_rows(kind: str, project: Project | None, found: Verification) -> No
     while row is not None or link is not None:
         if link is None or (row is not None and row.name < link.name):
             assert row is not None
-            found.rows[kind] += 1
+            verification.rows[kind] += 1
             sentence = f"{label(row.content)} is not in a chain: no action inserted it"
-            found.add(Fault("unlinked", sentence, kind, row.name))
+            verification.add(Fault("unlinked", sentence, kind, row.name))
             row = next(rows, None)
         elif row is None or link.name < row.name:
             sentence = f"the {kind} with the UUID {link.name} is gone"
-            found.add(Fault("gone", sentence, kind, link.name))
+            verification.add(Fault("gone", sentence, kind, link.name))
             link = next(links, None)
         else:
-            found.rows[kind] += 1
+            verification.rows[kind] += 1
             for fault in _differences(kind, row, link, label(row.content)):
-                found.add(fault)
+                verification.add(fault)
             row, link = next(rows, None), next(links, None)
 
 
@@ -133,14 +133,14 @@ class _LinkedDigests(NamedTuple):
 
 
 def _links(kind: str, project: Project | None) -> Iterator[_LinkedDigests]:
-    found = stream(
+    links = stream(
         f"""
         SELECT name, event, digest FROM annotate_link
         WHERE {_project_condition(project)} AND kind = %(kind)s ORDER BY name, id
         """,  # noqa: S608 (a condition of ours)
         {"kind": kind, "project": project.pk if project else None},
     )
-    for name, events in groupby(found, key=itemgetter(0)):
+    for name, events in groupby(links, key=itemgetter(0)):
         # The first event has the content's digest; of several ends, the last one counts.
         recorded = stands = None
         for _name, event, what in events:
@@ -163,7 +163,7 @@ def _differences(kind: str, row: Row, link: _LinkedDigests, label: str) -> Itera
 
 
 def _check_chains(
-    project: Project | None, found: Verification, earlier: Mapping[ChainPlace, End]
+    project: Project | None, verification: Verification, earlier: Mapping[ChainPlace, End]
 ) -> None:
     """Recompute every sum of every chain and compare it."""
     names = _ChainNames(project)
@@ -175,11 +175,11 @@ def _check_chains(
         {"project": project.pk if project else None},
     )
     for raw, several in groupby(links, key=itemgetter(0)):
-        one = uuid_of(raw)
-        before = earlier.get((found.project, one), End())
+        chain = uuid_of(raw)
+        before = earlier.get((verification.project, chain), End())
         end, was_there = End(), before == End()
         for _chain, number, event, kind, name, what, sum_ in several:
-            found.links += 1
+            verification.links += 1
             stored = bytes(sum_)
             if number != end.number + 1:
                 missing = (
@@ -187,23 +187,25 @@ def _check_chains(
                     if number == end.number + 2
                     else (f"{end.number + 1:,} to {number - 1:,}")
                 )
-                sentence = f"link {missing} of {names.of(one)} is gone"
-                found.add(Fault("link", sentence, chain=one, number=end.number + 1))
+                sentence = f"link {missing} of {names.of(chain)} is gone"
+                verification.add(Fault("link", sentence, chain=chain, number=end.number + 1))
             elif stored != link_hash(
                 end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)
             ):
-                sentence = f"link {number:,} of {names.of(one)} was changed"
-                found.add(Fault("link", sentence, kind, uuid_of(name), one, number))
+                sentence = f"link {number:,} of {names.of(chain)} was changed"
+                verification.add(Fault("link", sentence, kind, uuid_of(name), chain, number))
             end = End(number, stored)
             was_there = was_there or end == before
-        found.ends[one] = end
+        verification.ends[chain] = end
         if not was_there:
-            sentence = f"{names.of(one)} no longer has the link {before.number:,} that it had then"
-            found.add(Fault("shorter", sentence, chain=one, number=before.number))
-    for (slug, one), before in earlier.items():
-        if slug == found.project and one not in found.ends:
-            sentence = f"{names.of(one)}, which had {before.number:,} links, is gone"
-            found.add(Fault("shorter", sentence, chain=one, number=before.number))
+            sentence = (
+                f"{names.of(chain)} no longer has the link {before.number:,} that it had then"
+            )
+            verification.add(Fault("shorter", sentence, chain=chain, number=before.number))
+    for (slug, chain), before in earlier.items():
+        if slug == verification.project and chain not in verification.ends:
+            sentence = f"{names.of(chain)}, which had {before.number:,} links, is gone"
+            verification.add(Fault("shorter", sentence, chain=chain, number=before.number))
 
 
 class _ChainNames:
@@ -213,7 +215,7 @@ class _ChainNames:
         self._project = project
         self._known: dict[uuids.UUID, str] | None = None
 
-    def of(self, one: uuids.UUID) -> str:
+    def of(self, chain: uuids.UUID) -> str:
         """Return the name of a chain."""
         if self._known is None:
             assignments = Assignment.objects.filter(
@@ -223,7 +225,7 @@ class _ChainNames:
                 hash_chain.of_assignment(pair, name): f"the chain of {name}'s judgments of {pair}"
                 for pair, name in assignments.values_list("pair__pair_id", "member__name")
             }
-        return self._known.get(one, f"the chain {one}")
+        return self._known.get(chain, f"the chain {chain}")
 
 
 def _project_condition(project: Project | None) -> str:
@@ -233,13 +235,13 @@ def _project_condition(project: Project | None) -> str:
 # --- ends that are kept elsewhere -----------------------------------------------------------------
 
 
-def write_ends(found: Verification) -> Iterator[str]:
+def write_ends(verification: Verification) -> Iterator[str]:
     """Yield the ends of a project's chains as lines.
 
     A line has project ("-": the installation), chain, number and sum.
     """
-    for one, end in sorted(found.ends.items()):
-        yield f"{found.project or '-'} {one} {end.number} {end.sum.hex()}\n"
+    for chain, end in sorted(verification.ends.items()):
+        yield f"{verification.project or '-'} {chain} {end.number} {end.sum.hex()}\n"
 
 
 def read_ends(lines: Iterator[str]) -> dict[ChainPlace, End]:
@@ -247,11 +249,11 @@ def read_ends(lines: Iterator[str]) -> dict[ChainPlace, End]:
     ends: dict[ChainPlace, End] = {}
     for place, line in enumerate(lines, 1):
         try:
-            project, one, number, stored = line.split()
+            project, chain, number, stored = line.split()
             end = End(int(number), bytes.fromhex(stored))
             if len(end.sum) != len(NOTHING) or end.number < 1:
                 raise ValueError
-            ends["" if project == "-" else project, uuids.UUID(one)] = end
+            ends["" if project == "-" else project, uuids.UUID(chain)] = end
         except ValueError as error:
             raise ValueError(f"line {place:,} is not the end of a chain") from error
     return ends

@@ -174,8 +174,8 @@ def changed_documents(
     {'q': ('a', 'b')}
     """
     if isinstance(documents, Mapping):
-        given = {query: as_documents(its) for query, its in documents.items()}
-        return {query: its for query, its in given.items() if its}, []
+        named = {query: as_documents(its) for query, its in documents.items()}
+        return {query: its for query, its in named.items() if its}, []
     if not isinstance(documents, str):
         return _given_documents(qrels_original, qrels_changed, documents), []
     check_choice("documents", documents, Changed)
@@ -185,7 +185,7 @@ def changed_documents(
         after = qrels_changed.get(query)
         if after is None:
             continue
-        found = []
+        changed = []
         for document in dict.fromkeys((*before, *after)):
             if document not in before or document not in after:
                 one_sided += 1
@@ -193,9 +193,9 @@ def changed_documents(
                     continue
             old, new = before.get(document, 0), after.get(document, 0)
             if (old != new) if documents == "changed" else (new < relevant <= old):
-                found.append(document)
-        if found:
-            documents_by_query[query] = tuple(found)
+                changed.append(document)
+        if changed:
+            documents_by_query[query] = tuple(changed)
     warnings = _warn_of_one_side(qrels_original, qrels_changed)
     if one_sided:
         rule = "not relevant there" if unjudged == "not_relevant" else "left out"

@@ -114,8 +114,8 @@ def irs(
     runs = _RunPair(with_instruction, without, base, ties)
     queries = dict.fromkeys((*positive, *violating))
     warnings = runs.warnings(queries)
-    found = _by_query(runs, queries, positive, violating, tables=tables, missing=missing)
-    by_query, already_ideal, empty = found.values, found.already_ideal, found.empty
+    responses = _by_query(runs, queries, positive, violating, tables=tables, missing=missing)
+    by_query, already_ideal, empty = responses.values, responses.already_ideal, responses.empty
     ideal: float | None = {"one": 1.0, "zero": 0.0, "undefined": None}[ideal_equals_base]
     by_query |= dict.fromkeys(already_ideal, ideal)
     warnings += runs.missing_tables(f"ranked {missing.replace('_', ' ')}")
@@ -254,25 +254,25 @@ class _RunPair:
         base = self.base_of(query)
         if tables is not None and tables >= self.new.size(query) + self.old.size(base) + len(named):
             return tables
-        known = named.union(self.new.documents(query), self.old.documents(base))
-        if tables is not None and tables < len(known):
+        ranked = named.union(self.new.documents(query), self.old.documents(base))
+        if tables is not None and tables < len(ranked):
             raise CannotMeasure(
-                f"query {query} names {len(known):,} tables, more than tables={tables:,}; give the "
-                "number of tables in the collection"
+                f"query {query} names {len(ranked):,} tables, more than tables={tables:,}; "
+                "give the number of tables in the collection"
             )
-        return len(known) if tables is None else tables
+        return len(ranked) if tables is None else tables
 
     def ranks(
         self, query: str, named: Collection[str], fallback: int | None
     ) -> tuple[dict[str, int], dict[str, int]]:
         """Return ranks with and without the instruction; missing tables get the fallback."""
-        found = []
+        ranks_by_run = []
         for run, its in ((self.new, query), (self.old, self.base_of(query))):
-            known = run.ranks(its, named, self.ties)
-            self.lacking[run.name].update((its, table) for table in named if table not in known)
+            ranks = run.ranks(its, named, self.ties)
+            self.lacking[run.name].update((its, table) for table in named if table not in ranks)
             after = run.size(its) + 1 if fallback is None else fallback
-            found.append({table: known.get(table, after) for table in named})
-        return found[0], found[1]
+            ranks_by_run.append({table: ranks.get(table, after) for table in named})
+        return ranks_by_run[0], ranks_by_run[1]
 
     def missing_tables(self, rule: str) -> list[str]:
         return [
@@ -300,23 +300,23 @@ def _by_query(
     missing: MissingTables,
 ) -> _Responses:
     """Compute the IRS of every query that both runs have."""
-    found = _Responses(dict.fromkeys(queries), [], [])
-    for query in found.values:
+    responses = _Responses(dict.fromkeys(queries), [], [])
+    for query in responses.values:
         comply, violate = set(positive.get(query, ())), set(violating.get(query, ()))
         _check_sets(query, comply, violate)
         if not runs.has(query):
             continue
         if not comply and not violate:
-            found.empty.append(query)
-            found.values[query] = 0.0
+            responses.empty.append(query)
+            responses.values[query] = 0.0
         else:
             size = runs.check_size(query, comply | violate, tables)
             fallback = size + 1 if missing == "after_tables" else None
             value = _responsiveness(runs, query, comply, violate, size, fallback)
             if value is None:
-                found.already_ideal.append(query)
-            found.values[query] = value
-    return found
+                responses.already_ideal.append(query)
+            responses.values[query] = value
+    return responses
 
 
 def _check_sets(query: str, comply: set[str], violate: set[str]) -> None:

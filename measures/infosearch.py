@@ -159,11 +159,13 @@ def wise(
         full_penalty=variant != "wheel",
         overlap=overlap,
     )
-    found = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
-    sizes = {query: _resolve_n(query, N, gold) for query in found.by_query}
+    modes_of_gold = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
+    sizes = {query: _resolve_n(query, N, gold) for query in modes_of_gold.by_query}
     return summarise(
         "WISE",
-        mean_over_gold(found, lambda query, modes: rules.score(*modes.ranks, sizes[query])[1]),
+        mean_over_gold(
+            modes_of_gold, lambda query, modes: rules.score(*modes.ranks, sizes[query])[1]
+        ),
         bootstrap=Bootstrap(interval, resamples, seed),
         options={
             "K": K,
@@ -175,7 +177,7 @@ def wise(
             "missing": missing,
             "ties": ties,
         },
-        warnings=found.warnings,
+        warnings=modes_of_gold.warnings,
         undefined=NO_GOLD,
     )
 
@@ -313,23 +315,23 @@ def robustness(
 
 
 def mean_over_gold(
-    found: GoldModes, score: Callable[[str, Modes], float]
+    gold_modes: GoldModes, score: Callable[[str, Modes], float]
 ) -> dict[str, float | None]:
     """Return the mean score of the gold documents of each query; None if it has none."""
     return {
         query: mean([score(query, its) for its in modes]) if modes else None
-        for query, modes in found.by_query.items()
+        for query, modes in gold_modes.by_query.items()
     }
 
 
-def _resolve_n(query: str, given: int | Mapping[str, int] | None, gold: Gold) -> int:
-    if given is None:
+def _resolve_n(query: str, n: int | Mapping[str, int] | None, gold: Gold) -> int:
+    if n is None:
         return len(as_documents(gold[query]))
-    if not isinstance(given, Mapping):
-        return _at_least_1("N", given)
-    if query not in given:
+    if not isinstance(n, Mapping):
+        return _at_least_1("N", n)
+    if query not in n:
         raise CannotMeasure(f"N has no number for query {query}; give one number or one per query")
-    return _at_least_1(f"N of query {query}", given[query])
+    return _at_least_1(f"N of query {query}", n[query])
 
 
 def _at_least_1(name: str, value: int) -> int:

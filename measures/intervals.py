@@ -46,8 +46,8 @@ class Bootstrap(NamedTuple):
     def check(self) -> None:
         """Raise ValueError for an unknown kind or too few resamples."""
         if self.kind is not None and self.kind not in KINDS:
-            known = " or ".join(map(repr, KINDS))
-            raise CannotMeasure(f"interval is {known} or None, not {self.kind!r}")
+            kinds = " or ".join(map(repr, KINDS))
+            raise CannotMeasure(f"interval is {kinds} or None, not {self.kind!r}")
         if self.resamples < FEWEST_RESAMPLES:
             raise CannotMeasure(
                 f"{self.resamples} resamples are too few for a 95% interval; "
@@ -85,18 +85,18 @@ def ratio_of_sums(
     if clusters is None:
         rows, times = _sort_terms(np.asarray(pairs, dtype=np.float64))
     else:
-        known = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
-        numbers = np.array([known[cluster] for cluster in clusters], dtype=np.int64)
+        number_of = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+        numbers = np.array([number_of[cluster] for cluster in clusters], dtype=np.int64)
         rows, times = np.asarray(pairs, dtype=np.float64), np.ones(len(pairs), dtype=np.int64)
     statistic = Statistic(
         patterns=lambda: Patterns(rows, times, numbers),  # type: ignore[arg-type]  # rows are terms already
         terms=_as_terms,
         value=lambda sums: quotient(sums[:, 0], sums[:, 1]),
     )
-    found = compute_interval(
+    uncertainty = compute_interval(
         statistic, method=bootstrap.kind, resamples=bootstrap.resamples, seed=bootstrap.seed
     )
-    return value, found._replace(note=found.note.replace("units", "queries"))
+    return value, uncertainty._replace(note=uncertainty.note.replace("units", "queries"))
 
 
 def _sort_terms(pairs: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:

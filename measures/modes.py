@@ -63,7 +63,7 @@ def gold_modes(
         query: [] for query, its in documents_by_query.items() if its
     }
     lacking: dict[str, set[tuple[str, str]]] = {run.name: set() for run in runs}
-    for query, found in by_query.items():
+    for query, modes in by_query.items():
         if any(query not in run for run in runs):
             continue
         documents = documents_by_query[query]
@@ -75,7 +75,7 @@ def gold_modes(
             sides.append([(rank, scores.get(d)) for rank, d in zip(ranks, documents, strict=True)])
         for (r_ori, s_ori), (r_ins, s_ins), (r_rev, s_rev) in zip(*sides, strict=True):
             if r_ori is not None and r_ins is not None and r_rev is not None:
-                found.append(Modes((r_ori, r_ins, r_rev), (s_ori, s_ins, s_rev)))
+                modes.append(Modes((r_ori, r_ins, r_rev), (s_ori, s_ins, s_rev)))
     rule = "ranked after the last" if missing == "after_last" else "left out"
     warnings = warn_of_runs(runs, by_query, ties=ties)
     for run in runs:

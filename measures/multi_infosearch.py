@@ -94,12 +94,12 @@ def m_wise(
     if K < 1 or N < 1:
         raise CannotMeasure(f"K is {K} and N is {N}; give 1 or more")
     rules = WiseRules(k=K, reward=reward)
-    found = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
+    modes_of_gold = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
     shares = {
         query: (1.0, 0.0)
         if variant == "notebook"
         else _shares(query, satisfied, violated, conditions)
-        for query in found.by_query
+        for query in modes_of_gold.by_query
     }
 
     def score(query: str, modes: Modes) -> float:
@@ -113,7 +113,7 @@ def m_wise(
 
     return summarise(
         "mWISE",
-        mean_over_gold(found, score),
+        mean_over_gold(modes_of_gold, score),
         bootstrap=Bootstrap(interval, resamples, seed),
         options={
             "K": K,
@@ -123,7 +123,7 @@ def m_wise(
             "missing": missing,
             "ties": ties,
         },
-        warnings=found.warnings,
+        warnings=modes_of_gold.warnings,
         undefined=NO_GOLD,
     )
 
@@ -251,12 +251,12 @@ def mdcr(
         of_documents = verdicts.get(query, {})
         shares = []
         for document in ranking.top(query, k, ties):
-            given = of_documents.get(document, {})
-            if any(dimension not in given for dimension in requested):
+            scores = of_documents.get(document, {})
+            if any(dimension not in scores for dimension in requested):
                 incomplete.append(query)
                 if unjudged == "left_out":
                     continue
-            met = sum(_is_met(query, document, d, given.get(d), threshold) for d in requested)
+            met = sum(_is_met(query, document, d, scores.get(d), threshold) for d in requested)
             shares.append(met / len(requested))
         if shares:
             by_query[query] = max(shares) if kind == "soft" else float(max(shares) == 1)

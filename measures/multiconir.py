@@ -171,7 +171,7 @@ def flip_rate(
     terms: dict[str, tuple[float, float]] = {}
     tied, with_nan, unpaired = [], [], []
     listing_query = {described: query for query, described in (styles or {}).items()}
-    descriptive = {listing_query.get(query, query): given for query, given in descriptive.items()}
+    descriptive = {listing_query.get(query, query): values for query, values in descriptive.items()}
     for query in dict.fromkeys((*instruction, *descriptive)):
         first, second = (
             _number_comparisons(query, style.get(query), k) for style in (instruction, descriptive)
@@ -241,15 +241,15 @@ def _number_comparisons(
     query: str, outcomes: Outcomes | None, k: int | None
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """Return comparisons by number of conditions and position among those with this number."""
-    found: dict[tuple[int, int], tuple[float, float]] = {}
+    comparisons: dict[tuple[int, int], tuple[float, float]] = {}
     if outcomes is None:
-        return found
+        return comparisons
     places: dict[int, int] = {}
     for number, better, worse in _comparisons(query, outcomes):
         if k is None or number == k:
             places[number] = places.get(number, 0) + 1
-            found[number, places[number]] = better, worse
-    return found
+            comparisons[number, places[number]] = better, worse
+    return comparisons
 
 
 def _warn_of_comparisons(queries: list[str], what: str, rule: str) -> str:

@@ -170,21 +170,21 @@ class Scores:
         >>> dict(Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0}}).ranks("q", ["b", "c", "z"]))
         {'b': 2, 'c': 1}
         """
-        known = self._ranks.setdefault(query, {}).setdefault(ties, {})
+        cached = self._ranks.setdefault(query, {}).setdefault(ties, {})
         scores = self._by_query[query]
-        new = [one for one in documents if one not in known and one in scores]
+        new = [document for document in documents if document not in cached and document in scores]
         if not new:
-            return known
+            return cached
         ascending = self._ascending[query]
-        values = [scores[one] for one in new]
+        values = [scores[document] for document in new]
         upper = np.searchsorted(ascending, values, side="right")
         lower = np.searchsorted(ascending, values, side="left")
-        known.update(zip(new, (len(ascending) + 1 - upper).tolist(), strict=True))
+        cached.update(zip(new, (len(ascending) + 1 - upper).tolist(), strict=True))
         tied = np.flatnonzero(upper - lower > 1)
-        places = self._places_among_tied(query, {values[one] for one in tied}, ties)
-        for one in tied:
-            known[new[one]] += places[new[one]]
-        return known
+        places = self._places_among_tied(query, {values[at] for at in tied}, ties)
+        for at in tied:
+            cached[new[at]] += places[new[at]]
+        return cached
 
     def _places_among_tied(self, query: str, scores: set[float], ties: Ties) -> dict[str, int]:
         """Return how many documents with the same score rank before each one with these scores."""
@@ -220,7 +220,7 @@ class Scores:
         """
         ascending = self._ascending[query]
         least = float(ascending[max(0, len(ascending) - k)])
-        return {one: its for one, its in self._by_query[query].items() if its >= least}
+        return {document: its for document, its in self._by_query[query].items() if its >= least}
 
     def all_tied(self, queries: Iterable[str]) -> list[str]:
         """Return queries with several documents that all have one score."""
@@ -240,12 +240,12 @@ def ranks_of(
 
     Documents that the run lacks have the rank after the last, or None if they are left out.
     """
-    found = run.ranks(query, documents, ties)
-    lacking = [document for document in documents if document not in found]
+    ranks = run.ranks(query, documents, ties)
+    lacking = [document for document in documents if document not in ranks]
     if not lacking:
-        return [found[document] for document in documents], lacking
+        return [ranks[document] for document in documents], lacking
     after = run.size(query) + 1 if missing == "after_last" else None
-    return [found.get(document, after) for document in documents], lacking
+    return [ranks.get(document, after) for document in documents], lacking
 
 
 def count_queries(count: int) -> str:
@@ -325,8 +325,8 @@ def warn_of_documents(missing: Collection[tuple[str, str]], run: Scores, rule: s
 
 
 def _hint_at_case(ids: Collection[str], run: Scores) -> str:
-    known = {str(query).casefold() for query in run}
-    same = sum(str(query).casefold() in known for query in ids)
+    folded = {str(query).casefold() for query in run}
+    same = sum(str(query).casefold() in folded for query in ids)
     return f"; {same:,} of them differ from an id of the run only by case" if same else ""
 
 

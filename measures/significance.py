@@ -175,14 +175,14 @@ def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'b': 0.06, 'c': 0.06}
     """
-    known = {name: p for name, p in p_values.items() if p is not None}
-    for name, p in known.items():
+    defined = {name: p for name, p in p_values.items() if p is not None}
+    for name, p in defined.items():
         if not 0 <= p <= 1:
             raise CannotMeasure(f"the p-value of {name} is {p}; it is between 0 and 1")
     adjusted: dict[str, float | None] = dict.fromkeys(p_values)
     least = 0.0
-    for place, name in enumerate(sorted(known, key=known.__getitem__)):
-        least = max(least, min(1.0, known[name] * (len(known) - place)))
+    for place, name in enumerate(sorted(defined, key=defined.__getitem__)):
+        least = max(least, min(1.0, defined[name] * (len(defined) - place)))
         adjusted[name] = least
     return adjusted
 

@@ -31,28 +31,28 @@ def summarise(
         undefined: Why there is no value, if no query has one.
         terms: Numerator and denominator of each query, if the value is pooled instead.
     """
-    found = {query: value for query, value in by_query.items() if value is not None}
+    defined = {query: value for query, value in by_query.items() if value is not None}
     if terms is None:
-        terms = {query: (value, 1.0) for query, value in found.items()}
-    value, estimated = ratio_of_sums([terms[query] for query in found], bootstrap)
+        terms = {query: (value, 1.0) for query, value in defined.items()}
+    value, estimated = ratio_of_sums([terms[query] for query in defined], bootstrap)
     options = {**options, "interval": bootstrap.kind}
     if bootstrap.kind is not None:
         options |= {"resamples": bootstrap.resamples, "seed": bootstrap.seed}
-    lost = len(by_query) - len(found)
+    lost = len(by_query) - len(defined)
     sentences = [warning for warning in warnings if warning]
     if lost:
-        sentences.append(f"computed on {len(found):,} of {len(by_query):,} queries")
+        sentences.append(f"computed on {len(defined):,} of {len(by_query):,} queries")
     return Measurement(
         name=name,
         value=value,
         by_query=by_query,
-        n=len(found),
+        n=len(defined),
         reason=f"undefined: {undefined}" if value is None else "",
         interval=estimated.interval,
         interval_note=estimated.note,
         options=options,
         warnings=tuple(sentences),
-        terms={query: terms[query] for query in found},
+        terms={query: terms[query] for query in defined},
     )
 
 

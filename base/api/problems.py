@@ -101,13 +101,13 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 def handler(problem: Exception, context: dict[str, Any]) -> Response | None:
     """Return the response to an exception from a resource; None if Django has to answer it."""
-    known = _api_exception(problem)
-    response = exception_handler(known, context)
+    shown = _api_exception(problem)
+    response = exception_handler(shown, context)
     if response is None:
         return None
     if isinstance(problem, OperationalError):
         response["Retry-After"] = "1"
-    response.data = _problem_data(known, response)
+    response.data = _problem_data(shown, response)
     response.content_type = MEDIA_TYPE
     return response
 

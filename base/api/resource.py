@@ -159,11 +159,11 @@ def writes(
             if key is None:
                 return operation.respond(method(view, request, *args, **kwargs))
             _check_key(key)
-            given: list[HttpResponseBase] = []
+            responses: list[HttpResponseBase] = []
 
             def do() -> StoredResponse:
                 response = operation.respond(method(view, request, *args, **kwargs))
-                given.append(response)
+                responses.append(response)
                 return StoredResponse(response.status_code, _body(response, hidden))
 
             assert isinstance(request.user, User)
@@ -171,7 +171,7 @@ def writes(
                 key=key, digest=_digest(request), do=do, by=request.user, apart=apart
             )
             if not outcome.is_replay:
-                return given[-1]
+                return responses[-1]
             again = HttpResponse(
                 outcome.done.body, status=outcome.done.status, content_type="application/json"
             )
@@ -307,8 +307,8 @@ class Resource(APIView):
         """
         pages = self.pagination_class()
         pages.ordering = "-pk" if newest_first else "pk"
-        found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
-        return pages.get_paginated_response(self.shape(prepare(found or []), **context))
+        rows_of_page = pages.paginate_queryset(rows.order_by(), self.request, view=self)
+        return pages.get_paginated_response(self.shape(prepare(rows_of_page or []), **context))
 
     def shape(self, content: Any, **context: Any) -> Any:
         """Return content as the method's serializer reads it in a context."""
@@ -330,7 +330,10 @@ def route(address: str, resource: type[Resource], name: str) -> URLPattern:
 def form_errors(form: BaseForm, before: str = "") -> ValidationError:
     """Return a form's errors as a ValidationError; field names get the prefix `before`."""
     return ValidationError(
-        {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
+        {
+            f"{before}{name}": [str(fault) for fault in faults]
+            for name, faults in form.errors.items()
+        }
     )
 
 
@@ -343,19 +346,19 @@ def _check_key(key: str) -> None:
 
 def _digest(request: Request) -> str:
     """Return a digest of the request: a key may only be reused for the same request."""
-    found = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     if isinstance(request.data, QueryDict):
         for name, value in sorted(request.data.items()):
-            found.update(f"{name}\n".encode())
+            digest.update(f"{name}\n".encode())
             if name in request.FILES:
                 for chunk in request.FILES[name].chunks():
-                    found.update(chunk)
+                    digest.update(chunk)
                 request.FILES[name].seek(0)
             else:
-                found.update(f"{value}\n".encode(errors="surrogatepass"))
+                digest.update(f"{value}\n".encode(errors="surrogatepass"))
     else:
-        found.update(JSONRenderer().render(request.data))
-    return found.hexdigest()
+        digest.update(JSONRenderer().render(request.data))
+    return digest.hexdigest()
 
 
 def _body(response: HttpResponseBase, hidden: tuple[str, ...]) -> str:

@@ -69,9 +69,9 @@ class ApiSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         """Return the query parameters, and for writes the idempotency key."""
         operation = self._declared
-        found: list[Any] = [operation.parameters] if operation.parameters else []
+        parameters: list[Any] = [operation.parameters] if operation.parameters else []
         if operation.writes:
-            found.append(
+            parameters.append(
                 OpenApiParameter(
                     KEY_HEADER,
                     {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
@@ -80,7 +80,7 @@ class ApiSchema(AutoSchema):
                     "carried out once and gets the first response.",
                 )
             )
-        return found
+        return parameters
 
     @property
     def _declared(self) -> Operation:

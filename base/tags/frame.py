@@ -129,9 +129,9 @@ def theme(context: RequestContext) -> str:
     Before signing in, it is the choice of the last person in this browser, from a cookie.
     """
     request = context.get("request")
-    known = reader_preferences.preferences_of_reader(request)
-    if known is not None:
-        return known.theme
+    preferences = reader_preferences.preferences_of_reader(request)
+    if preferences is not None:
+        return preferences.theme
     chosen = request.COOKIES.get("theme", "") if request is not None else ""
     return chosen if chosen in Preferences.Theme.values else ""
 

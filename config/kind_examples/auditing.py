@@ -150,8 +150,8 @@ def _sample_items(stage: Stage, sample: str, pair: str, side: str) -> dict[str, 
         narrative__pair__pair_id=pair,
         narrative__side=side,
     )
-    found = items.select_related("candidate__document", "narrative", "sample")
-    return {item.candidate.document.doc_id: item for item in found}
+    rows = items.select_related("candidate__document", "narrative", "sample")
+    return {item.candidate.document.doc_id: item for item in rows}
 
 
 def _parse_answer(item: SampleItem, answer: Any) -> checks.CheckAnswer:

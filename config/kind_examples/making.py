@@ -27,8 +27,8 @@ def ensure_example_of(kind: str, *, by: User, now: datetime | None = None) -> Pr
     People in its script become members with the accounts of the same names, if those exist.
     """
     slug = own_slug(kind)
-    found = Project.objects.filter(slug=slug).first()
-    return found or make_example(kind=kind, slug=slug, by=by, with_accounts=True, now=now)
+    project = Project.objects.filter(slug=slug).first()
+    return project or make_example(kind=kind, slug=slug, by=by, with_accounts=True, now=now)
 
 
 def make_example(
@@ -96,15 +96,15 @@ def _add_people(
     example: Example, lead: Membership, *, with_accounts: bool, now: datetime
 ) -> dict[str, Membership]:
     """Add the people of a script and return their memberships by name."""
-    found = {}
+    people = {}
     for name in (*example.people, *example.raters):
         user = User.objects.filter(username=name, is_active=True).first()
         if with_accounts and user is not None and name in example.people and user != lead.user:
             role = Membership.Role.ANNOTATOR
-            found[name] = members.add_member(username=name, role=role, by=lead, now=now)
+            people[name] = members.add_member(username=name, role=role, by=lead, now=now)
         elif name != lead.name:
-            found[name] = members.add_rater(name=name, by=lead, now=now)
+            people[name] = members.add_rater(name=name, by=lead, now=now)
         else:
             # The person who makes the example has the same name as someone in it.
-            found[name] = members.add_rater(name=f"{name}-2", by=lead, now=now)
-    return found
+            people[name] = members.add_rater(name=f"{name}-2", by=lead, now=now)
+    return people

@@ -33,9 +33,9 @@ class Stage:
 
     def narrative(self, pair_id: str, side: str = Narrative.Side.ALTERED) -> Narrative:
         """Return the current narrative on a side of a pair."""
-        found = self.pair(pair_id).current(side)
-        assert found is not None, f"{pair_id} has no {side} narrative"
-        return found
+        narrative = self.pair(pair_id).current(side)
+        assert narrative is not None, f"{pair_id} has no {side} narrative"
+        return narrative
 
     def candidate(self, pair: InstructionPair, doc_id: str) -> Candidate:
         """Return the candidate with this document id in the pool of the pair's query."""
@@ -64,4 +64,4 @@ def verdict_answers(narrative: Narrative, letters: str) -> dict[int, str]:
     """Return an answer for each condition, by its key: y is met, n is not met, ? is can't tell."""
     keys = narrative.conditions.order_by("number").values_list("pk", flat=True) if letters else []
     words = {"y": "met", "n": "not_met", "?": "cant_tell"}
-    return {key: words[one] for key, one in zip(keys, letters, strict=True)}
+    return {key: words[letter] for key, letter in zip(keys, letters, strict=True)}

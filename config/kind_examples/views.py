@@ -18,12 +18,15 @@ from config.kind_examples.making import make_example
 def _choices() -> list[tuple[str, str]]:
     return [
         (
-            one.kind,
+            example.kind,
             format_html(
-                "<strong>{}</strong>: {}. {}", KINDS[one.kind].name, one.name, one.description
+                "<strong>{}</strong>: {}. {}",
+                KINDS[example.kind].name,
+                example.name,
+                example.description,
             ),
         )
-        for one in read_examples()
+        for example in read_examples()
     ]
 
 

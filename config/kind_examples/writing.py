@@ -57,8 +57,8 @@ def judge(stage: Stage, pair: str, answers: dict[str, Any]) -> None:
     instruction_pair = stage.pair(pair)
     take_assignment(stage, instruction_pair, Task.JUDGE)
     for (doc, answer), (now, spent) in zip(answers.items(), answer_times(stage), strict=False):
-        given = answer if isinstance(answer, dict) else {"grade": answer}
-        _judge_one(stage, instruction_pair, doc, now=now, spent=spent, **given)
+        fields = answer if isinstance(answer, dict) else {"grade": answer}
+        _judge_one(stage, instruction_pair, doc, now=now, spent=spent, **fields)
 
 
 def _judge_one(

@@ -47,14 +47,14 @@ def file(user: Person, slug: str, pk: int, name: str) -> tuple[Membership, Expor
     Raises Http404 if there is no such file, and PermissionDenied like `export` and for a lead who
     is still blind.
     """
-    member, found = export(user, slug, pk)
+    member, export_row = export(user, slug, pk)
     if must_answer_first(member):
         raise PermissionDenied(BLIND)
     # A path is never made from user input: only names stored in the row are opened.
-    if found.state == Export.State.DONE and found.manifest is not None:
-        names = {entry["name"] for entry in found.manifest["files"]}
-        if found.proof is not None:
+    if export_row.state == Export.State.DONE and export_row.manifest is not None:
+        names = {entry["name"] for entry in export_row.manifest["files"]}
+        if export_row.proof is not None:
             names.add(PROOF)
         if name in names | {manifest.NAME, ARCHIVE}:
-            return member, found, default_storage.open(f"{found.folder}/{name}", "rb")
+            return member, export_row, default_storage.open(f"{export_row.folder}/{name}", "rb")
     raise Http404("There is no such file in this export.")

@@ -97,8 +97,8 @@ def request_export(
 def check_format(format_name: str) -> None:
     """Refuse an unknown format; the message lists the known ones."""
     if format_name not in WRITERS:
-        known = ", ".join(WRITERS)
-        raise Refused(f"“{format_name}” is not a format of exports. Choose one of: {known}.")
+        formats = ", ".join(WRITERS)
+        raise Refused(f"“{format_name}” is not a format of exports. Choose one of: {formats}.")
 
 
 def write(

@@ -88,15 +88,15 @@ class Exports(Resource, tag="Exports"):
     def get(self, request: Request, slug: str) -> Response:
         """List the exports, the newest first."""
         member = lead(self.person, slug)
-        found = Export.objects.filter(project=member.project_id).select_related("by")
-        return self.page(found, newest_first=True, blind=must_answer_first(member))
+        exports = Export.objects.filter(project=member.project_id).select_related("by")
+        return self.page(exports, newest_first=True, blind=must_answer_first(member))
 
     @writes(ExportSerializer, body=SentExport, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Request an export. If one of the same format is queued or running, it is returned."""
-        member, given = lead(self.person, slug), self.body()
+        member, body = lead(self.person, slug), self.body()
         made = actions.request_export(
-            project=member.project, format_name=given["format"], prove=given["prove"], by=member
+            project=member.project, format_name=body["format"], prove=body["prove"], by=member
         )
         return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
@@ -107,8 +107,8 @@ class OneExport(Resource, tag="Exports"):
     @reads(ExportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> Response:
         """Read the progress of an export, and which files it has."""
-        member, found = access.export(self.person, slug, export)
-        return Response(self.shape(found, blind=must_answer_first(member)))
+        member, export_row = access.export(self.person, slug, export)
+        return Response(self.shape(export_row, blind=must_answer_first(member)))
 
 
 class ExportFile(Resource, tag="Exports"):
@@ -170,7 +170,7 @@ class SentPublication(RequestBody):
         required=False, help_text="Whether the instruction is appended to BEIR's queries."
     )
     layouts = serializers.ListField(
-        child=serializers.ChoiceField(choices=[one.value for one in actions.LAYOUTS]),
+        child=serializers.ChoiceField(choices=[layout.value for layout in actions.LAYOUTS]),
         required=False,
         max_length=20,
         help_text="The layouts that releases hold besides the formats trec and jsonl.",

@@ -78,7 +78,7 @@ def find(project: Project, *, claims: bool = False) -> dict[str, Finding]:
 
     `claims`: whether claimed labels are published where people have not judged.
     """
-    found = {kind: Finding(0, []) for kind in KINDS}
+    findings = {kind: Finding(0, []) for kind in KINDS}
     seen: set[tuple[str, str]] = set()
     pairs = selection.pairs(project)
     for side in (ALTERED, Narrative.Side.REVERSED):
@@ -92,9 +92,9 @@ def find(project: Project, *, claims: bool = False) -> dict[str, Finding]:
                         if document in seen:
                             continue
                         seen.add(document)
-                    total, rows = found[kind]
-                    found[kind] = Finding(total + 1, rows if total >= MOST else [*rows, row])
-    return found
+                    total, rows = findings[kind]
+                    findings[kind] = Finding(total + 1, rows if total >= MOST else [*rows, row])
+    return findings
 
 
 def facts(project: Project, *, claims: bool = False) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def facts(project: Project, *, claims: bool = False) -> dict[str, Any]:
                 {
                     "pair_id": row.pair.pair_id,
                     "side": row.side,
-                    "documents": {one.doc_id: one.grade for one in row.documents},
+                    "documents": {document.doc_id: document.grade for document in row.documents},
                 }
                 for row in finding.rows
             ],
@@ -135,9 +135,9 @@ def _look_at(
     relevant_from: int,
 ) -> Iterator[tuple[str, Row]]:
     """Yield what to look at in one pair, with its kind."""
-    of_sides = {side: [(one.doc_id, one.after) for one in pool]}
+    of_sides = {side: [(document.doc_id, document.after) for document in pool]}
     if side == ALTERED:
-        of_sides = {ORIGINAL: [(one.doc_id, one.before) for one in pool], **of_sides}
+        of_sides = {ORIGINAL: [(document.doc_id, document.before) for document in pool], **of_sides}
     for of, lines in of_sides.items():
         by_text: dict[str, list[Graded]] = {}
         relevant = []
@@ -145,17 +145,17 @@ def _look_at(
             if grade is None:
                 continue
             text = texts[pair.query.pk, doc_id]
-            one = Graded(doc_id, text.candidate, grade)
+            graded = Graded(doc_id, text.candidate, grade)
             relevant.append(grade >= relevant_from)
             if not text.length:
                 if relevant[-1]:
-                    yield "relevant_without_text", Row(pair, of, (one,))
+                    yield "relevant_without_text", Row(pair, of, (graded,))
                 continue
-            by_text.setdefault(text.digest or doc_id, []).append(one)
+            by_text.setdefault(text.digest or doc_id, []).append(graded)
             if text.length < SHORT:
-                yield "short_texts", Row(pair, of, (one,))
+                yield "short_texts", Row(pair, of, (graded,))
         if relevant and not any(relevant):
             yield "without_relevant", Row(pair, of, ())
         for equal in by_text.values():
-            if len({one.grade for one in equal}) > 1:
+            if len({document.grade for document in equal}) > 1:
                 yield "equal_texts", Row(pair, of, tuple(equal))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import F
-from django.utils import translation
 
 from annotate.projects.models import Project
 from audit.checks.figures import Figures, figures
@@ -73,22 +72,21 @@ class CheckFacts(TypedDict):
 
 def check_facts(project: Project) -> list[CheckFacts]:
     """Return the facts of each sample, in byte order of their names."""
-    found = Sample.objects.filter(project=project).select_related("project", "rater")
-    # Translations must not change the bytes: always write English.
-    with translation.override("en"):
-        return [_facts(sample, figures(sample)) for sample in found.order_by(bytewise("name"))]
+    samples = Sample.objects.filter(project=project).select_related("project", "rater")
+    return [_facts(sample, figures(sample)) for sample in samples.order_by(bytewise("name"))]
 
 
 def _facts(sample: Sample, counted: Figures) -> CheckFacts:
     overall = counted.overall
     drawn = sample.kind == Sample.Kind.RANDOM
-    rates = {key: _rate(one.rate, drawn=drawn) for key, one in overall.questions.items()}
+    rates = {key: _rate(counts.rate, drawn=drawn) for key, counts in overall.questions.items()}
     if sample.asks != Sample.Asks.COUNT:
         rates["status"] = _rate(overall.status, drawn=drawn)
     if sample.asks != Sample.Asks.QUESTIONS:
         rates["grade"] = _rate(overall.grade, drawn=drawn)
     agreement = {
-        one.question.value: _agreement(one.percent, one.kappa) for one in counted.questions
+        question.question.value: _agreement(question.percent, question.kappa)
+        for question in counted.questions
     }
     agreement["grade"] = _agreement(counted.percent, counted.kappa)
     return CheckFacts(
@@ -138,8 +136,8 @@ def _wrong_labels(sample: Sample) -> list[WrongLabel]:
     rows = items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
     order = ("narrative__pair__pair_id", "narrative__side", "candidate__document__doc_id")
     return [
-        WrongLabel(pair_id=pair, side=side, doc_id=doc, claimed=claimed, found=found)
-        for pair, side, doc, claimed, found in rows.order_by(
+        WrongLabel(pair_id=pair, side=side, doc_id=doc, claimed=claimed, found=outcome)
+        for pair, side, doc, claimed, outcome in rows.order_by(
             *(bytewise(name) for name in order), "narrative__version"
         ).values_list(*order, "claimed", "outcome")
     ]

@@ -88,32 +88,32 @@ class CheckedLabel(NamedTuple):
 def samples(project: Project) -> Iterator[SampleRecord]:
     """Yield every sample in byte order of their names."""
     rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
-    for one in rows.order_by(ordered_rows.bytewise("name")):
-        items = with_checks(SampleItem.objects.filter(sample=one))
+    for sample in rows.order_by(ordered_rows.bytewise("name")):
+        items = with_checks(SampleItem.objects.filter(sample=sample))
         yield SampleRecord(
-            sample=one.name,
-            kind=one.kind,
-            asks=one.asks,
-            side=one.side,
-            source=one.source,
-            rater=one.rater.name if one.rater else None,
-            relevant_only=one.relevant_only,
-            stratify=one.stratify,
-            per=one.per,
-            size=one.size,
-            seed=one.seed,
-            fewer=one.fewer,
-            at_least=one.at_least,
-            depth=one.depth,
-            below=one.below,
+            sample=sample.name,
+            kind=sample.kind,
+            asks=sample.asks,
+            side=sample.side,
+            source=sample.source,
+            rater=sample.rater.name if sample.rater else None,
+            relevant_only=sample.relevant_only,
+            stratify=sample.stratify,
+            per=sample.per,
+            size=sample.size,
+            seed=sample.seed,
+            fewer=sample.fewer,
+            at_least=sample.at_least,
+            depth=sample.depth,
+            below=sample.below,
             runs=list(
-                one.runs.order_by(ordered_rows.bytewise("name")).values_list("name", flat=True)
+                sample.runs.order_by(ordered_rows.bytewise("name")).values_list("name", flat=True)
             ),
-            frame=dict(sorted(one.frame.items())),
-            shows_claim=one.shows_claim,
-            shows_reason=one.shows_reason,
-            by=one.created_by.name,
-            at=one.created_at,
+            frame=dict(sorted(sample.frame.items())),
+            shows_claim=sample.shows_claim,
+            shows_reason=sample.shows_reason,
+            by=sample.created_by.name,
+            at=sample.created_at,
             labels=items.count(),
             checked=items.filter(_IS_OVER).count(),
         )
@@ -156,7 +156,7 @@ def labels(project: Project) -> Iterator[CheckedLabel]:
         by_item = _current_checks([row[0] for row in batch], numbers)
         for pk, *label in batch:
             checks = tuple(by_item.get(pk, ()))
-            settled = any(one.place == Check.SETTLES for one in checks)
+            settled = any(check.place == Check.SETTLES for check in checks)
             yield CheckedLabel._make((*label, outcomes[pk], settled, checks))
 
 
@@ -207,7 +207,7 @@ def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list
 
     `numbers` caches the numbers of conditions by their keys; new ones are added.
     """
-    found: dict[int, list[CheckRecord]] = {}
+    by_item: dict[int, list[CheckRecord]] = {}
     rows: list[Any] = list(
         Check.objects.current()
         .filter(item__in=items)
@@ -219,20 +219,20 @@ def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list
             "relevance",
             "cannot_judge",
             "verdicts",
-            *(one.column for one in Question),
+            *(question.column for question in Question),
             "words",
             "reason_read_at",
             "at",
         )
     )
     unknown = {int(key) for row in rows for key in row[5] if key not in numbers}
-    known = Condition.objects.filter(pk__in=unknown).values_list("pk", "number")
-    numbers.update({str(key): number for key, number in known})
+    with_number = Condition.objects.filter(pk__in=unknown).values_list("pk", "number")
+    numbers.update({str(key): number for key, number in with_number})
     for item, *before, verdicts, topic, constraint, words, read_at, at in rows:
         answers = sorted((numbers[key], answer) for key, answer in verdicts.items())
         of_conditions = {str(n): answer for n, answer in answers}
         replies = zip(Question.values, (topic, constraint), strict=True)
         of_questions = {key: reply for key, reply in replies if reply}
         record = CheckRecord._make((*before, of_conditions, of_questions, words, read_at, at))
-        found.setdefault(item, []).append(record)
-    return found
+        by_item.setdefault(item, []).append(record)
+    return by_item

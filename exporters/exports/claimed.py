@@ -67,8 +67,8 @@ class ClaimedLabel(NamedTuple):
     @property
     def corrected(self) -> bool:
         """Return whether a check found another relevance than the claim."""
-        known = self.counts_as == "claims_checked" and self.claim is not None
-        return known and self.relevance != self.claim
+        is_checked = self.counts_as == "claims_checked" and self.claim is not None
+        return is_checked and self.relevance != self.claim
 
 
 @read_once
@@ -148,20 +148,20 @@ def labels(
 
 
 def _final_relevance(
-    claim: int | None, judged: Outcome, found: CheckOutcome | None
+    claim: int | None, judged: Outcome, check: CheckOutcome | None
 ) -> tuple[int | None, str]:
     """Return the final relevance, and the key under which the label is counted."""
     if judged.relevance is not None:
         return judged.relevance, "claims_judged"
-    if found is not None and found.outcome is not None:
-        return found.outcome, "claims_checked"
+    if check is not None and check.outcome is not None:
+        return check.outcome, "claims_checked"
     if claim is None:
         return None, UNDECIDED
     if judged.state is State.DISPUTED:
         return claim, "claims_disputed"
-    if found is None:
+    if check is None:
         return claim, "claims_unchecked"
-    return claim, "claims_unjudgeable" if found.over else "claims_open"
+    return claim, "claims_unjudgeable" if check.over else "claims_open"
 
 
 def _newest_checks(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutcome]:

@@ -89,12 +89,12 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
 
 def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
-    found = (
+    wanted_rows = (
         row
         for row in stream_rows(rows, "pk", "doc_id", "title", "markup", "text_version")
         if row[0] in wanted
     )
-    for batch in batches(found, TEXTS):
+    for batch in batches(wanted_rows, TEXTS):
         texts: dict[int, list[tuple[int, str, str]]] = {}
         versions = DocumentText.objects.filter(
             document__in=[row[0] for row in batch], version__lte=F("document__text_version")
@@ -196,12 +196,12 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
             of_version = tuple(conditions.get(pk, ()))
             record = NarrativeRecord(side, version, text, author, at, note, of_version, *last)
             narratives.setdefault(pair, []).append(record)
-        for pk, *fields, domain, restates, core, given, source_fields in batch:
+        for pk, *fields, domain, restates, core, names_core, source_fields in batch:
             in_order = sorted(
                 narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
             )
             # A core query derived from the title is derived again when the file is loaded.
-            kept = (core if given else "", source_fields)
+            kept = (core if names_core else "", source_fields)
             yield PairRecord._make([*fields, tuple(in_order), domain, restates or "", *kept])
 
 

@@ -120,7 +120,7 @@ def documents(
             conditions = _answered_conditions(
                 project.consensus, asked[narrative], answers, settled.get((narrative, doc_id), {})
             )
-            agreed = [one.agreed for one in conditions]
+            agreed = [condition.agreed for condition in conditions]
             yield DocumentConditions(
                 pair.pair_id,
                 pair.query.query_id,
@@ -128,7 +128,11 @@ def documents(
                 side,
                 version,
                 None if None in agreed else agreed.count(Verdict.Answer.MET),
-                tuple(one.name or one.text for one in conditions if one.agreed == NOT_MET),
+                tuple(
+                    condition.name or condition.text
+                    for condition in conditions
+                    if condition.agreed == NOT_MET
+                ),
                 conditions,
             )
 
@@ -143,7 +147,7 @@ def claimed_answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | Non
 
     `chosen`: from `chosen_names`.
     """
-    claims = {one.annotator: one.answer for one in asked.answers if one.machine}
+    claims = {answer.annotator: answer.answer for answer in asked.answers if answer.machine}
     machine = machine_that_counts(claims, chosen)
     return None if machine is None else claims[machine]
 
@@ -155,18 +159,18 @@ def write(records: Iterable[DocumentConditions], stream: IO[bytes]) -> int:
 
 def _conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
     """Return number, name and text of the conditions, by narrative; omit narratives without any."""
-    found: dict[int, list[tuple[int, str, str]]] = {}
+    by_narrative: dict[int, list[tuple[int, str, str]]] = {}
     rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
     for narrative, number, name, text in ordered_rows.stream_rows(
         rows, "narrative", "number", "name", "text"
     ):
-        found.setdefault(narrative, []).append((number, name, text))
-    return found
+        by_narrative.setdefault(narrative, []).append((number, name, text))
+    return by_narrative
 
 
 def _decisions(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, ConditionDecision]]:
     """Return leads' decisions, by narrative and document, then by the number of the condition."""
-    found: dict[tuple[int, str], dict[int, ConditionDecision]] = {}
+    decisions: dict[tuple[int, str], dict[int, ConditionDecision]] = {}
     rows = ConditionAdjudication.objects.current().filter(condition__narrative__in=list(narratives))
     for narrative, doc_id, number, *decision in ordered_rows.stream_rows(
         rows,
@@ -175,8 +179,8 @@ def _decisions(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, Con
         "condition__number",
         *("answer", "by__name", "at", "cause", "reason"),
     ):
-        found.setdefault((narrative, doc_id), {})[number] = ConditionDecision._make(decision)
-    return found
+        decisions.setdefault((narrative, doc_id), {})[number] = ConditionDecision._make(decision)
+    return decisions
 
 
 def _answered_conditions(
@@ -191,13 +195,17 @@ def _answered_conditions(
         by_number.setdefault(number, []).append(Answer._make(answer))
     conditions = []
     for number, name, text in asked:
-        given = tuple(by_number.get(number, ()))
-        of_people = tuple(sorted(ANSWERS.index(one.answer) for one in given if not one.machine))
+        own_answers = tuple(by_number.get(number, ()))
+        of_people = tuple(
+            sorted(ANSWERS.index(own.answer) for own in own_answers if not own.machine)
+        )
         decision = settled.get(number)
         outcome = _cached_consensus(of_people, rule, decision and ANSWERS.index(decision.answer))
         agreed = None if outcome.relevance is None else ANSWERS[outcome.relevance]
         conditions.append(
-            AnsweredCondition(number, name, text, agreed, outcome.state.value, given, decision)
+            AnsweredCondition(
+                number, name, text, agreed, outcome.state.value, own_answers, decision
+            )
         )
     return tuple(conditions)
 

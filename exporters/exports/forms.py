@@ -53,11 +53,11 @@ class PublicationForm(forms.ModelForm[Publication]):
 
     def clean(self) -> dict[str, Any]:
         """Add every fault that the action would refuse, at its field."""
-        given = super().clean() or self.cleaned_data
-        for field, sentence in find_faults(given).items():
+        cleaned = super().clean() or self.cleaned_data
+        for field, sentence in find_faults(cleaned).items():
             if field not in self.errors:
                 self.add_error(field, sentence)
-        return given
+        return cleaned
 
     def _post_clean(self) -> None:
         """Do not change the instance: the action validates and saves it."""

@@ -31,7 +31,7 @@ def gold_documents(
 
     They are relevant after the change and judged not relevant under the reversed narrative.
     """
-    found = {
+    gold = {
         topic: tuple(
             document
             for document, grade in sorted(grades.items())
@@ -39,7 +39,7 @@ def gold_documents(
         )
         for topic, grades in changed.items()
     }
-    return {topic: documents for topic, documents in found.items() if documents}
+    return {topic: documents for topic, documents in gold.items() if documents}
 
 
 def ir_evaluator(

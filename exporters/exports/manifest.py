@@ -348,8 +348,8 @@ def grades_of(project: Project) -> list[dict[str, Any]]:
 
 
 def _add_pools(made: Manifest, project: Project) -> None:
-    if found := pool_facts(project):
-        made["pools"] = found
+    if facts := pool_facts(project):
+        made["pools"] = facts
     if removed := removed_facts(project):
         made["removed_candidates"] = removed
         n = len(removed)

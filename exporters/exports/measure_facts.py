@@ -36,9 +36,9 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
     changed or in the claimed qrels.
     """
     labelled = [pair for pair in pairs if not pair.left_out or pair.claimed == CLAIMED]
-    found = conditions.documents(project, labelled)
+    documents = conditions.documents(project, labelled)
     chosen = conditions.chosen_names(project)
-    of_altered = (one for one in found if one.side == Narrative.Side.ALTERED)
+    of_altered = (answered for answered in documents if answered.side == Narrative.Side.ALTERED)
     first = next(of_altered, None)
     if first is None:
         return

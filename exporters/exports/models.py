@@ -143,5 +143,5 @@ class Publication(models.Model):
 @read_once
 def publication_of(project: Project) -> Publication:
     """Return the publication settings of a project; an unsaved default if it has none."""
-    found = Publication.objects.filter(project=project).first()
-    return found or Publication(project=project)
+    publication = Publication.objects.filter(project=project).first()
+    return publication or Publication(project=project)

@@ -59,12 +59,12 @@ def _rename(value: Any, names: Mapping[str, str]) -> Any:
         return value
     fields = getattr(value, "_fields", None)
     if fields is None:
-        return tuple(_rename(one, names) for one in value)
+        return tuple(_rename(item, names) for item in value)
     return value._replace(  # type: ignore[attr-defined]
         **{
-            field: names.get(one, one)
-            if field in FIELDS and isinstance(one, str)
-            else _rename(one, names)
-            for field, one in zip(fields, value, strict=True)
+            field: names.get(item, item)
+            if field in FIELDS and isinstance(item, str)
+            else _rename(item, names)
+            for field, item in zip(fields, value, strict=True)
         }
     )

@@ -72,8 +72,8 @@ class Values:
         values = self.found[measure]
         means: dict[str, float | None] = {}
         for system in SYSTEMS:
-            known = [value for value in values[system].values() if value is not None]
-            means[system] = round(sum(known) / len(known), 6) if known else None
+            defined = [value for value in values[system].values() if value is not None]
+            means[system] = round(sum(defined) / len(defined), 6) if defined else None
         oracle, ignorant = values["oracle"], values["ignorant"]
         return Facts(
             measure=measure,

@@ -146,9 +146,9 @@ def measure_export(
     reverse = folder / claimed.file_name(Narrative.Side.REVERSED)
     if reverse.exists():
         claims["reversed"] = _read(reverse)
-    found = measure(claims, project.relevant_from, changed.name, claims=True)
-    result.measures.extend(found.measures)
-    result.warnings.extend(f"{changed.name}: {sentence}" for sentence in found.warnings)
+    of_claims = measure(claims, project.relevant_from, changed.name, claims=True)
+    result.measures.extend(of_claims.measures)
+    result.warnings.extend(f"{changed.name}: {sentence}" for sentence in of_claims.warnings)
     return result
 
 
@@ -199,16 +199,16 @@ def _add_responsiveness(
 
     comply, violate = compliance(topics.grades["original"], topics.grades["changed"], relevant)
     for system, its in runs.items():
-        given: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "with_instruction": its["changed"],
             "without": its["original"],
             "interval": None,
         }
-        found = irs(positive=comply, violating=violate, **given)
+        response = irs(positive=comply, violating=violate, **arguments)
         # Where no document can move, IRS is 0 for every system, by definition.
-        movable = {t: its for t, its in found.by_query.items() if comply[t] or violate[t]}
+        movable = {t: its for t, its in response.by_query.items() if comply[t] or violate[t]}
         values.add("IRS", system, movable)
-        values.add("NFR", system, nfr(trap=violate, **given).by_query)
+        values.add("NFR", system, nfr(trap=violate, **arguments).by_query)
 
 
 def _add_p_mrr(
@@ -220,7 +220,7 @@ def _add_p_mrr(
 
     before, after = topics.grades["original"], topics.grades["changed"]
     for system, its in runs.items():
-        found = p_mrr(
+        change = p_mrr(
             original=its["original"],
             changed=its["changed"],
             qrels_original=before,
@@ -229,7 +229,7 @@ def _add_p_mrr(
             relevant=relevant,
             interval=None,
         )
-        values.add("p-MRR", system, found.by_query)
+        values.add("p-MRR", system, change.by_query)
     counted, _warnings = changed_documents(before, after, unjudged="left_out", relevant=relevant)
     best = values.best.setdefault("p-MRR", {})
     for topic, documents in counted.items():
@@ -266,11 +266,11 @@ def _add_modes(values: Values, topics: Topics, runs: Mapping[str, Rankings], rel
     measure: Callable[..., Measurement]
     for name, measure in (("WISE", wise), ("SICR", sicr)):
         for system, its in runs.items():
-            found = measure(
+            measured = measure(
                 original=its["original"],
                 instructed=its["changed"],
                 reversed=its["reversed"],
                 gold=gold,
                 interval=None,
             )
-            values.add(name, system, found.by_query)
+            values.add(name, system, measured.by_query)

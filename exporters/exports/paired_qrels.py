@@ -374,22 +374,22 @@ class _Export:
             # Pairs of a query that is taken out are listed in `taken_out`.
             if pair.query.query_id in of_query:
                 of_query[pair.query.query_id].append(pair)
-        found = []
+        omissions = []
         for query_id, pairs in of_query.items():
             if not pairs:
-                found.append(LeftOut(query_id=query_id, pair_id="", why=NO_PAIR))
-            found += [
+                omissions.append(LeftOut(query_id=query_id, pair_id="", why=NO_PAIR))
+            omissions += [
                 LeftOut(query_id=query_id, pair_id=pair.pair_id, why=pair.left_out or NO_LINE)
                 for pair in pairs
                 if pair.pair_id not in self.paired
             ]
-        return found
+        return omissions
 
     def _without_prior(self) -> list[str]:
         """Return the topics of the changed qrels whose documents have no earlier relevance."""
         changed = self._changed_pairs()
-        known = selection.with_prior(changed)
-        return [pair.pair_id for pair in changed if pair.pk not in known]
+        judged_before = selection.with_prior(changed)
+        return [pair.pair_id for pair in changed if pair.pk not in judged_before]
 
     def _claim_counts(self, side: str) -> dict[str, int]:
         """Return the counts of claims on a side, under the manifest's keys."""

@@ -42,11 +42,11 @@ def texts_to_publish(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
         yield from texts
         return
     evidence = _evidence(project)
-    for one in texts:
-        found = evidence_passages_of_document(
-            rule, one.doc_id, one.text, evidence.get(one.doc_id, ()), one.markup
+    for text in texts:
+        passages = evidence_passages_of_document(
+            rule, text.doc_id, text.text, evidence.get(text.doc_id, ()), text.markup
         )
-        yield one._replace(text=BETWEEN.join(passage.text for passage in found))
+        yield text._replace(text=BETWEEN.join(passage.text for passage in passages))
 
 
 def documents_to_publish(project: Project, documents: Iterable[Doc]) -> Iterator[Doc]:
@@ -56,12 +56,12 @@ def documents_to_publish(project: Project, documents: Iterable[Doc]) -> Iterator
         yield from documents
         return
     evidence = _evidence(project)
-    for doc_id, versions in groupby(documents, lambda one: one.doc_id):
+    for doc_id, versions in groupby(documents, lambda document: document.doc_id):
         *_, newest = versions
-        found = evidence_passages_of_document(
+        passages = evidence_passages_of_document(
             rule, doc_id, newest.text or "", evidence.get(doc_id, ()), newest.markup
         )
-        text = BETWEEN.join(passage.text for passage in found)
+        text = BETWEEN.join(passage.text for passage in passages)
         yield newest._replace(text=text or None, text_version=None)
 
 
@@ -74,9 +74,9 @@ def corpus_rows(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
     if rule.published != PassageRule.Published.PASSAGES:
         yield from texts
         return
-    for one in texts:
-        for passage in passages_of_document(rule, one.doc_id, one.text, one.markup):
-            yield one._replace(doc_id=passage.passage_id, text=passage.text)
+    for text in texts:
+        for passage in passages_of_document(rule, text.doc_id, text.text, text.markup):
+            yield text._replace(doc_id=passage.passage_id, text=passage.text)
 
 
 def note_on_texts(project: Project, layout: str) -> str:
@@ -109,7 +109,9 @@ def _evidence(project: Project) -> dict[str, list[tuple[int, int]]]:
         .exclude(evidence=[])
         .order_by()
     )
-    found: dict[str, list[tuple[int, int]]] = {}
+    spans_by_document: dict[str, list[tuple[int, int]]] = {}
     for doc_id, spans in stream_rows(rows, "candidate__document__doc_id", "evidence"):
-        found.setdefault(doc_id, []).extend((span["start"], span["end"]) for span in spans)
-    return found
+        spans_by_document.setdefault(doc_id, []).extend(
+            (span["start"], span["end"]) for span in spans
+        )
+    return spans_by_document

@@ -139,8 +139,8 @@ def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> int:
     lines = 0
     with into.file(NEGATIVES, "Documents judged not relevant that systems rank at the top.") as f:
         write_row(f, *Negative._fields)
-        for one in _negatives(project, pairs):
-            write_row(f, *one)
+        for negative in _negatives(project, pairs):
+            write_row(f, *negative)
             lines += 1
     return lines
 
@@ -153,8 +153,8 @@ def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
         keys = {query.query_id: query.pk for query in queries}
         for line in selection.prior_qrels(queries):
             if line.relevance < relevant_from:
-                found = ranks.get((keys[line.query_id], line.doc_id), ())
-                for run, rank in found:
+                retrieved = ranks.get((keys[line.query_id], line.doc_id), ())
+                for run, rank in retrieved:
                     yield Negative(
                         "original", line.query_id, line.doc_id, line.relevance, run, rank
                     )
@@ -162,14 +162,16 @@ def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
         for batch in batches(selection.written_pairs(pairs, side), BATCH):
             ranks = _ranks(project, "pair", [pair.pk for pair in batch], side)
             for pair, pool in selection.pooled_documents(project, batch, side):
-                for one in pool:
-                    relevance = one.outcome.relevance
-                    if side == "altered" and relevance is None and not one.in_scope:
+                for document in pool:
+                    relevance = document.outcome.relevance
+                    if side == "altered" and relevance is None and not document.in_scope:
                         # It is not put before judges: the earlier relevance counts.
-                        relevance = one.prior
+                        relevance = document.prior
                     if relevance is not None and relevance < relevant_from:
-                        for run, rank in ranks.get((pair.pk, one.doc_id), ()):
-                            yield Negative(side, pair.pair_id, one.doc_id, relevance, run, rank)
+                        for run, rank in ranks.get((pair.pk, document.doc_id), ()):
+                            yield Negative(
+                                side, pair.pair_id, document.doc_id, relevance, run, rank
+                            )
 
 
 def _ranks(
@@ -183,7 +185,7 @@ def _ranks(
     rows = RunLine.objects.filter(
         run__in=runs, rank__lte=systems.depth, **{f"{by}__in": keys}
     ).order_by(bytewise("run__name"))
-    found: dict[tuple[int, str], list[tuple[str, int]]] = {}
+    ranks: dict[tuple[int, str], list[tuple[str, int]]] = {}
     for topic, doc_id, run, rank in stream_rows(rows, by, "document__doc_id", "run__name", "rank"):
-        found.setdefault((topic, doc_id), []).append((run, rank))
-    return found
+        ranks.setdefault((topic, doc_id), []).append((run, rank))
+    return ranks

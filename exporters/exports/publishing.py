@@ -103,15 +103,15 @@ def preview(project: Project) -> Preview:
     publication = publication_of(project)
     pairs = selection.pairs(project)
     judged = selection.written_pairs(pairs, Narrative.Side.ALTERED)
-    known = {pair.pk for pair in judged}
-    claimed = [pair for pair in selection.claimed(pairs) if pair.pk not in known]
+    judged_keys = {pair.pk for pair in judged}
+    claimed = [pair for pair in selection.claimed(pairs) if pair.pk not in judged_keys]
     chosen = judged + claimed if publication.claims else judged
     queries = {pair.query.pk for pair in chosen}
     documents = Document.objects.filter(
         Exists(Candidate.objects.filter(document=OuterRef("pk"), query__in=queries)),
         project=project,
     )
-    found = documents.aggregate(
+    of_documents = documents.aggregate(
         all=Count("pk"),
         without=Count("pk", filter=Q(text_version=None)),
         long=Count("pk", filter=Q(length__gt=MOST_CHARACTERS)),
@@ -121,22 +121,22 @@ def preview(project: Project) -> Preview:
         ("instruction pairs with claimed labels only", len(chosen) - len(judged)),
         ("instruction pairs that are left out", len(pairs) - len(chosen)),
         ("queries", len(queries)),
-        ("documents", found["all"]),
+        ("documents", of_documents["all"]),
     ]
     return Preview(
         counts,
         _kept_back_sentences(publication),
-        _check_sentences(publication, chosen, claimed, found),
+        _check_sentences(publication, chosen, claimed, of_documents),
     )
 
 
 def findings(project: Project) -> list[tuple[str, str, Finding]]:
     """Return what to look at before publishing: heading, reason and rows of each kind."""
-    found = before_publishing.find(project, claims=publication_of(project).claims)
+    findings_by_kind = before_publishing.find(project, claims=publication_of(project).claims)
     return [
-        (str(heading), str(reason), found[kind])
+        (str(heading), str(reason), findings_by_kind[kind])
         for kind, (heading, reason) in KINDS.items()
-        if found[kind].total
+        if findings_by_kind[kind].total
     ]
 
 
@@ -180,7 +180,7 @@ def _kept_back_sentences(publication: Publication) -> list[str]:
 
 
 def _check_sentences(
-    publication: Publication, chosen: list[Pair], claimed: list[Pair], found: dict[str, int]
+    publication: Publication, chosen: list[Pair], claimed: list[Pair], counts: dict[str, int]
 ) -> list[str]:
     """Return sentences about what prevents a layout from being written, or makes it incomplete."""
     sentences = []
@@ -193,13 +193,13 @@ def _check_sentences(
         sentences.append("No instruction pair is judged yet, so no layout can be written.")
     if sentence := undecided_sentence(publication.project):
         sentences.append(sentence)
-    if publication.texts and found["without"]:
+    if publication.texts and counts["without"]:
         sentences.append(
-            f"{found['without']:,} documents have no text in this project and would be written "
+            f"{counts['without']:,} documents have no text in this project and would be written "
             "with an empty one."
         )
-    if publication.texts and found["long"]:
-        sentences.append(f"{found['long']:,} documents have texts that are too long for a layout.")
+    if publication.texts and counts["long"]:
+        sentences.append(f"{counts['long']:,} documents have texts that are too long for a layout.")
     if lacking := missing(publication):
         sentences.append(f"A citation and a DOI also need {', '.join(lacking)}.")
     return sentences
@@ -214,11 +214,11 @@ def find_faults(settings: Mapping[str, Any]) -> dict[str, str]:
 
     Settings that are missing are not checked.
     """
-    given = {name: _trim(value) for name, value in settings.items()}
+    values = {name: _trim(value) for name, value in settings.items()}
     faults: dict[str, str] = {}
     names = ("licence", "texts_licence", "texts_source", "publisher", "creators")
     for name in (*names, "description", "citation"):
-        text = given.get(name) or ""
+        text = values.get(name) or ""
         try:
             if name in names:
                 refuse_invalid_names(*(text.splitlines() if name == "creators" else [text]))
@@ -226,7 +226,7 @@ def find_faults(settings: Mapping[str, Any]) -> dict[str, str]:
                 refuse_invalid_characters(tidy(text))
         except Refused as refused:
             faults[name] = str(refused)
-    licence, texts = given.get("licence", ""), given.get("texts")
+    licence, texts = values.get("licence", ""), values.get("texts")
     if "licence" not in faults:
         if texts and not licence:
             faults["licence"] = "Texts are published under a licence. Name it, as in CC-BY-4.0."
@@ -235,16 +235,16 @@ def find_faults(settings: Mapping[str, Any]) -> dict[str, str]:
                 f"“{licence}” is not the name of a licence. Write its SPDX name, as in CC-BY-4.0, "
                 "or LicenseRef- and a name of your own."
             )
-    for language in (given.get("languages") or "").split():
+    for language in (values.get("languages") or "").split():
         if not LANGUAGE.fullmatch(language):
             faults["languages"] = (
                 f"“{language}” is not a language. Write its three letters and its script, as "
                 "in eng-Latn, several separated by spaces."
             )
-    year = given.get("year")
+    year = values.get("year")
     if year is not None and not FIRST_YEAR <= year <= LAST_YEAR:
         faults["year"] = f"The year must be between {FIRST_YEAR} and {LAST_YEAR}."
-    for layout in given.get("layouts") or []:
+    for layout in values.get("layouts") or []:
         if layout not in LAYOUTS:
             faults["layouts"] = f"“{layout}” is not a layout. Choose from: {', '.join(LAYOUTS)}."
     return faults

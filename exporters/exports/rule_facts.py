@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from django.utils import translation
-
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import RuleReport, rule_report_in
 from annotate.projects.models import Project
@@ -84,58 +82,58 @@ class KindFacts(TypedDict, total=False):
 
 def kind_facts(project: Project) -> KindFacts:
     """Return the kind of a project with the state of its rules, and what was taken out."""
-    # Translations must not change the bytes: always write English.
-    with translation.override("en"):
-        report = rule_report_in(project, None)
-        standings = rule_standings(report)
-        found = KindFacts(
-            kind=project.kind,
-            must_hold=[
-                RuleFacts(
-                    rule=one.rule.value,
-                    says=one.sentence,
-                    state=one.state.value,
-                    holds=one.holds,
-                    not_known=one.not_known,
-                    broken=sorted((pair.pair.pair_id for pair in one.broken), key=str.encode),
-                )
-                for one in standings
-            ],
-        )
+    report = rule_report_in(project, None)
+    standings = rule_standings(report)
+    facts = KindFacts(
+        kind=project.kind,
+        must_hold=[
+            RuleFacts(
+                rule=standing.rule.value,
+                says=standing.sentence,
+                state=standing.state.value,
+                holds=standing.holds,
+                not_known=standing.not_known,
+                broken=sorted((pair.pair.pair_id for pair in standing.broken), key=str.encode),
+            )
+            for standing in standings
+        ],
+    )
     if shares := _share_facts(report):
-        found["dropped_shares"] = shares
+        facts["dropped_shares"] = shares
     if checks := check_facts(project):
-        found["label_checks"] = checks
+        facts["label_checks"] = checks
     if out := _taken_out(project):
-        found["taken_out"] = out
+        facts["taken_out"] = out
     if filters := filter_counts(project):
-        found["filters"] = [FilterFacts(**one._asdict()) for one in filters]  # type: ignore[typeddict-item]
+        facts["filters"] = [FilterFacts(**filter_facts._asdict()) for filter_facts in filters]  # type: ignore[typeddict-item]
     if (standing := current_draw(project)) is not None:
-        found["review_draw"] = ReviewDrawFacts(
+        facts["review_draw"] = ReviewDrawFacts(
             stratify=standing.draw.stratify,
             size=standing.draw.size,
             seed=standing.draw.seed,
             drawn=standing.taken,
             of=standing.total,
         )
-    return found
+    return facts
 
 
 def _share_facts(report: RuleReport) -> list[ShareFacts]:
     """Return the share that drops out of each judged pair, in byte order of pair ids."""
     if Rule.SHARE not in report.rules:
         return []
-    outside = {one.pair.pk for one in outside_share(report)}
+    outside = {pair_report.pair.pk for pair_report in outside_share(report)}
     return [
         ShareFacts(
-            pair_id=one.pair.pair_id,
-            dropped=one.counts.dropped,
-            of=one.counts.known_of_relevant,
+            pair_id=pair_report.pair.pair_id,
+            dropped=pair_report.counts.dropped,
+            of=pair_report.counts.known_of_relevant,
             percent=round(percent, 2),
-            outside=one.pair.pk in outside,
+            outside=pair_report.pair.pk in outside,
         )
-        for one in sorted(report.pairs, key=lambda one: one.pair.pair_id.encode())
-        if (percent := one.counts.dropped_percent) is not None
+        for pair_report in sorted(
+            report.pairs, key=lambda pair_report: pair_report.pair.pair_id.encode()
+        )
+        if (percent := pair_report.counts.dropped_percent) is not None
     ]
 
 

@@ -118,8 +118,8 @@ def queries_with_removed(project: Project) -> list[QueryRow]:
     return _rows(Query.objects.filter(project=project))
 
 
-def _rows(found: QuerySet[Query]) -> list[QueryRow]:
-    rows = found.order_by(bytewise("query_id"))
+def _rows(queries: QuerySet[Query]) -> list[QueryRow]:
+    rows = queries.order_by(bytewise("query_id"))
     return [QueryRow(*row) for row in stream_rows(rows, "pk", "query_id", "title", "description")]
 
 
@@ -146,7 +146,7 @@ def pairs(project: Project) -> list[Pair]:
     claims = _count_claims(project)
     acceptance = _acceptance(project)
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
-    found = []
+    pairs_of_project = []
     for pk, pair_id, query, category, origin, removed_at, sent_back_at in stream_rows(
         rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
     ):
@@ -161,7 +161,7 @@ def pairs(project: Project) -> list[Pair]:
         if not left_out and pk not in judged:
             claimed = claimed_on[Narrative.Side.ALTERED] == CLAIMED
             left_out = "claimed only" if claimed else "not judged"
-        found.append(
+        pairs_of_project.append(
             Pair(
                 *(pk, pair_id, of_queries[query], category, origin, in_force.get(pk, {})),
                 left_out=left_out,
@@ -169,7 +169,7 @@ def pairs(project: Project) -> list[Pair]:
                 claimed_on=claimed_on,
             )
         )
-    return found
+    return pairs_of_project
 
 
 @read_once
@@ -193,10 +193,10 @@ def _count_claims(project: Project) -> dict[int, dict[str, int]]:
     of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
     # Several machines may claim one label.
     labels = of_narrative.annotate(n=Count("candidate", distinct=True))
-    found: dict[int, dict[str, int]] = {}
+    counts: dict[int, dict[str, int]] = {}
     for pair, side, n in stream_rows(labels, "narrative__pair", "narrative__side", "n"):
-        found.setdefault(pair, {})[side] = n
-    return found
+        counts.setdefault(pair, {})[side] = n
+    return counts
 
 
 def _acceptance(project: Project) -> Callable[[int], str]:
@@ -271,15 +271,15 @@ def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
 
 def with_prior(of: Sequence[Pair]) -> set[int]:
     """Return the keys of those pairs that have a document with an earlier relevance."""
-    found: set[int] = set()
+    with_relevance: set[int] = set()
     for batch in batches(of, BATCH):
         rows = Query.objects.filter(
             Exists(Candidate.objects.filter(query=OuterRef("pk"), prior_relevance__isnull=False)),
             pk__in={pair.query.pk for pair in batch},
         )
-        known = {query for (query,) in stream_rows(rows, "pk")}
-        found |= {pair.pk for pair in batch if pair.query.pk in known}
-    return found
+        queries = {query for (query,) in stream_rows(rows, "pk")}
+        with_relevance |= {pair.pk for pair in batch if pair.query.pk in queries}
+    return with_relevance
 
 
 def prior_relevant(project: Project) -> int:

@@ -97,9 +97,9 @@ def _with_verdicts(
         return
     for chunk in batches(rows, VERDICTS):
         verdicts: dict[int, list[VerdictRecord]] = {}
-        given = Verdict.objects.filter(judgment__in=[row[0] for row in chunk])
+        stored = Verdict.objects.filter(judgment__in=[row[0] for row in chunk])
         for judgment, number, answer in stream_rows(
-            given.order_by("condition__number"), "judgment", "condition__number", "answer"
+            stored.order_by("condition__number"), "judgment", "condition__number", "answer"
         ):
             verdicts.setdefault(judgment, []).append(VerdictRecord(number, answer))
         yield from ((row, tuple(verdicts.get(row[0], ()))) for row in chunk)
@@ -206,10 +206,10 @@ def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingR
 def rubrics_of(project: Project) -> Iterator[RubricRecord]:
     """Yield the project's own rubrics and those it chose, by name, with the current one last."""
     kept = list(Rubric.objects.filter(project=project))
-    chosen = [one for one in kept if one.chosen_at is not None]
-    in_force = max(chosen, key=lambda one: (one.chosen_at, one.pk), default=None)
-    for one in sorted(kept, key=lambda one: (one == in_force, one.name.encode())):
-        yield one.content
+    chosen = [rubric for rubric in kept if rubric.chosen_at is not None]
+    in_force = max(chosen, key=lambda rubric: (rubric.chosen_at, rubric.pk), default=None)
+    for rubric in sorted(kept, key=lambda rubric: (rubric == in_force, rubric.name.encode())):
+        yield rubric.content
 
 
 def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:

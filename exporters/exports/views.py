@@ -99,14 +99,14 @@ def before_publishing(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of an export and, once it is done, its manifest and files."""
-    member, found = access.export(request.user, slug, pk)
+    member, export_row = access.export(request.user, slug, pk)
     return job_page(
         request,
         "exports/export.html",
         member,
         "releases",
-        found,
-        content=lambda: _content(found),
+        export_row,
+        content=lambda: _content(export_row),
         blind=str(access.BLIND),
         manifest=None,
     )
@@ -124,12 +124,12 @@ def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
     return downloads.send_archive(*access.file(request.user, slug, pk, access.ARCHIVE))
 
 
-def _content(found: Export) -> dict[str, Any]:
+def _content(export_row: Export) -> dict[str, Any]:
     """Return the context of the page of an export that is done."""
-    content = found.manifest
+    content = export_row.manifest
     if content is None:
         return {}
-    here = [found.project.slug, found.pk]
+    here = [export_row.project.slug, export_row.pk]
     return {
         "manifest": content,
         "figures": manifest.figures(content["counts"]),
@@ -138,7 +138,7 @@ def _content(found: Export) -> dict[str, Any]:
             {**entry, "url": reverse("exporters:file", args=[*here, entry["name"]])}
             for entry in content["files"]
         ],
-        "proof_url": reverse("exporters:file", args=[*here, PROOF]) if found.proof else "",
+        "proof_url": reverse("exporters:file", args=[*here, PROOF]) if export_row.proof else "",
         "manifest_url": reverse("exporters:file", args=[*here, manifest.NAME]),
         "archive_url": reverse("exporters:archive", args=here),
     }

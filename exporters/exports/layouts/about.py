@@ -70,7 +70,8 @@ def about(project: Project) -> About:
         grades=grades_of(project),
         agreement=agreement(project),
         checks=[
-            figures(one).sentence for one in Sample.objects.filter(project=project).order_by("pk")
+            figures(sample).sentence
+            for sample in Sample.objects.filter(project=project).order_by("pk")
         ],
         annotators=annotators(project),
     )
@@ -80,15 +81,15 @@ def annotators(project: Project) -> list[Annotator]:
     """Return the people with current judgments, ordered by their numbers."""
     stands = Q(judgments__superseded_at=None, judgments__text_replaced_at=None)
     people = Membership.objects.people().filter(project=project)
-    found = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
-    rows = found.values_list("pk", "name", "named_at", "n")
+    judges = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
+    rows = judges.values_list("pk", "name", "named_at", "n")
     number_of = naming.number_people(project)
     return sorted(
         (
             Annotator(annotator=number_of[pk], name=name if named_at else None, judgments=n)
             for pk, name, named_at, n in rows
         ),
-        key=lambda one: one["annotator"],
+        key=lambda entry: entry["annotator"],
     )
 
 
@@ -105,13 +106,13 @@ def agreement(project: Project) -> Agreement | None:
         raters=len(everyone["raters"]),
         coefficients=[
             Coefficient(
-                name=found["name"],
-                value=found["value"],
-                note=found["note"] or "",
-                interval=list(found["interval"]) if found["interval"] else None,
-                interval_note=found["interval_note"] or "",
+                name=coefficient["name"],
+                value=coefficient["value"],
+                note=coefficient["note"] or "",
+                interval=list(coefficient["interval"]) if coefficient["interval"] else None,
+                interval_note=coefficient["interval_note"] or "",
             )
-            for found in (everyone["coefficients"][key] for key in COEFFICIENTS)
+            for coefficient in (everyone["coefficients"][key] for key in COEFFICIENTS)
         ],
     )
 

@@ -57,24 +57,24 @@ def _answers_by_pair(
     by_id = {pair.pair_id: pair for pair in of}
     chosen = conditions.chosen_names(published.project)
     walked = conditions.documents(published.project, of)
-    for pair_id, documents in groupby(walked, lambda one: one.pair_id):
-        found = {
-            one.doc_id: answers
-            for one in documents
-            if one.side == ALTERED and (answers := _answers(one, chosen)) is not None
+    for pair_id, documents in groupby(walked, lambda document: document.pair_id):
+        answers_by_document = {
+            document.doc_id: answers
+            for document in documents
+            if document.side == ALTERED and (answers := _answers(document, chosen)) is not None
         }
-        if found:
-            yield by_id[pair_id], found
+        if answers_by_document:
+            yield by_id[pair_id], answers_by_document
 
 
 def _answers(document: DocumentConditions, chosen: Sequence[str]) -> Answers | None:
-    found = [_answer(one, chosen) for one in document.conditions]
-    if not all(answer in (MET, NOT_MET) for answer in found):
+    answers = [_answer(condition, chosen) for condition in document.conditions]
+    if not all(answer in (MET, NOT_MET) for answer in answers):
         return None
     return Answers(
         document.conditions,
-        tuple(answer for answer in found if answer is not None),
-        all(one.agreed is not None for one in document.conditions),
+        tuple(answer for answer in answers if answer is not None),
+        all(condition.agreed is not None for condition in document.conditions),
     )
 
 

@@ -95,7 +95,7 @@ def full(published: Published, parts: list[Part]) -> str:
         "## Checked labels",
         *_checks(published.project),
         "## Known limits",
-        "\n".join(f"- {one}" for one in [*warnings_of(published), EVERYWHERE]),
+        "\n".join(f"- {sentence}" for sentence in [*warnings_of(published), EVERYWHERE]),
         "## Licence",
         _licence(published),
         "## Citation",
@@ -117,7 +117,7 @@ def _metadata(published: Published, parts: list[Part]) -> list[str]:
             lines += ["license: other", f"license_name: {quoted(named)}"]
     if languages := publication.languages.split():
         lines.append("language:")
-        lines += [f"- {quoted(one.partition('-')[0])}" for one in languages]
+        lines += [f"- {quoted(tag.partition('-')[0])}" for tag in languages]
     corpus = next(part.rows for part in parts if part.name == "corpus")
     size = next((name for most, name in SIZES if corpus < most), LARGEST)
     return [
@@ -188,8 +188,8 @@ def _process(published: Published) -> list[str]:
         _table(
             ("grade", "name", "means"),
             [
-                (str(one.value), one.name, " ".join(one.sentence.split()).replace("|", "\\|"))
-                for one in project.grades.order_by("value")
+                (str(grade.value), grade.name, " ".join(grade.sentence.split()).replace("|", "\\|"))
+                for grade in project.grades.order_by("value")
             ],
         ),
     ]
@@ -208,22 +208,26 @@ def _process(published: Published) -> list[str]:
 
 
 def _agreement(project: Project) -> list[str]:
-    found = about.agreement(project)
-    if found is None:
+    report = about.agreement(project)
+    if report is None:
         return ["There is no agreement to report: no document was judged by two people."]
     lines = []
-    for one in found["coefficients"]:
-        value = one["note"] if one["value"] is None else f"{one['value']:.3f}"
-        interval = one["interval"]
-        words = (
-            f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else one["interval_note"] or "-"
+    for coefficient in report["coefficients"]:
+        value = (
+            coefficient["note"] if coefficient["value"] is None else f"{coefficient['value']:.3f}"
         )
-        if interval and (remark := interval_remark(one["interval_note"])):
+        interval = coefficient["interval"]
+        words = (
+            f"{interval[0]:.3f} to {interval[1]:.3f}"
+            if interval
+            else coefficient["interval_note"] or "-"
+        )
+        if interval and (remark := interval_remark(coefficient["interval_note"])):
             words += f", {remark}"
-        lines.append((one["name"], value, words))
+        lines.append((coefficient["name"], value, words))
     computed = (
-        f"Computed on {found['units']:,} judged documents, {found['ratings']:,} judgments "
-        f"and {found['raters']:,} people."
+        f"Computed on {report['units']:,} judged documents, {report['ratings']:,} judgments "
+        f"and {report['raters']:,} people."
     )
     return [_table(("coefficient", "value", "95% interval"), lines), computed]
 
@@ -232,7 +236,10 @@ def _people(project: Project) -> list[str]:
     people = about.annotators(project)
     if not people:
         return ["There are no current judgments by people."]
-    shown = [(str(one["annotator"]), one["name"] or "", f"{one['judgments']:,}") for one in people]
+    shown = [
+        (str(person["annotator"]), person["name"] or "", f"{person['judgments']:,}")
+        for person in people
+    ]
     table = [(number, name.replace("|", "\\|"), n) for number, name, n in shown]
     return [
         _table(("annotator", "name", "judgments"), table),
@@ -242,7 +249,7 @@ def _people(project: Project) -> list[str]:
 
 def _checks(project: Project) -> list[str]:
     samples = Sample.objects.filter(project=project).order_by("pk")
-    return [figures(one).sentence for one in samples] or [
+    return [figures(sample).sentence for sample in samples] or [
         "No claimed labels were checked by people."
     ]
 

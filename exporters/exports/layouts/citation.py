@@ -57,18 +57,18 @@ def write_files(published: Published, into: Writer) -> None:
 
 def creators_of(publication: Publication) -> list[tuple[str, str]]:
     """Return family and given name of each creator; a line without a comma is one name."""
-    found = []
+    creators = []
     for line in publication.creators.splitlines():
-        family, _, given = line.partition(",")
+        family, _, given_names = line.partition(",")
         if family.strip():
-            found.append((family.strip(), given.strip()))
-    return found
+            creators.append((family.strip(), given_names.strip()))
+    return creators
 
 
 def sentence(published: Published) -> str:
     """Return a line that cites the set."""
     publication = published.publication
-    who = "; ".join(", ".join(filter(None, one)) for one in creators_of(publication))
+    who = "; ".join(", ".join(filter(None, names)) for names in creators_of(publication))
     year = f" ({publication.year})" if publication.year else ""
     publisher = f" {publication.publisher}." if publication.publisher else ""
     return f"{who}{year}{'. ' if who or year else ''}{published.project.name}.{publisher}"
@@ -86,9 +86,9 @@ def _cff(published: Published, edition: Edition | None = None) -> str:
         lines += [f"version: {quoted(edition.name)}", f"date-released: {edition.date}"]
     lines.append("authors:")
     first = len(lines)
-    for family, given in creators_of(publication):
-        if given:
-            lines += [f"- family-names: {quoted(family)}", f"  given-names: {quoted(given)}"]
+    for family, given_names in creators_of(publication):
+        if given_names:
+            lines += [f"- family-names: {quoted(family)}", f"  given-names: {quoted(given_names)}"]
         else:
             lines.append(f"- name: {quoted(family)}")
     if not creators_of(publication):
@@ -124,7 +124,9 @@ def _zenodo(published: Published, edition: Edition | None) -> dict[str, object]:
     record: dict[str, object] = {
         "title": published.project.name,
         "upload_type": "dataset",
-        "creators": [{"name": ", ".join(filter(None, one))} for one in creators_of(publication)],
+        "creators": [
+            {"name": ", ".join(filter(None, names))} for names in creators_of(publication)
+        ],
         "description": publication.description
         or published.project.description
         or published.project.name,

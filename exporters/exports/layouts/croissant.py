@@ -51,7 +51,7 @@ def _describe(
     publication, project = published.publication, published.project
     sums = {entry["name"]: entry["sha256"] for entry in into.files if entry["sha256"]}
     parts = [(prefix, part) for prefix, of_set in sets.items() for part in of_set]
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -61,21 +61,21 @@ def _describe(
         "citeAs": publication.citation or citation.sentence(published),
     }
     if publication.licence:
-        found["license"] = publication.licence
+        description["license"] = publication.licence
         if publication.texts and publication.texts_licence:
-            found["license"] = [publication.licence, publication.texts_licence]
+            description["license"] = [publication.licence, publication.texts_licence]
     if languages := publication.languages.split():
-        found["inLanguage"] = [one.partition("-")[0] for one in languages]
+        description["inLanguage"] = [tag.partition("-")[0] for tag in languages]
     if creators := citation.creators_of(publication):
-        found["creator"] = [
-            {"@type": "sc:Person", "name": " ".join(filter(None, (given, family)))}
-            for family, given in creators
+        description["creator"] = [
+            {"@type": "sc:Person", "name": " ".join(filter(None, (given_names, family)))}
+            for family, given_names in creators
         ]
     if publication.publisher:
-        found["publisher"] = {"@type": "sc:Organization", "name": publication.publisher}
+        description["publisher"] = {"@type": "sc:Organization", "name": publication.publisher}
     if publication.year:
-        found["datePublished"] = str(publication.year)
-    found["distribution"] = [
+        description["datePublished"] = str(publication.year)
+    description["distribution"] = [
         {
             "@type": "cr:FileObject",
             "@id": prefix + part.file,
@@ -86,8 +86,8 @@ def _describe(
         }
         for prefix, part in parts
     ]
-    found["recordSet"] = [_record_set(prefix, part) for prefix, part in parts]
-    return found
+    description["recordSet"] = [_record_set(prefix, part) for prefix, part in parts]
+    return description
 
 
 def _record_set(prefix: str, part: Part) -> dict[str, Any]:

@@ -127,31 +127,31 @@ def _rules(published: Published) -> list[Rule]:
 def warnings_of(published: Published) -> list[str]:
     """Return warnings for users of the files."""
     counts = published.counts
-    found = []
+    warnings = []
     if not published.publication.texts:
-        found.append(
+        warnings.append(
             "The corpus contains only ids: a system needs the collection itself to rank it. "
             "Publish texts if the licence allows it."
         )
     elif without := counts.get("layout_without_text"):
-        found.append(f"{without:,} documents have no text and are written with an empty one.")
+        warnings.append(f"{without:,} documents have no text and are written with an empty one.")
     if claims := counts.get("layout_claims"):
-        found.append(
+        warnings.append(
             f"{claims:,} grades are claims of a machine that nobody has judged or checked."
         )
     if undecided := counts.get("layout_undecided"):
-        found.append(
+        warnings.append(
             f"{undecided:,} labels are claimed differently by several machines and have no "
             "relevance: nobody has chosen whose claims count."
         )
     if without := counts.get("layout_without_line"):
-        found.append(
+        warnings.append(
             f"{without:,} documents have a relevance before the change and none after it: they "
             "are disputed or not judged. Evaluators treat them as not relevant."
         )
     if published.project.relevant_from != 1:
-        found.append(
+        warnings.append(
             f"Documents are relevant from grade {published.project.relevant_from}; the readers of "
             "these files treat grade 1 as relevant."
         )
-    return found
+    return warnings

@@ -56,7 +56,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     queries = _queries(published, kinds, report)
     numbers = [query.query_id for query in queries]
     positions = [str(position) for position in range(len(queries))]
-    numbered = all(rows.is_number(one) for one in numbers)
+    numbered = all(rows.is_number(number) for number in numbers)
     texts = {
         pair.pk: text for pair, text in published.narratives(ALTERED, published.pairs[ALTERED])
     }
@@ -73,9 +73,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             stream.write((json.dumps(dict(zip(positions, numbers, strict=True))) + "\n").encode())
     rows.write_ids(into, _ids(queries, numbers if numbered else positions))
     if published.publication.texts:
-        for one in published.texts():
-            with into.file(f"{TABLES}/{one.doc_id}.txt", "A table.") as stream:
-                stream.write(one.text.encode())
+        for table in published.texts():
+            with into.file(f"{TABLES}/{table.doc_id}.txt", "A table.") as stream:
+                stream.write(table.text.encode())
     rows.write_pairs_file(published, into)
     about.write(project, into)
     return manifest_of("followtable", published, into.files)
@@ -112,7 +112,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
     relevant = published.project.relevant_from
     held = set(published.lone_documents)
     reasons = _reasons(published)
-    found: dict[int, _Query] = {
+    by_key: dict[int, _Query] = {
         query.pk: _Query(query.query_id, rows.text_of(query), published.lone[query.pk], [])
         for query in published.queries
         if query.pk in published.lone
@@ -122,11 +122,11 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
         if pair.pk not in kinds:
             continue
         held |= {row.document for row in pool if _is_written(row, relevant)}
-        if query.pk not in found:
+        if query.pk not in by_key:
             positive = [row.doc_id for row in pool if (row.before or 0) >= relevant]
-            found[query.pk] = _Query(query.query_id, rows.text_of(query), positive, [])
+            by_key[query.pk] = _Query(query.query_id, rows.text_of(query), positive, [])
         graded = [row for row in pool if row.after is not None]
-        found[query.pk].instructions.append(
+        by_key[query.pk].instructions.append(
             _Instruction(
                 pair,
                 [row.doc_id for row in graded if (row.after or 0) >= relevant],
@@ -140,29 +140,29 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
             )
         )
     published.leave_out({p.pk for p in published.pairs[ALTERED]} - set(kinds), held, NO_TYPE)
-    queries = list(found.values())
-    for one in queries:
-        one.instructions.sort(key=lambda its: rows.sort_key_in_query(its.pair))
-    if all(rows.is_number(one.query_id) for one in queries):
-        return sorted(queries, key=lambda one: int(one.query_id))
-    return sorted(queries, key=lambda one: one.query_id.encode())
+    queries = list(by_key.values())
+    for entry in queries:
+        entry.instructions.sort(key=lambda its: rows.sort_key_in_query(its.pair))
+    if all(rows.is_number(entry.query_id) for entry in queries):
+        return sorted(queries, key=lambda entry: int(entry.query_id))
+    return sorted(queries, key=lambda entry: entry.query_id.encode())
 
 
 def _reasons(published: Published) -> dict[tuple[int, int], str]:
     """Return machines' reasons why documents violate, by narrative and document."""
     narratives = [pair.versions[ALTERED].pk for pair in published.pairs[ALTERED]]
     claims = Judgment.objects.filter(narrative__in=narratives)
-    found = {}
+    reasons = {}
     for claim in counting_claims(published.project, claims, "candidate__document", "note"):
         document, note = claim.columns
         if note and claim.relevance is not None:
-            found[claim.narrative, document] = note
-    return found
+            reasons[claim.narrative, document] = note
+    return reasons
 
 
 def _instruction_types(pairs: Iterable[Pair]) -> dict[int, str]:
     """Return each pair's instruction type: from its narrative's note, else from its category."""
-    found = {}
+    types = {}
     pairs = list(pairs)
     narratives = Narrative.objects.filter(
         pk__in=[pair.versions[ALTERED].pk for pair in pairs], note__startswith=TYPE_NOTE
@@ -173,13 +173,13 @@ def _instruction_types(pairs: Iterable[Pair]) -> dict[int, str]:
         if kind not in CATEGORIES:
             kind = TYPES.get(pair.category, "")
         if kind:
-            found[pair.pk] = kind
-    if not found:
+            types[pair.pk] = kind
+    if not types:
         raise CannotHold(
             f"no pair has a category that FollowTable knows: {', '.join(sorted(TYPES))}. Give the "
             "pairs one of these"
         )
-    return found
+    return types
 
 
 def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[str, Any]:
@@ -189,14 +189,18 @@ def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[
         "query_positive": positive,
         "outs": [
             {
-                "instruction": texts[one.pair.pk],
-                "instruction_type": kinds[one.pair.pk],
+                "instruction": texts[instruction.pair.pk],
+                "instruction_type": kinds[instruction.pair.pk],
                 "query_positive": positive,
-                "instruction_positive": _file_names(one.positive),
-                "all_tables": _file_names(one.tables),
-                **({VIOLATIONS: _by_file_name(one.violations)} if one.violations else {}),
+                "instruction_positive": _file_names(instruction.positive),
+                "all_tables": _file_names(instruction.tables),
+                **(
+                    {VIOLATIONS: _by_file_name(instruction.violations)}
+                    if instruction.violations
+                    else {}
+                ),
             }
-            for one in query.instructions
+            for instruction in query.instructions
         ],
     }
 
@@ -211,5 +215,5 @@ def _by_file_name(reasons: dict[str, str]) -> dict[str, str]:
 
 def _ids(queries: list[_Query], numbers: list[str]) -> Iterator[tuple[Pair, str]]:
     for query, number in zip(queries, numbers, strict=True):
-        for place, one in enumerate(query.instructions):
-            yield one.pair, f"{number}_{place}"
+        for place, instruction in enumerate(query.instructions):
+            yield instruction.pair, f"{number}_{place}"

@@ -69,13 +69,13 @@ def pools(
     for pair, pool in selection.pooled_documents(project, of, side):
         while waiting is not None and place[waiting[0]] < place[pair.pk]:
             waiting = next(claimed_labels, None)
-        found = waiting is not None and waiting[0] == pair.pk
-        labels = waiting[1] if waiting is not None and found else {}
+        has_labels = waiting is not None and waiting[0] == pair.pk
+        labels = waiting[1] if waiting is not None and has_labels else {}
         yield (
             pair,
             [
-                _row(one, side, labels.get(one.doc_id), by_people=pair.pk in judged)
-                for one in report_rows(pool, report)
+                _row(document, side, labels.get(document.doc_id), by_people=pair.pk in judged)
+                for document in report_rows(pool, report)
             ],
         )
 

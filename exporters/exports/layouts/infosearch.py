@@ -86,19 +86,21 @@ def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
     """Return the further fields of each query, as far as known: core query, dimension, condition,
     keywords and short query.
     """
-    found: dict[int, dict[str, Any]] = {}
+    fields_of_pair: dict[int, dict[str, Any]] = {}
     for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
         stored, conditions = stored_fields_of(batch), conditions_of(batch, ALTERED)
         for pair in batch:
             of_pair = conditions.get(pair.pk, [])
             # A query of InfoSearch has exactly one condition, named after its dimension.
-            one = of_pair[0].text if len(of_pair) == 1 and of_pair[0].name == pair.category else ""
+            condition = (
+                of_pair[0].text if len(of_pair) == 1 and of_pair[0].name == pair.category else ""
+            )
             fields = {name: stored[pair.pk].fields.get(name) for name in KEPT}
             values = {
                 "core_id": stored[pair.pk].core,
                 "dimension": pair.category,
-                "condition": one,
+                "condition": condition,
                 **fields,
             }
-            found[pair.pk] = {name: value for name, value in values.items() if value}
-    return found
+            fields_of_pair[pair.pk] = {name: value for name, value in values.items() if value}
+    return fields_of_pair

@@ -114,7 +114,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         _write_grades(published, into, data, side, report)
     rows.write_pairs_file(published, into, data + rows.PAIRS)
     about.write(project, into)
-    corpus = next(one for one in into.files if one["name"] == data + rows.CORPUS)
+    corpus = next(file for file in into.files if file["name"] == data + rows.CORPUS)
     title = "".join(c for c in " ".join(project.name.split()) if c.isprintable() and c not in '"\\')
     with into.file(
         f"{module}/__init__.py", "The code that registers the sets with ir_datasets."
@@ -126,8 +126,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             sides=sides,
             sum=corpus["sha256"][:16],
             grades={
-                one.value: f"{one.name}: {one.sentence}" if one.sentence else one.name
-                for one in project.grades.order_by("value")
+                grade.value: f"{grade.name}: {grade.sentence}" if grade.sentence else grade.name
+                for grade in project.grades.order_by("value")
             },
         )
         stream.write(source.encode())

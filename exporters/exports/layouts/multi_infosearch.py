@@ -60,7 +60,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             "some, as a Multi-InfoSearch record needs"
         )
     _leave_out(published, records)
-    combinations = _combinations([one.pair for one in records])
+    combinations = _combinations([record.pair for record in records])
     with into.file(
         RECORDS, "A record for each pair: instruction, attributes, two documents."
     ) as stream:
@@ -68,7 +68,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             rows.write_json_line(stream, written)
     _write_documents(published, records, into)
     _write_attributes(published, records, into)
-    pairs = (one.pair for one in records)
+    pairs = (record.pair for record in records)
     rows.write_ids(into, ((p, f"{p.query.query_id}_{combinations[p.pk]}") for p in pairs))
     rows.write_pairs_file(published, into)
     about.write(project, into)
@@ -79,14 +79,14 @@ def _records(published: Published, report: Report) -> list[_Record]:
     """Return the records that can be made, in byte order of the pairs, without texts."""
     notes = _notes(published.pairs[ALTERED])
     asked = conditions_of(published.pairs[ALTERED], ALTERED)
-    found = []
+    records = []
     for pair, pool, answers in answered_pools(published, report):
         record = _make_record(
             published, pair, pool, answers, notes.get(pair.pk, ""), asked.get(pair.pk, [])
         )
         if record is not None:
-            found.append(record)
-    return found
+            records.append(record)
+    return records
 
 
 def _make_record(
@@ -97,7 +97,7 @@ def _make_record(
     note: str,
     asked: list[ConditionRecord],
 ) -> _Record | None:
-    attributes = {one.name: one.text for one in asked}
+    attributes = {condition.name: condition.text for condition in asked}
     if "" in attributes or len(attributes) < len(asked):
         return None
     relevant = published.project.relevant_from
@@ -115,8 +115,8 @@ def _make_record(
         pair,
         attributes,
         None
-        if all(one.negated is None for one in asked)
-        else [one.name for one in asked if one.negated],
+        if all(condition.negated is None for condition in asked)
+        else [condition.name for condition in asked if condition.negated],
         _document(pair, pool, note, {positive.doc_id, negative.doc_id}) or positive,
         positive,
         negative,
@@ -127,14 +127,14 @@ def _make_record(
 def _document(pair: Pair, pool: list[Row], note: str, rewritten: set[str]) -> Row | None:
     """Return the document that a record was made from: the one named in its note, or the first."""
     query_id = pair.query.query_id
-    known = {row.doc_id: row for row in pool}
+    by_doc_id = {row.doc_id: row for row in pool}
     number = 1
-    while (row := known.get(document_id(query_id, number))) is not None:
+    while (row := by_doc_id.get(document_id(query_id, number))) is not None:
         if source_note(query_id, number) == note:
             return row
         number += 1
     before = (row for row in pool if row.before is not None and row.doc_id not in rewritten)
-    return known.get(document_id(query_id, 1)) or next(before, None)
+    return by_doc_id.get(document_id(query_id, 1)) or next(before, None)
 
 
 def _notes(pairs: list[Pair]) -> dict[int, str]:
@@ -145,8 +145,12 @@ def _notes(pairs: list[Pair]) -> dict[int, str]:
 
 def _leave_out(published: Published, records: list[_Record]) -> None:
     """Publish only the pairs of the records, and list the others as left out."""
-    made = {one.pair.pk for one in records}
-    held = {row.document for one in records for row in (one.document, one.positive, one.negative)}
+    made = {record.pair.pk for record in records}
+    held = {
+        row.document
+        for record in records
+        for row in (record.document, record.positive, record.negative)
+    }
     if others := len(published.documents - held):
         published.notes.append(
             f"{others:,} documents of the published pairs have no place in a record."
@@ -156,7 +160,7 @@ def _leave_out(published: Published, records: list[_Record]) -> None:
 
 def _combinations(pairs: list[Pair]) -> dict[int, str]:
     """Return the number of each pair within its query: the one in its id, else a free one."""
-    found: dict[int, str] = {}
+    suffixes: dict[int, str] = {}
     taken: dict[int, set[str]] = {}
     for pair in sorted(pairs, key=rows.sort_key_in_query, reverse=True):
         its = taken.setdefault(pair.query.pk, set())
@@ -164,26 +168,28 @@ def _combinations(pairs: list[Pair]) -> dict[int, str]:
         if not suffix or suffix in its:
             suffix = next(str(n) for n in range(1, len(pairs) + 2) if str(n) not in its)
         its.add(suffix)
-        found[pair.pk] = suffix
-    return found
+        suffixes[pair.pk] = suffix
+    return suffixes
 
 
 def _record_fields(
     published: Published, records: list[_Record], combinations: dict[int, str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the records as written to the file, reading the texts of one record at a time."""
-    pairs = [one.pair for one in records]
+    pairs = [record.pair for record in records]
     kept = stored_fields_of(pairs)
     changed = published.narratives(ALTERED, pairs)
     reverse = published.narratives(REVERSED, pairs)
-    for one, (_, instructed), (_, reversed_) in zip(records, changed, reverse, strict=True):
-        texts = published.texts_of({r.document for r in (one.document, one.positive, one.negative)})
-        combination = combinations[one.pair.pk]
-        fields = kept[one.pair.pk].fields
+    for record, (_, instructed), (_, reversed_) in zip(records, changed, reverse, strict=True):
+        texts = published.texts_of(
+            {r.document for r in (record.document, record.positive, record.negative)}
+        )
+        combination = combinations[record.pair.pk]
+        fields = kept[record.pair.pk].fields
         lists = fields.get("attributes", {})
         attributes = {
             name: lists[name] if text == join_values(lists.get(name, [])) else text
-            for name, text in one.attributes.items()
+            for name, text in record.attributes.items()
         }
         metadata = {
             name: fields.get(name, attributes.get(name))
@@ -192,20 +198,20 @@ def _record_fields(
         }
         yield {
             **_without_none(dataset=fields.get("dataset")),
-            "query_id": one.pair.query.query_id,
-            "query": rows.query_text(one.pair),
-            "document": texts.get(one.document.document, ""),
-            "relevance": one.document.before or 0,
+            "query_id": record.pair.query.query_id,
+            "query": rows.query_text(record.pair),
+            "document": texts.get(record.document.document, ""),
+            "relevance": record.document.before or 0,
             **metadata,
             "attributes": attributes,
             "combo_id": int(combination) if rows.is_number(combination) else combination,
             "instructed_query": instructed,
             "reversed_query": reversed_,
             **_without_none(query_type=fields.get("query_type")),
-            "positive_doc": texts.get(one.positive.document, ""),
-            "hard_negative_doc": texts.get(one.negative.document, ""),
-            "violated_attributes": one.violated,
-            **_without_none(negated_attributes=one.negated),
+            "positive_doc": texts.get(record.positive.document, ""),
+            "hard_negative_doc": texts.get(record.negative.document, ""),
+            "violated_attributes": record.violated,
+            **_without_none(negated_attributes=record.negated),
         }
 
 
@@ -217,12 +223,12 @@ def _without_none(**fields: Any) -> dict[str, Any]:
 def _write_documents(published: Published, records: list[_Record], into: Writer) -> None:
     """Write the documents of each query: positives and hard negatives of its instructions."""
     by_query: dict[int, list[_Record]] = {}
-    for one in records:
-        by_query.setdefault(one.pair.query.pk, []).append(one)
+    for record in records:
+        by_query.setdefault(record.pair.query.pk, []).append(record)
     with into.file(DOCUMENTS, "The documents of each query, positive or hard negative.") as stream:
         stream.write(b"[")
         for place, its in enumerate(by_query.values()):
-            kinds = [(kind, row) for one in its for kind, row in _documents_by_type(one)]
+            kinds = [(kind, row) for record in its for kind, row in _documents_by_type(record)]
             texts = published.texts_of({row.document for _, row in kinds})
             entry = {
                 "query_id": its[0].pair.query.query_id,
@@ -238,23 +244,26 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
 
 def _write_attributes(published: Published, records: list[_Record], into: Writer) -> None:
     """Write the attributes that each document satisfies and violates: claimed, and verified."""
-    of = [one.pair for one in records]
+    of = [record.pair for record in records]
     chosen = conditions.chosen_names(published.project)
     holds = "What each document satisfies and violates, claimed and verified."
     with into.file(ATTRIBUTES, holds) as stream:
-        for one in conditions.documents(published.project, of):
-            if one.side == ALTERED:
+        for document in conditions.documents(published.project, of):
+            if document.side == ALTERED:
                 rows.write_json_line(
                     stream,
                     {
-                        "pair_id": one.pair_id,
-                        "doc_id": one.doc_id,
+                        "pair_id": document.pair_id,
+                        "doc_id": document.doc_id,
                         "claimed": _satisfied_and_violated(
-                            one,
-                            [conditions.claimed_answer(asked, chosen) for asked in one.conditions],
+                            document,
+                            [
+                                conditions.claimed_answer(asked, chosen)
+                                for asked in document.conditions
+                            ],
                         ),
                         "verified": _satisfied_and_violated(
-                            one, [asked.agreed for asked in one.conditions]
+                            document, [asked.agreed for asked in document.conditions]
                         ),
                     },
                 )
@@ -266,7 +275,7 @@ def _satisfied_and_violated(
     """Return the names of satisfied and violated attributes, or None if an answer is missing."""
     if None in answers:
         return None
-    names = [one.name for one in document.conditions]
+    names = [condition.name for condition in document.conditions]
     both = list(zip(names, answers, strict=True))
     return {
         "satisfied": [name for name, answer in both if answer == MET],

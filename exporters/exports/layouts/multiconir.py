@@ -92,27 +92,27 @@ def _ids(queries: list[_Query]) -> Iterator[tuple[Pair, str]]:
         here = query_id_of(query.domain, seen[query.domain]) if query.domain else str(number)
         seen[query.domain] += 1
         for mark, texts in (("", query.lists), ("n", query.natural)):
-            for k, one in texts.items():
-                yield one.pair, f"{here}_{k}{mark}"
+            for k, text in texts.items():
+                yield text.pair, f"{here}_{k}{mark}"
 
 
 def _queries(published: Published, report: Report) -> list[_Query]:
     """Return the rows that can be made, ordered by domain, by number, or by id."""
     by_query: dict[str, list[_Text]] = {}
-    for one in _texts(published, report):
-        by_query.setdefault(one.pair.query.query_id, []).append(one)
+    for text in _texts(published, report):
+        by_query.setdefault(text.pair.query.query_id, []).append(text)
     named = Query.objects.filter(project=published.project).exclude(domain="")
     domains = dict(named.values_list("query_id", "domain"))
-    found = [
+    queries = [
         row
         for query_id, its in by_query.items()
         if (row := _make_row(query_id, domains.get(query_id, ""), its))
     ]
-    if any(one.domain for one in found):
-        return sorted(found, key=_place_in_domain)
-    if all(rows.is_number(one.query_id) for one in found):
-        return sorted(found, key=lambda one: int(one.query_id))
-    return sorted(found, key=lambda one: one.query_id.encode())
+    if any(query.domain for query in queries):
+        return sorted(queries, key=_place_in_domain)
+    if all(rows.is_number(query.query_id) for query in queries):
+        return sorted(queries, key=lambda query: int(query.query_id))
+    return sorted(queries, key=lambda query: query.query_id.encode())
 
 
 def _place_in_domain(query: _Query) -> tuple[bytes, int, bytes]:
@@ -125,16 +125,16 @@ def _place_in_domain(query: _Query) -> tuple[bytes, int, bytes]:
 def _texts(published: Published, report: Report) -> list[_Text]:
     """Return the texts of pairs with documents that have an answer for every condition."""
     pairs = published.pairs[ALTERED]
-    texts = {pair.pk: text for pair, text in published.narratives(ALTERED, pairs)}
-    found = []
+    narratives = {pair.pk: text for pair, text in published.narratives(ALTERED, pairs)}
+    texts = []
     for pair, pool, answers in answered_pools(published, report):
-        conditions = tuple(one.text for one in next(iter(answers.values())).conditions)
+        conditions = tuple(condition.text for condition in next(iter(answers.values())).conditions)
         graded = {row.doc_id: row for row in pool if row.after is not None}
-        text = texts[pair.pk]
-        found.append(
+        text = narratives[pair.pk]
+        texts.append(
             _Text(pair, text, conditions, _is_numbered_list(text, conditions), graded, answers)
         )
-    return found
+    return texts
 
 
 def _is_numbered_list(text: str, conditions: tuple[str, ...]) -> bool:
@@ -147,12 +147,12 @@ def _is_numbered_list(text: str, conditions: tuple[str, ...]) -> bool:
 
 def _make_row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
     """Return the row of a query, as far as its texts grow by one condition each, or None."""
-    longest = max(texts, key=lambda one: len(one.conditions)).conditions
+    longest = max(texts, key=lambda text: len(text.conditions)).conditions
     lists: dict[int, _Text] = {}
     natural: dict[int, _Text] = {}
-    for one in texts:
-        if one.conditions == longest[: len(one.conditions)]:
-            (lists if one.as_list else natural).setdefault(len(one.conditions), one)
+    for text in texts:
+        if text.conditions == longest[: len(text.conditions)]:
+            (lists if text.as_list else natural).setdefault(len(text.conditions), text)
     most = next(k for k in range(len(longest) + 1) if k + 1 not in lists)
     lists = {k: lists[k] for k in range(1, most + 1)}
     natural = {k: natural[k] for k in sorted(natural) if k <= most}
@@ -163,7 +163,7 @@ def _make_row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
         frozenset(range(1, k + 1)) if natural else frozenset((k,)): k for k in range(1, most + 1)
     }
     positive, negatives = None, dict[int, int]()
-    for doc_id, answers in sorted(lists[most].answers.items(), key=lambda one: one[0].encode()):
+    for doc_id, answers in sorted(lists[most].answers.items(), key=lambda item: item[0].encode()):
         row = lists[most].pool.get(doc_id)
         met = most - len(answers.broken)
         # People found another number of met conditions than the machine claims.
@@ -181,10 +181,10 @@ def _make_row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
 def _leave_out(published: Published, queries: list[_Query]) -> None:
     """Publish only pairs and documents of a row, and list the other pairs as left out."""
     pairs = {
-        one.pair.pk
+        text.pair.pk
         for query in queries
         for its in (query.lists, query.natural)
-        for one in its.values()
+        for text in its.values()
     }
     held = {key for query in queries for key in (query.positive, *query.negatives.values())}
     if others := len(published.documents - held):
@@ -199,8 +199,8 @@ def _cells(published: Published, query: _Query) -> dict[str, str]:
     texts = published.texts_of({query.positive, *query.negatives.values()})
     return {
         "Domain": query.domain,
-        **{f"Query{k}": one.text for k, one in query.lists.items()},
-        **{f"Natural_Query{k}": one.text for k, one in query.natural.items()},
+        **{f"Query{k}": text.text for k, text in query.lists.items()},
+        **{f"Natural_Query{k}": text.text for k, text in query.natural.items()},
         "Positive": texts.get(query.positive, ""),
         **{f"HN{k}": texts.get(document, "") for k, document in query.negatives.items()},
     }

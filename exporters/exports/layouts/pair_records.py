@@ -33,8 +33,8 @@ def stored_fields_of(pairs: Sequence[Pair]) -> dict[int, StoredFields]:
         *("query__core", "query__core_given", "source_fields"),
     )
     return {
-        pk: StoredFields(model, domain, restates or "", core if given else "", source_fields)
-        for pk, model, domain, restates, core, given, source_fields in rows
+        pk: StoredFields(model, domain, restates or "", core if names_core else "", source_fields)
+        for pk, model, domain, restates, core, names_core, source_fields in rows
     }
 
 
@@ -45,11 +45,11 @@ def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, list[ConditionR
 
 
 def _conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[ConditionRecord]]:
-    found: dict[int, list[ConditionRecord]] = {}
+    by_narrative: dict[int, list[ConditionRecord]] = {}
     rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
     for narrative, *condition in rows.values_list("narrative", "name", "text", "negated"):
-        found.setdefault(narrative, []).append(ConditionRecord._make(condition))
-    return found
+        by_narrative.setdefault(narrative, []).append(ConditionRecord._make(condition))
+    return by_narrative
 
 
 def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:

@@ -157,48 +157,53 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     Raises CannotHold for what cannot be published.
     """
     publication = publication_of(project)
-    found = Published(project, publication, selection.pairs(project), selection.queries(project))
+    published = Published(
+        project, publication, selection.pairs(project), selection.queries(project)
+    )
     if shape.needs_texts and not publication.texts:
         raise CannotHold(
             "this layout consists of texts of documents, which the publication settings do not "
             "publish. Publish texts and name the licence, or choose a layout that can hold only ids"
         )
     if shape.claims or publication.claims:
-        found.machines = claimed.raters(project)
+        published.machines = claimed.raters(project)
     kept_out: dict[int, str] = {}
     changed = {}
     for side in COMPARED:
-        found.pairs[side], changed[side] = (
-            _choose_pairs(found, side, shape, kept_out if side == ALTERED else {}, report)
+        published.pairs[side], changed[side] = (
+            _choose_pairs(published, side, shape, kept_out if side == ALTERED else {}, report)
             if side in shape.sides
             else ([], 0)
         )
-    if not found.pairs[ALTERED]:
-        raise CannotHold(_nothing_to_publish(found, shape))
+    if not published.pairs[ALTERED]:
+        raise CannotHold(_nothing_to_publish(published, shape))
     if shape.change and not changed[ALTERED]:
         raise CannotHold(
             "the relevance of no document changed in any of the "
-            f"{len(found.pairs[ALTERED]):,} pairs, so nothing can be measured. Rewrite narratives "
-            "or judge more documents first"
+            f"{len(published.pairs[ALTERED]):,} pairs, so nothing can be measured. "
+            "Rewrite narratives or judge more documents first"
         )
     # A set whose qrels equal the original ones measures nothing.
     if shape.change and not changed[REVERSED]:
-        found.pairs[REVERSED] = []
-    found.left_out = _left_out(found, kept_out)
-    found.unsupported_ids += _unsupported_ids((pair.pair_id for pair in found.every_pair), shape)
-    found.unsupported_ids += _unsupported_ids(
-        (pair.query.query_id for pair in found.every_pair), shape
+        published.pairs[REVERSED] = []
+    published.left_out = _left_out(published, kept_out)
+    published.unsupported_ids += _unsupported_ids(
+        (pair.pair_id for pair in published.every_pair), shape
     )
-    if found.unsupported_ids:
+    published.unsupported_ids += _unsupported_ids(
+        (pair.query.query_id for pair in published.every_pair), shape
+    )
+    if published.unsupported_ids:
         signs = "".join(f" or the character {sign}" for sign in shape.refuses)
         raise CannotHold(
-            f"the id {found.unsupported_ids[0]!r} has white space{signs}, which this layout cannot "
-            "hold. Load the collection with other ids, or use the trec export, which can hold these"
+            f"the id {published.unsupported_ids[0]!r} has white space{signs}, "
+            "which this layout cannot hold. Load the collection with other ids, "
+            "or use the trec export, which can hold these"
         )
     if shape.lone_queries:
-        _add_lone_queries(found)
-    _check_documents(found)
-    return found
+        _add_lone_queries(published)
+    _check_documents(published)
+    return published
 
 
 def size(project: Project) -> int:
@@ -212,7 +217,7 @@ def size(project: Project) -> int:
     )
 
 
-def _nothing_to_publish(found: Published, shape: Shape) -> str:
+def _nothing_to_publish(published: Published, shape: Shape) -> str:
     if not shape.change:
         return (
             "no instruction pair can be published: a pair needs documents that people judged, or "
@@ -222,25 +227,25 @@ def _nothing_to_publish(found: Published, shape: Shape) -> str:
         "no instruction pair can be published: a pair needs documents with an earlier "
         "relevance and with an agreed one under its altered narrative. Judge one first"
     )
-    if not found.machines and any(pair.claims for pair in found.all_pairs):
+    if not published.machines and any(pair.claims for pair in published.all_pairs):
         return f"{sentence}, or publish claimed labels in the publication settings"
     return sentence
 
 
 def _choose_pairs(
-    found: Published, side: str, shape: Shape, kept_out: dict[int, str], report: Report
+    published: Published, side: str, shape: Shape, kept_out: dict[int, str], report: Report
 ) -> tuple[list[Pair], int]:
     """Return the pairs with the grades that the layout requires, and how many grades changed."""
-    counts = found.counts
+    counts = published.counts
     chosen: list[Pair] = []
     changed = 0
-    claims = bool(found.machines)
-    of = grades.pairs_with_grades(found.all_pairs, side, claims=claims)
+    claims = bool(published.machines)
+    of = grades.pairs_with_grades(published.all_pairs, side, claims=claims)
     if not shape.change and side != ALTERED:
         # The paper's record needs the altered narrative.
-        published = {pair.pk for pair in found.pairs[ALTERED]}
-        of = [pair for pair in of if pair.pk in published]
-    for pair, rows in grades.pools(found.project, of, side, report, claims=claims):
+        of_altered = {pair.pk for pair in published.pairs[ALTERED]}
+        of = [pair for pair in of if pair.pk in of_altered]
+    for pair, rows in grades.pools(published.project, of, side, report, claims=claims):
         before = sum(row.before is not None for row in rows)
         after = sum(row.after is not None for row in rows)
         if not after or (shape.change and not before):
@@ -250,8 +255,8 @@ def _choose_pairs(
         differing = sum(row.changed for row in rows)
         changed += differing
         held = [row for row in rows if shape.holds(row)]
-        found.documents |= {row.document for row in held}
-        found.unsupported_ids += _unsupported_ids((row.doc_id for row in held), shape)[:1]
+        published.documents |= {row.document for row in held}
+        published.unsupported_ids += _unsupported_ids((row.doc_id for row in held), shape)[:1]
         if side != ALTERED:
             continue
         for key, number in (
@@ -267,32 +272,32 @@ def _choose_pairs(
     return chosen, changed
 
 
-def _add_lone_queries(found: Published) -> None:
+def _add_lone_queries(published: Published) -> None:
     """Publish the queries without an instruction pair, with the documents relevant before."""
-    with_pair = {pair.query.pk for pair in found.all_pairs}
-    lone = [query for query in found.queries if query.pk not in with_pair]
+    with_pair = {pair.query.pk for pair in published.all_pairs}
+    lone = [query for query in published.queries if query.pk not in with_pair]
     for batch in ordered_rows.batches(lone, ordered_rows.BATCH):
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch],
-            prior_relevance__gte=found.project.relevant_from,
+            prior_relevance__gte=published.project.relevant_from,
         ).order_by(ordered_rows.bytewise("document__doc_id"))
         for query, document, doc_id in ordered_rows.stream_rows(
             rows, "query", "document", "document__doc_id"
         ):
-            found.lone.setdefault(query, []).append(doc_id)
-            found.lone_documents.add(document)
-    found.documents |= found.lone_documents
-    found.left_out = [one for one in found.left_out if one["why"] != NO_PAIR]
-    found.lone |= {query.pk: found.lone.get(query.pk, []) for query in lone}
+            published.lone.setdefault(query, []).append(doc_id)
+            published.lone_documents.add(document)
+    published.documents |= published.lone_documents
+    published.left_out = [omission for omission in published.left_out if omission["why"] != NO_PAIR]
+    published.lone |= {query.pk: published.lone.get(query.pk, []) for query in lone}
 
 
-def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
+def _left_out(published: Published, kept_out: dict[int, str]) -> list[LeftOut]:
     """Return the queries and pairs that are not published under altered narratives, and why."""
-    chosen = {pair.pk for pair in found.pairs[ALTERED]}
-    with_pair = {pair.query.pk for pair in found.all_pairs}
+    chosen = {pair.pk for pair in published.pairs[ALTERED]}
+    with_pair = {pair.query.pk for pair in published.all_pairs}
     left = [
         LeftOut(query_id=query.query_id, pair_id="", why=NO_PAIR)
-        for query in found.queries
+        for query in published.queries
         if query.pk not in with_pair
     ]
     return left + [
@@ -301,7 +306,7 @@ def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
             pair_id=pair.pair_id,
             why=pair.left_out or kept_out.get(pair.pk, NO_LINE),
         )
-        for pair in found.all_pairs
+        for pair in published.all_pairs
         if pair.pk not in chosen
     ]
 
@@ -309,20 +314,20 @@ def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
 def _unsupported_ids(ids: Iterable[str], shape: Shape) -> list[str]:
     """Return the ids that a layout cannot hold: readers split at white space."""
     return [
-        one
-        for one in ids
-        if any(letter.isspace() for letter in one) or any(sign in one for sign in shape.refuses)
+        id_
+        for id_ in ids
+        if any(letter.isspace() for letter in id_) or any(sign in id_ for sign in shape.refuses)
     ]
 
 
-def _check_documents(found: Published) -> None:
-    counts = found.counts
-    counts["layout_documents"] = len(found.documents)
-    if not found.publication.texts:
+def _check_documents(published: Published) -> None:
+    counts = published.counts
+    counts["layout_documents"] = len(published.documents)
+    if not published.publication.texts:
         return
     without = marked = 0
     long: list[tuple[str, int]] = []
-    for doc_id, length, markup in _rows(found.project, found.documents, "length", "markup"):
+    for doc_id, length, markup in _rows(published.project, published.documents, "length", "markup"):
         without += length is None
         marked += markup != Document.Markup.PLAIN
         if (length or 0) > MOST_CHARACTERS:
@@ -333,7 +338,7 @@ def _check_documents(found: Published) -> None:
             f"the text of document {long[0][0]} has {long[0][1]:,} characters, and a line of a "
             f"layout holds at most {MOST_CHARACTERS:,}. Load it in parts, or switch texts off"
         )
-    if without == len(found.documents):
+    if without == len(published.documents):
         raise CannotHold(
             f"none of the {without:,} candidates has a text in this project. Load the texts, or "
             "switch texts off to publish only ids"
@@ -345,9 +350,9 @@ def _check_documents(found: Published) -> None:
 def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
     """Yield doc_id and these fields of the wanted documents in byte order of doc_id."""
     rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
-    for pk, *found in ordered_rows.stream_rows(rows, "pk", "doc_id", *fields):
+    for pk, *values in ordered_rows.stream_rows(rows, "pk", "doc_id", *fields):
         if pk in wanted:
-            yield tuple(found)
+            yield tuple(values)
 
 
 def _texts(project: Project, wanted: set[int]) -> Iterator[Text]:

@@ -45,8 +45,10 @@ def write_corpus(
         texts = published.texts()
         if passages and published.publication.texts:
             texts = corpus_rows(published.project, texts)
-        for one in texts:
-            write_json_line(stream, {"_id": one.doc_id, "title": one.title, "text": one.text})
+        for document in texts:
+            write_json_line(
+                stream, {"_id": document.doc_id, "title": document.title, "text": document.text}
+            )
 
 
 def write_pairs_file(published: Published, into: Writer, name: str = PAIRS) -> None:

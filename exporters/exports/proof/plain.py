@@ -60,21 +60,21 @@ def mteb(folder: Path) -> Content:
 
 def of_configs(load: Callable[[str], Rows]) -> Content:
     """Return the content of the rows of each config; `load` returns the rows of one."""
-    found = Content()
+    content = Content()
     for row in load("corpus"):
-        found.add("documents", row["_id"], row["title"], row["text"])
+        content.add("documents", row["_id"], row["title"], row["text"])
     for row in load("queries"):
-        found.add("queries", row["_id"], row["text"])
+        content.add("queries", row["_id"], row["text"])
     for row in load("instruction"):
-        found.add("instructions", row["query-id"], row["instruction"])
+        content.add("instructions", row["query-id"], row["instruction"])
     for row in load("top_ranked"):
-        found.add("candidates", row["query-id"], list(row["corpus-ids"]))
+        content.add("candidates", row["query-id"], list(row["corpus-ids"]))
     for row in load("qrel_diff"):
-        found.add("changed documents", row["query-id"], list(row["corpus-ids"]))
+        content.add("changed documents", row["query-id"], list(row["corpus-ids"]))
     for row in load("default"):
         pair, side = side_of(row["query-id"])
-        found.add_grade(side, pair, row["corpus-id"], int(row["score"]))
-    return found
+        content.add_grade(side, pair, row["corpus-id"], int(row["score"]))
+    return content
 
 
 # --- beir -----------------------------------------------------------------------------------------
@@ -87,9 +87,9 @@ def splits(folder: Path) -> list[str]:
 
 def beir(folder: Path) -> Content:
     """Read the folder like BEIR's GenericDataLoader."""
-    found = Content()
+    content = Content()
     for row in json_lines(folder / "corpus.jsonl"):
-        found.add("documents", row["_id"], row["title"], row["text"])
+        content.add("documents", row["_id"], row["title"], row["text"])
     queries = {row["_id"]: row["text"] for row in json_lines(folder / "queries.jsonl")}
     for split in splits(folder):
         lines: dict[str, dict[str, int]] = {}
@@ -98,19 +98,19 @@ def beir(folder: Path) -> Content:
             next(table)
             for query_id, doc_id, score in table:
                 lines.setdefault(query_id, {})[doc_id] = int(score)
-        add_split(found, queries, lines)
-    return found
+        add_split(content, queries, lines)
+    return content
 
 
 def add_split(
-    found: Content, queries: Mapping[str, str], qrels: Mapping[str, Mapping[str, int]]
+    content: Content, queries: Mapping[str, str], qrels: Mapping[str, Mapping[str, int]]
 ) -> None:
     """Add a split: its grades, and the queries that have one."""
     for query_id, grades in qrels.items():
-        found.add("queries", query_id, queries[query_id])
+        content.add("queries", query_id, queries[query_id])
         pair, side = side_of(query_id)
         for doc_id, relevance in grades.items():
-            found.add_grade(side, pair, doc_id, relevance)
+            content.add_grade(side, pair, doc_id, relevance)
 
 
 # --- ir-datasets ----------------------------------------------------------------------------------
@@ -123,20 +123,20 @@ def data_of(folder: Path) -> Path:
 
 def ir_datasets(folder: Path) -> Content:
     """Read the data of the package."""
-    found, data = Content(), data_of(folder)
+    content, data = Content(), data_of(folder)
     for row in json_lines(data / "corpus.jsonl"):
-        found.add("documents", row["_id"], row["title"], row["text"])
+        content.add("documents", row["_id"], row["title"], row["text"])
     for path in sorted(data.glob("qrels.*.txt")):
         side = path.name.split(".")[1]
         for row in json_lines(data / f"queries.{side}.jsonl"):
             fields = (row[name] for name in ("query_id", "title", "description", "narrative"))
-            found.add(f"queries {side}", *fields)
+            content.add(f"queries {side}", *fields)
         with (data / f"candidates.{side}.run").open(encoding="utf-8") as run:
             for line in run:
                 query_id, _, doc_id, _, score, _ = line.split(" ")
-                found.add(f"candidates {side}", query_id, doc_id, float(score))
-        _add_qrels(found, side, path)
-    return found
+                content.add(f"candidates {side}", query_id, doc_id, float(score))
+        _add_qrels(content, side, path)
+    return content
 
 
 # --- trec -----------------------------------------------------------------------------------------
@@ -150,14 +150,14 @@ def trec_files(folder: Path) -> dict[str, Path]:
 
 def trec(folder: Path) -> Content:
     """Read the qrels and the candidates of a TREC export."""
-    found = Content()
+    content = Content()
     for side, path in trec_files(folder).items():
-        _add_qrels(found, side, path)
+        _add_qrels(content, side, path)
     if (path := candidates_of(folder)).exists():
         with path.open(encoding="utf-8") as run:
             for query_id, _, doc_id, _, score, _ in map(str.split, run):
-                found.add("candidates", query_id, doc_id, float(score))
-    return found
+                content.add("candidates", query_id, doc_id, float(score))
+    return content
 
 
 def candidates_of(folder: Path) -> Path:
@@ -165,9 +165,9 @@ def candidates_of(folder: Path) -> Path:
     return folder / CANDIDATES
 
 
-def _add_qrels(found: Content, side: str, path: Path) -> None:
+def _add_qrels(content: Content, side: str, path: Path) -> None:
     if not path.stat().st_size:
         return
     with open_source(path) as source:
         for line in read_qrels(source):
-            found.add_grade(side, line.query_id, line.doc_id, line.relevance)
+            content.add_grade(side, line.query_id, line.doc_id, line.relevance)

@@ -72,8 +72,8 @@ def prove(folder: Path) -> Proof:
         layout=layout,
         manifest_sha256=hashlib.sha256(content).hexdigest(),
         expected={
-            part: {"count": one.count, "sum": one.digest}
-            for part, one in sorted(expected.parts.items())
+            part: {"count": part_content.count, "sum": part_content.digest}
+            for part, part_content in sorted(expected.parts.items())
         },
         oracle=best,
         results=[
@@ -125,13 +125,15 @@ def _result(
         result["result"], result["says"] = NOT_INSTALLED, [reader.install]
         return result
     try:
-        found = reader.read(folder)
+        content = reader.read(folder)
     except Exception as error:  # noqa: BLE001 (whatever a tool raises is what is reported of it)
         result["result"], result["says"] = FAILED, [f"{type(error).__name__}: {error}"]
         return result
-    result["counts"] = {part: one.count for part, one in sorted(found.parts.items())}
-    result["oracle"] = measured(found.qrels)
-    result["says"] = _differences(reader, expected, found)
+    result["counts"] = {
+        part: part_content.count for part, part_content in sorted(content.parts.items())
+    }
+    result["oracle"] = measured(content.qrels)
+    result["says"] = _differences(reader, expected, content)
     if result["oracle"] != best:
         result["says"].append("The oracle gets other values on the grades that were read.")
     if result["says"]:
@@ -139,11 +141,11 @@ def _result(
     return result
 
 
-def _differences(reader: Reader, expected: Content, found: Content) -> list[str]:
+def _differences(reader: Reader, expected: Content, content: Content) -> list[str]:
     """Return sentences about the parts that a tool read differently from the files."""
     differences = []
-    for part in sorted({*filter(reader.reads, expected.parts), *found.parts}):
-        wanted, got = expected.parts.get(part), found.parts.get(part)
+    for part in sorted({*filter(reader.reads, expected.parts), *content.parts}):
+        wanted, got = expected.parts.get(part), content.parts.get(part)
         if wanted is None or got is None:
             differences.append(f"{part}: {'not expected' if wanted is None else 'not read'}.")
         elif wanted.count != got.count:

@@ -111,21 +111,21 @@ def _text(value: Any) -> Any:
     """Return a value of mlcroissant with bytes decoded to text."""
     if isinstance(value, bytes):
         return value.decode()
-    return [_text(one) for one in value] if isinstance(value, list) else value
+    return [_text(item) for item in value] if isinstance(value, list) else value
 
 
 def _beir(folder: Path) -> Content:
     """Load each split with BEIR's GenericDataLoader."""
     os.environ["TQDM_DISABLE"] = "1"
     loader: Any = import_module("beir.datasets.data_loader")
-    found = Content()
+    content = Content()
     for place, split in enumerate(plain.splits(folder)):
         corpus, queries, qrels = loader.GenericDataLoader(data_folder=str(folder)).load(split=split)
         if not place:
             for doc_id, document in corpus.items():
-                found.add("documents", doc_id, document["title"], document["text"])
-        plain.add_split(found, queries, qrels)
-    return found
+                content.add("documents", doc_id, document["title"], document["text"])
+        plain.add_split(content, queries, qrels)
+    return content
 
 
 def _ir_datasets(folder: Path) -> Content:
@@ -139,59 +139,59 @@ def _ir_datasets(folder: Path) -> Content:
             module: Any = import_module(package.name)
         finally:
             sys.path.remove(str(folder))
-        found = Content()
+        content = Content()
         for place, (name, dataset) in enumerate(module.datasets().items()):
             side = name.rpartition("/")[2]
             if not place:
                 for doc in dataset.docs_iter():
-                    found.add("documents", *doc[:3])
+                    content.add("documents", *doc[:3])
             for query in dataset.queries_iter():
-                found.add(f"queries {side}", *query)
+                content.add(f"queries {side}", *query)
             for line in dataset.qrels_iter():
-                found.add_grade(side, line.query_id, line.doc_id, line.relevance)
+                content.add_grade(side, line.query_id, line.doc_id, line.relevance)
             for line in dataset.scoreddocs_iter():
-                found.add(f"candidates {side}", line.query_id, line.doc_id, line.score)
-        return found
+                content.add(f"candidates {side}", line.query_id, line.doc_id, line.score)
+        return content
 
 
 def _ir_measures(folder: Path) -> Content:
     """Read the qrels and the candidates with ir_measures."""
     ir_measures: Any = import_module("ir_measures")
-    found = Content()
+    content = Content()
     for side, path in plain.trec_files(folder).items():
         for line in ir_measures.read_trec_qrels(str(path)):
-            found.add_grade(side, line.query_id, line.doc_id, line.relevance)
+            content.add_grade(side, line.query_id, line.doc_id, line.relevance)
     if (run := plain.candidates_of(folder)).exists():
         for line in ir_measures.read_trec_run(str(run)):
-            found.add("candidates", line.query_id, line.doc_id, line.score)
-    return found
+            content.add("candidates", line.query_id, line.doc_id, line.score)
+    return content
 
 
 def _pytrec_eval(folder: Path) -> Content:
     """Read the qrels and the candidates with pytrec_eval."""
     pytrec_eval: Any = import_module("pytrec_eval")
-    found = Content()
+    content = Content()
     for side, path in plain.trec_files(folder).items():
         with path.open(encoding="utf-8") as stream:
             for query_id, grades in pytrec_eval.parse_qrel(stream).items():
                 for doc_id, relevance in grades.items():
-                    found.add_grade(side, query_id, doc_id, relevance)
+                    content.add_grade(side, query_id, doc_id, relevance)
     if (run := plain.candidates_of(folder)).exists():
         with run.open(encoding="utf-8") as stream:
             for query_id, scores in pytrec_eval.parse_run(stream).items():
                 for doc_id, score in scores.items():
-                    found.add("candidates", query_id, doc_id, score)
-    return found
+                    content.add("candidates", query_id, doc_id, score)
+    return content
 
 
 def _pyterrier(folder: Path) -> Content:
     """Read the qrels with PyTerrier."""
     pyterrier: Any = import_module("pyterrier")
-    found = Content()
+    content = Content()
     for side, path in plain.trec_files(folder).items():
         for line in pyterrier.io.read_qrels(str(path)).itertuples():
-            found.add_grade(side, line.qid, line.docno, int(line.label))
-    return found
+            content.add_grade(side, line.qid, line.docno, int(line.label))
+    return content
 
 
 def _own_reader(layout: str) -> Callable[[Path], Content]:
@@ -238,11 +238,11 @@ def tools_for(layout: str) -> Tools:
     tools = Tools([], [])
     for reader in READERS:
         if layout in reader.layouts:
-            known = reader.version()
-            if known is None:
+            version = reader.version()
+            if version is None:
                 tools.missing.append(reader.package)
             elif reader.package == OWN_READER:
                 tools.installed.append("Rejudge’s own reader")
             else:
-                tools.installed.append(f"{reader.package} {known}")
+                tools.installed.append(f"{reader.package} {version}")
     return tools

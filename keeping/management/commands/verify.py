@@ -42,10 +42,12 @@ class Command(RejudgeCommand):
         """Verify the projects and report the faults."""
         earlier = _read_earlier_ends(options["against"]) if options["against"] else {}
         with snapshot():
-            results = [verify(one, earlier) for one in _projects(options["project"], earlier)]
+            results = [
+                verify(project, earlier) for project in _projects(options["project"], earlier)
+            ]
         if options["keep"]:
             _write_ends_file(options["keep"], results)
-        differences = sum(one.wrong for one in results)
+        differences = sum(result.wrong for result in results)
         if options["json"]:
             self.stdout.write(json.dumps(_as_json(results), indent=2))
         else:
@@ -54,20 +56,22 @@ class Command(RejudgeCommand):
             raise CommandError(f"Differences from the chains: {differences:,}.")
 
     def _print_faults(self, results: list[Verification]) -> None:
-        for one in results:
-            rows = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.rows.items()))
-            name = one.project or "The installation"
-            self.stdout.write(f"{name}: {rows or 'nothing'}; {one.links:,} links; sum {one.sum}")
-            for fault in one.faults:
+        for result in results:
+            rows = ", ".join(f"{count:,} {kind}" for kind, count in sorted(result.rows.items()))
+            name = result.project or "The installation"
+            self.stdout.write(
+                f"{name}: {rows or 'nothing'}; {result.links:,} links; sum {result.sum}"
+            )
+            for fault in result.faults:
                 self.stdout.write(f"  {fault.sentence}")
-            if one.wrong > len(one.faults):
-                self.stdout.write(f"  and {one.wrong - len(one.faults):,} more")
+            if result.wrong > len(result.faults):
+                self.stdout.write(f"  and {result.wrong - len(result.faults):,} more")
 
 
 def _projects(slug: str | None, earlier: dict[ChainPlace, End]) -> list[Project | None]:
     if slug is None:
         projects = list(Project.objects.order_by("slug"))
-        gone = {name for name, _chain in earlier if name} - {one.slug for one in projects}
+        gone = {name for name, _chain in earlier if name} - {project.slug for project in projects}
         if gone:
             raise CommandError(f"Projects gone since then: {', '.join(sorted(gone))}.")
         return [None, *projects]
@@ -87,8 +91,8 @@ def _read_earlier_ends(path: Path) -> dict[ChainPlace, End]:
 def _write_ends_file(path: Path, results: list[Verification]) -> None:
     try:
         with path.open("x", encoding="utf-8") as stream:
-            for one in results:
-                stream.writelines(write_ends(one))
+            for result in results:
+                stream.writelines(write_ends(result))
     except FileExistsError as error:
         raise CommandError(f"{path} already exists. Name a new file.") from error
     except OSError as error:
@@ -97,17 +101,17 @@ def _write_ends_file(path: Path, results: list[Verification]) -> None:
 
 def _as_json(results: list[Verification]) -> dict[str, Any]:
     return {
-        "wrong": sum(one.wrong for one in results),
+        "wrong": sum(result.wrong for result in results),
         "projects": [
             {
-                "project": one.project or None,
-                "rows": dict(sorted(one.rows.items())),
-                "links": one.links,
-                "chains": len(one.ends),
-                "sum": one.sum,
-                "wrong": one.wrong,
-                "faults": [fault.as_json() for fault in one.faults],
+                "project": result.project or None,
+                "rows": dict(sorted(result.rows.items())),
+                "links": result.links,
+                "chains": len(result.ends),
+                "sum": result.sum,
+                "wrong": result.wrong,
+                "faults": [fault.as_json() for fault in result.faults],
             }
-            for one in results
+            for result in results
         ],
     }
