@@ -9,9 +9,9 @@ from django.db import models
 
 from annotate.projects.models import Project
 from base.control_characters import code_not_in_names
-from exporters.exports import manifest
 from exporters.exports.access import ARCHIVE
 from exporters.exports.files import delete_folder
+from exporters.exports.manifest import manifest
 from exporters.exports.models import Export
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release

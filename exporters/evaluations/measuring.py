@@ -35,7 +35,7 @@ from exporters.evaluations.system_measures import (
 from exporters.evaluations.systems import MOST_LINES
 from exporters.exports import actions
 from exporters.exports.files import read_rows
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.releases import actions as releasing
 from formats.source import open_source
 from formats.trec_qrels import read_qrels

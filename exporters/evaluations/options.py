@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from exporters.exports.labels import ir_evaluator
+from exporters.exports.selection.labels import ir_evaluator
 
 if TYPE_CHECKING:
     from measures import Measurement

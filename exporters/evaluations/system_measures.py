@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from exporters.evaluations.trec_measures import IR, JUDGED, IrMeasures, is_quick
-from exporters.exports.labels import Grades, compliance, gold_documents
+from exporters.exports.selection.labels import Grades, compliance, gold_documents
 from measures import (
     Measurement,
     Scores,

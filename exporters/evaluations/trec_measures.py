@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import ir_measures
 
-from exporters.exports.labels import Grades, ir_evaluator
+from exporters.exports.selection.labels import Grades, ir_evaluator
 from measures import Scores
 
 # The default measures; the option ir.measures replaces them.

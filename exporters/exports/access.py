@@ -15,7 +15,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from base.lookup import first_or_404
-from exporters.exports import manifest
+from exporters.exports.manifest import manifest
 from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF
 

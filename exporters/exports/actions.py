@@ -17,7 +17,6 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from base.errors import Refused
 from base.snapshot import snapshot
-from exporters.exports import jsonl, manifest, paired_qrels
 from exporters.exports.access import ARCHIVE, BLIND
 from exporters.exports.files import Edition, Writer, delete_folder, pack
 from exporters.exports.layouts import (
@@ -26,12 +25,15 @@ from exporters.exports.layouts import (
     followtable,
     infosearch,
     ir_datasets,
+    jsonl,
     mteb,
     multi_infosearch,
     multiconir,
+    paired_qrels,
 )
 from exporters.exports.layouts.published import size as layout_size
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest import manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.progress import Report
 from exporters.exports.proof import proving

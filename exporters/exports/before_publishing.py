@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports import selection
 from exporters.exports.layouts import grades
-from exporters.exports.ordered_rows import batches, stream_rows
-from exporters.exports.selection import Pair
+from exporters.exports.selection import selection
+from exporters.exports.selection.ordered_rows import batches, stream_rows
+from exporters.exports.selection.selection import Pair
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
 # Texts with fewer characters are listed as very short.

@@ -19,13 +19,14 @@ from annotate.projects.models import Membership, Project
 from audit.checks.machines import undecided_sentence
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
-from exporters.exports import before_publishing, selection
+from exporters.exports import before_publishing
 from exporters.exports.actions import LAYOUTS, WRITERS
 from exporters.exports.before_publishing import KINDS, Finding
 from exporters.exports.layouts.citation import missing
 from exporters.exports.layouts.published import MOST_CHARACTERS
 from exporters.exports.models import Export, Publication, publication_of
-from exporters.exports.selection import Pair
+from exporters.exports.selection import selection
+from exporters.exports.selection.selection import Pair
 
 FIELDS = (
     "texts",

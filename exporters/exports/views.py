@@ -14,10 +14,11 @@ from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
-from exporters.exports import access, actions, downloads, manifest, publishing
+from exporters.exports import access, actions, downloads, publishing
 from exporters.exports.before_publishing import MOST
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.job_page import job_page
+from exporters.exports.manifest import manifest
 from exporters.exports.models import Export, publication_of
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.readers import tools_for

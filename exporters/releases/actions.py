@@ -22,13 +22,14 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused
 from base.snapshot import snapshot
-from exporters.exports import manifest, selection
 from exporters.exports.access import BLIND
 from exporters.exports.actions import FORMATS, WRITERS, check_format, write
 from exporters.exports.files import BUFFER, Edition, FileFacts, Writer, pack
 from exporters.exports.layouts import about
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest import manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export, publication_of
+from exporters.exports.selection import selection
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
 from formats.texts import CannotHold

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeVar
 
 from annotate.pairs.models import Narrative
-from exporters.exports import manifest
+from exporters.exports.manifest import manifest
 from exporters.releases import contents
 
 # Values in place of a grade if the qrels have none.

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from annotate.pairs.models import Narrative
 from exporters.exports.files import FileFacts
-from exporters.exports.manifest import Manifest, Rule
+from exporters.exports.manifest.manifest import Manifest, Rule
 from exporters.releases import contents, file_store
 from exporters.releases.changes import (
     ABSENT,

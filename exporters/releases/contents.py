@@ -13,7 +13,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.citation import creators_of
-from exporters.exports.manifest import (
+from exporters.exports.manifest.manifest import (
     COUNTS,
     Manifest,
     OracleValues,
@@ -22,9 +22,9 @@ from exporters.exports.manifest import (
     add_derived_counts,
     count_key,
 )
+from exporters.exports.manifest.rule_facts import KindFacts
 from exporters.exports.models import publication_of
-from exporters.exports.naming import published_names
-from exporters.exports.rule_facts import KindFacts
+from exporters.exports.selection.naming import published_names
 from exporters.releases.models import Release
 
 Entry = TypeVar("Entry")

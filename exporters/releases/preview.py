@@ -24,9 +24,9 @@ from audit.reviews.models import Decision, Review
 from audit.reviews.passes import narratives_to_decide
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, QueueFilter
-from exporters.exports import checks, selection
-from exporters.exports.selection import Pair
-from exporters.exports.tally import standing_decisions
+from exporters.exports.selection import checks, selection
+from exporters.exports.selection.selection import Pair
+from exporters.exports.selection.tally import standing_decisions
 
 
 class PairOutsideRange(NamedTuple):

@@ -10,11 +10,12 @@ from django.conf import settings
 
 from annotate.projects.models import Membership, Project
 from base.snapshot import snapshot
-from exporters.exports import paired_qrels, publishing
+from exporters.exports import publishing
 from exporters.exports.actions import WRITERS
 from exporters.exports.before_publishing import KINDS
 from exporters.exports.files import Writer
-from exporters.exports.manifest import Manifest
+from exporters.exports.layouts import paired_qrels
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.releases.actions import format_names
 from exporters.releases.changes_since import changes_since

@@ -23,11 +23,11 @@ from base.errors import Refused
 from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
-from exporters.exports import manifest
 from exporters.exports.access import BLIND
 from exporters.exports.downloads import ANY_FILE
 from exporters.exports.files import FileFacts
 from exporters.exports.job_page import job_page
+from exporters.exports.manifest import manifest
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing

@@ -18,8 +18,9 @@ from audit.checks import actions
 from audit.checks.machines import choose_machine
 from audit.models import Decision, Review, Sample
 from audit.reviews.criteria import FOLLOWTABLE
-from exporters.exports import claimed, publishing, selection
-from exporters.exports.paired_qrels import size
+from exporters.exports import publishing
+from exporters.exports.layouts.paired_qrels import size
+from exporters.exports.selection import claimed, selection
 from exporters.releases import comparison, contents
 from exporters.releases.preview import preview
 from tests import factories

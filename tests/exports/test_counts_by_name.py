@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotate.models import Judgment
 from annotate.topics.removal import QUERIES
-from exporters.exports.manifest import FIGURES, add_derived_counts, figures
+from exporters.exports.manifest.manifest import FIGURES, add_derived_counts, figures
 from exporters.releases import contents
 from exporters.releases.preview import preview
 from tests import factories

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 
 from annotate.models import Judgment, Project
-from exporters.exports.manifest import COUNTS
+from exporters.exports.manifest.manifest import COUNTS
 from tests import factories
 
 

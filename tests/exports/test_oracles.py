@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from exporters.exports.oracles import measure
+from exporters.exports.proof.oracles import measure
 from formats.records import Qrel
 from tests import factories
 from tests.checks.checking import claimed_scene

@@ -12,8 +12,8 @@ from annotate.collection import intake
 from annotate.models import Candidate, InstructionPair, Judgment
 from audit.checks.machines import choose_machine
 from exporters.evaluations.measuring import read_collection
-from exporters.exports.labels import gold_documents
 from exporters.exports.models import Publication
+from exporters.exports.selection.labels import gold_documents
 from formats.registry import lookup
 from tests import factories
 

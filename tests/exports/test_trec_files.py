@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotate.models import Adjudication, Candidate, InstructionPair, Judgment, Run
 from annotate.pairs.pool import candidates_to_judge
-from exporters.exports import selection
+from exporters.exports.selection import selection
 from tests import factories
 from tests.exports.conftest import AT, LATER
 
@@ -270,7 +270,7 @@ def test_an_export_does_not_depend_on_other_projects(tides, write):
 
 
 def test_pairs_of_several_cursors_keep_their_order(db, write, monkeypatch):
-    monkeypatch.setattr("exporters.exports.ordered_rows.BATCH", 2)
+    monkeypatch.setattr("exporters.exports.selection.ordered_rows.BATCH", 2)
     project = factories.project(overlap_judge=1)
     ada = factories.member(project, "ada")
     for query_id in ("5", "10", "9", "1", "7"):

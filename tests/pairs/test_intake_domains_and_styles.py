@@ -7,7 +7,7 @@ import json
 import pytest
 
 from annotate.models import InstructionPair, Query
-from exporters.exports.collection import pair_records
+from exporters.exports.selection.collection import pair_records
 from tests import factories
 from tests.collection.arriving import load
 

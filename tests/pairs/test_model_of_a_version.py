@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotate.models import InstructionPair, Narrative
-from exporters.exports.collection import pair_records
+from exporters.exports.selection.collection import pair_records
 from tests import factories
 from tests.collection.arriving import jsonl, load, problems
 from tests.programs import Program

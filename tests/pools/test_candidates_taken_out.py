@@ -19,7 +19,7 @@ from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
-from exporters.exports import selection
+from exporters.exports.selection import selection
 from tests import factories
 from tests.pools.pooling import add_run, make
 

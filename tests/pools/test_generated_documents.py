@@ -21,7 +21,7 @@ from annotate.overview.progress import task_progress
 from annotate.pairs import pool
 from annotate.projects.rules import GradeRule, change_rules
 from base.errors import Refused
-from exporters.exports import selection
+from exporters.exports.selection import selection
 from exporters.releases import preview
 from tests import factories
 from tests.collection.arriving import folder, jsonl, load

@@ -249,9 +249,10 @@ def test_a_newer_version_of_rejudge_returns_the_same_bytes(scene, settings, monk
     release, files = scene.release, scene.files
     settings.VERSION = "99.0"
     monkeypatch.setattr(
-        "exporters.exports.paired_qrels.write_row", lambda stream, *fields: stream.write(b"new\n")
+        "exporters.exports.layouts.paired_qrels.write_row",
+        lambda stream, *fields: stream.write(b"new\n"),
     )
-    monkeypatch.setattr("exporters.exports.manifest.VERSION", 99)
+    monkeypatch.setattr("exporters.exports.manifest.manifest.VERSION", 99)
 
     assert kept_files(release) == files
     assert exported_files(release) == scene.given_out

@@ -9,7 +9,7 @@ from annotate.judgments.pair_rules import Counts
 from exporters.evaluations.measuring import read_collection
 from exporters.evaluations.statistics import collection_figures
 from exporters.exports import actions
-from exporters.exports.rule_facts import kind_facts
+from exporters.exports.manifest.rule_facts import kind_facts
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

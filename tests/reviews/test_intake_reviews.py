@@ -11,7 +11,7 @@ from django.urls import reverse
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.rejected import rejected
-from exporters.exports import selection
+from exporters.exports.selection import selection
 from tests import factories
 from tests.collection.arriving import counts, jsonl, load, problems, rows
 

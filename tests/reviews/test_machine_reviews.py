@@ -22,8 +22,8 @@ from audit.reviews.review_verdict import Verdict
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
-from exporters.exports.selection import pairs as pairs_of
-from exporters.exports.statements import reviews as exported
+from exporters.exports.selection.selection import pairs as pairs_of
+from exporters.exports.selection.statements import reviews as exported
 from formats.jsonl import read_judgments
 from formats.source import Source
 from tests import factories

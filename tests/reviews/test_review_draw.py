@@ -15,8 +15,8 @@ from audit.models import Review
 from audit.reviews.actions import save_ratings, submit_review, take_review
 from audit.reviews.draws import current_draw, draw_for_review, end_draw, plan_draw
 from base.errors import Refused
-from exporters.exports import selection
-from exporters.exports.rule_facts import kind_facts
+from exporters.exports.manifest.rule_facts import kind_facts
+from exporters.exports.selection import selection
 from tests import factories
 from tests.programs import Program
 from tests.second_pass import levels

@@ -16,7 +16,7 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.passes import submitted_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.errors import Stale
-from exporters.exports import statements
+from exporters.exports.selection import statements
 from formats.jsonl import write_judgments
 from keeping.verify import verify
 from tests import factories

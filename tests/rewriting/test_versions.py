@@ -21,7 +21,7 @@ from annotate.models import (
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import versions
 from base.errors import Refused, Stale, Unconfirmed
-from exporters.exports.collection import pair_records
+from exporters.exports.selection.collection import pair_records
 from formats.jsonl_pairs import write_pairs
 from tests import factories
 from tests.collection.arriving import load

@@ -12,8 +12,8 @@ from annotate.models import Candidate, FilterDecision, InstructionPair, Membersh
 from annotate.pools.removal import DOCUMENTS
 from annotate.topics.filters import FilterCount, filter_counts
 from annotate.topics.removal import QUERIES
-from exporters.exports.collection import filter_records
-from exporters.exports.rule_facts import kind_facts
+from exporters.exports.manifest.rule_facts import kind_facts
+from exporters.exports.selection.collection import filter_records
 from formats.records import FilterRecord
 from tests import factories
 from tests.collection.arriving import load

@@ -15,7 +15,7 @@ from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.checks.queue import count_to_check
 from audit.models import Sample, SampleItem
 from base.errors import Refused
-from exporters.exports import selection
+from exporters.exports.selection import selection
 from tests import factories
 from tests.programs import Program
 

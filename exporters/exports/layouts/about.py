@@ -15,9 +15,9 @@ from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.figures import figures
 from audit.checks.models import Sample
 from audit.reports.reliability import agreement_of
-from exporters.exports import naming
 from exporters.exports.files import Writer
-from exporters.exports.manifest import grades_of
+from exporters.exports.manifest.manifest import grades_of
+from exporters.exports.selection import naming
 
 NAME = "about.json"
 # For the intervals of people's agreement. Fixed, so that the same rows give the same bytes.

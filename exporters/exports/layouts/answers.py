@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import NamedTuple
 
 from annotate.pairs.models import Narrative
-from exporters.exports import conditions
-from exporters.exports.conditions import AnsweredCondition, DocumentConditions
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import Published
 from exporters.exports.progress import Report
-from exporters.exports.selection import Pair
+from exporters.exports.selection import conditions
+from exporters.exports.selection.conditions import AnsweredCondition, DocumentConditions
+from exporters.exports.selection.selection import Pair
 
 ALTERED = Narrative.Side.ALTERED
 MET, NOT_MET = "met", "not_met"

@@ -17,7 +17,7 @@ from exporters.exports.layouts.published import (
     Shape,
     gather,
 )
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.progress import Report
 
 SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}

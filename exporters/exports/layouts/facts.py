@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from exporters.exports import before_publishing, collection
+from exporters.exports import before_publishing
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
-from exporters.exports.manifest import Manifest, Rule, compose, pair_facts
-from exporters.exports.tally import tally
+from exporters.exports.manifest.manifest import Manifest, Rule, compose, pair_facts
+from exporters.exports.selection import collection
+from exporters.exports.selection.tally import tally
 
 # What each layout cannot hold, besides what no layout holds (EVERYWHERE).
 _ONE_TEXT = (

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotate.projects.models import Project
-from exporters.exports import ordered_rows
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
@@ -24,9 +23,10 @@ from exporters.exports.layouts.published import (
     Shape,
     gather,
 )
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.progress import Report
-from exporters.exports.selection import Pair
+from exporters.exports.selection import ordered_rows
+from exporters.exports.selection.selection import Pair
 from formats.infosearch import KEPT
 
 

@@ -13,7 +13,7 @@ from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.progress import Report
 
 _INIT = '''"""{title}, for ir_datasets. After `pip install .`:

@@ -22,9 +22,9 @@ from exporters.exports.layouts import (
 )
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.progress import Report
-from exporters.exports.selection import Pair
+from exporters.exports.selection.selection import Pair
 
 QRELS, INSTRUCTIONS, DIFF = "qrels.jsonl", "instructions.jsonl", "qrel_diff.jsonl"
 README, TASK = "README.md", "task.py"

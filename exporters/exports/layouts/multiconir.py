@@ -20,9 +20,9 @@ from exporters.exports.layouts.answers import Answers, answered_pools
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
-from exporters.exports.manifest import Manifest
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.progress import Report
-from exporters.exports.selection import Pair
+from exporters.exports.selection.selection import Pair
 from formats.multiconir import conditions_of, query_id_of
 from formats.texts import CannotHold
 

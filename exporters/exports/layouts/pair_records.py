@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from annotate.pairs.models import Condition, InstructionPair, Narrative
-from exporters.exports.selection import Pair
+from exporters.exports.selection.selection import Pair
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 
 

@@ -15,15 +15,15 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports import claimed, collection, ordered_rows, selection
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.pair_records import current_pair_records
-from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
+from exporters.exports.manifest.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication, publication_of
-from exporters.exports.passages import texts_to_publish
 from exporters.exports.progress import Report
-from exporters.exports.selection import Pair, QueryRow
+from exporters.exports.selection import claimed, collection, ordered_rows, selection
+from exporters.exports.selection.passages import texts_to_publish
+from exporters.exports.selection.selection import Pair, QueryRow
 from formats.records import PairRecord
 from formats.texts import CannotHold
 

@@ -10,9 +10,9 @@ from typing import IO
 
 from exporters.exports.files import Writer
 from exporters.exports.layouts.published import REVERSED, Published
-from exporters.exports.passages import corpus_rows
 from exporters.exports.progress import Report
-from exporters.exports.selection import Pair, QueryRow
+from exporters.exports.selection.passages import corpus_rows
+from exporters.exports.selection.selection import Pair, QueryRow
 from formats.fields import to_json
 from formats.jsonl_pairs import write_pairs
 

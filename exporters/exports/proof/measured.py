@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from exporters.exports.oracles import Topics, measure, rankings
 from exporters.exports.proof.content import Qrels
+from exporters.exports.proof.oracles import Topics, measure, rankings
 from formats.records import Qrel
 
 MEASURES = ("p-MRR", "nDCG@10 before", "nDCG@10 after")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from exporters.exports.layouts.reranking import CANDIDATES
 from exporters.exports.proof.content import Content
-from exporters.exports.reranking import CANDIDATES
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 from base.errors import Refused
 from exporters.exports.files import BUFFER
-from exporters.exports.manifest import NAME
+from exporters.exports.manifest.manifest import NAME
 from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF, Content, Qrels
 from exporters.exports.proof.measured import measure_oracle

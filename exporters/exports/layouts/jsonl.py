@@ -13,22 +13,22 @@ from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from annotate.topics.models import FilterDecision
 from audit.reviews.models import Review
-from exporters.exports import (
+from exporters.exports.files import Writer
+from exporters.exports.manifest import notes
+from exporters.exports.manifest.manifest import Manifest, compose, pair_facts
+from exporters.exports.progress import Report, report_rows
+from exporters.exports.selection import (
     checks,
     collection,
     conditions,
     naming,
-    notes,
     repeats,
     selection,
     statements,
 )
-from exporters.exports.files import Writer
-from exporters.exports.manifest import Manifest, compose, pair_facts
-from exporters.exports.pools import write_pool_documents
-from exporters.exports.progress import Report, report_rows
-from exporters.exports.selection import Pair, QueryRow
-from exporters.exports.tally import tally
+from exporters.exports.selection.pools import write_pool_documents
+from exporters.exports.selection.selection import Pair, QueryRow
+from exporters.exports.selection.tally import tally
 from formats.collection import write_collection
 from formats.jsonl import JudgmentFileRecord, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs

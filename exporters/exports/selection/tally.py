@@ -11,8 +11,8 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports.ordered_rows import stream_rows
-from exporters.exports.selection import Pair, written_pairs
+from exporters.exports.selection.ordered_rows import stream_rows
+from exporters.exports.selection.selection import Pair, written_pairs
 
 
 class Tally(NamedTuple):

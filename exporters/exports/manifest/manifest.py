@@ -11,9 +11,10 @@ from django.conf import settings
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports.files import FileFacts
-from exporters.exports.oracle_facts import Oracles
-from exporters.exports.passages import note_on_texts
-from exporters.exports.pools import (
+from exporters.exports.manifest.oracle_facts import Oracles
+from exporters.exports.manifest.rule_facts import KindFacts
+from exporters.exports.selection.passages import note_on_texts
+from exporters.exports.selection.pools import (
     NegativeFacts,
     PoolFacts,
     RemovedFacts,
@@ -21,8 +22,7 @@ from exporters.exports.pools import (
     pool_facts,
     removed_facts,
 )
-from exporters.exports.rule_facts import KindFacts
-from exporters.exports.selection import Pair
+from exporters.exports.selection.selection import Pair
 
 NAME = "manifest.json"
 VERSION = 1

@@ -17,8 +17,8 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
-from exporters.exports import ordered_rows
-from exporters.exports.selection import Pair
+from exporters.exports.selection import ordered_rows
+from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
 from formats.reading import write_lines
 from formats.records import ANSWERS

@@ -21,9 +21,9 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
 from base.snapshot import read_once
-from exporters.exports import ordered_rows
-from exporters.exports.ordered_rows import BATCH
-from exporters.exports.selection import Pair, machines_of
+from exporters.exports.selection import ordered_rows
+from exporters.exports.selection.ordered_rows import BATCH
+from exporters.exports.selection.selection import Pair, machines_of
 
 # Sides in the order in which their files are written, with the infix of their file names. The
 # altered side has none: the other sides are compared with its files.

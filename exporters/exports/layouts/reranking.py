@@ -15,10 +15,10 @@ from django.db.models import F
 from annotate.collection.models import Candidate
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Project
-from exporters.exports import collection
 from exporters.exports.files import Writer
-from exporters.exports.ordered_rows import BATCH, batches, bytewise, stream_rows
-from exporters.exports.selection import Pair
+from exporters.exports.selection import collection
+from exporters.exports.selection.ordered_rows import BATCH, batches, bytewise, stream_rows
+from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
 from formats.records import RunLine, Topic
 from formats.trec_run import write_run

@@ -13,7 +13,7 @@ from annotate.collection.models import Candidate, Document, DocumentText, Query,
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
 from annotate.topics.models import FilterDecision
-from exporters.exports.ordered_rows import (
+from exporters.exports.selection.ordered_rows import (
     ORDER_OF_SIDES,
     batches,
     byte_order,
@@ -21,8 +21,8 @@ from exporters.exports.ordered_rows import (
     narrative_texts,
     stream_rows,
 )
-from exporters.exports.passages import documents_to_publish
-from exporters.exports.selection import Pair, QueryRow
+from exporters.exports.selection.passages import documents_to_publish
+from exporters.exports.selection.selection import Pair, QueryRow
 from formats.records import (
     CollectionRecord,
     ConditionRecord,

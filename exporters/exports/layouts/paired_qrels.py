@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
+from pathlib import PurePosixPath
+from shutil import copyfileobj
 from typing import IO
 
-from annotate.collection.models import Candidate
+from annotate.collection.models import Candidate, Run
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports import (
-    before_publishing,
-    claimed,
-    collection,
-    notes,
-    oracle_facts,
-    oracles,
-    reranking,
-    selection,
-)
-from exporters.exports.files import Writer, write_row
-from exporters.exports.manifest import (
+from exporters.exports import before_publishing
+from exporters.exports.files import BUFFER, Writer, write_row
+from exporters.exports.layouts import reranking
+from exporters.exports.manifest import notes, oracle_facts
+from exporters.exports.manifest.manifest import (
     NO_LINE,
     NO_PAIR,
     LeftOut,
@@ -30,13 +27,13 @@ from exporters.exports.manifest import (
     count_key,
     pair_facts,
 )
-from exporters.exports.measure_facts import write_core_queries, write_verdicts
-from exporters.exports.pools import write_negatives
+from exporters.exports.manifest.rule_facts import kind_facts
 from exporters.exports.progress import Report, report_rows
-from exporters.exports.rule_facts import kind_facts
-from exporters.exports.runs import write_runs
-from exporters.exports.selection import Pair, PooledDocument, QueryRow
-from exporters.exports.tally import Tally, tally
+from exporters.exports.proof import oracles
+from exporters.exports.selection import claimed, collection, conditions, selection
+from exporters.exports.selection.pools import write_negatives
+from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument, QueryRow
+from exporters.exports.selection.tally import Tally, tally
 from formats.jsonl import write_docs
 from formats.records import Qrel, Topic
 from formats.trec_qrels import write_qrels
@@ -425,3 +422,63 @@ _PAIR_COUNTS = (
     "dropped",
     "grew",
 )
+
+
+def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
+    """Write the core query of each pair, if several queries share one."""
+    cores = collection.cores_of_pairs(project)
+    queries_of_core = Counter(dict(cores.values()).values())
+    if not any(number > 1 for number in queries_of_core.values()):
+        return
+    with into.file("core_queries.tsv", "The core query of each pair.") as stream:
+        write_row(stream, "pair_id", "query_id", "core")
+        for pair in pairs:
+            query, core = cores[pair.pk]
+            write_row(stream, pair.pair_id, query, " ".join(core.split()))
+
+
+def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
+    """Write which conditions of the altered narratives each document meets, if known.
+
+    People's answers come first, else the claim of machines. Only of pairs whose labels are in the
+    changed or in the claimed qrels.
+    """
+    labelled = [pair for pair in pairs if not pair.left_out or pair.claimed == CLAIMED]
+    documents = conditions.documents(project, labelled)
+    chosen = conditions.chosen_names(project)
+    of_altered = (answered for answered in documents if answered.side == Narrative.Side.ALTERED)
+    first = next(of_altered, None)
+    if first is None:
+        return
+    holds = "The conditions of the altered narratives that documents meet."
+    with into.file("verdicts.tsv", holds) as stream:
+        write_row(stream, "pair_id", "doc_id", "condition", "answer", "by")
+        for document in chain([first], of_altered):
+            for asked in document.conditions:
+                claim = conditions.claimed_answer(asked, chosen)
+                answer = asked.agreed or (None if asked.state == "disputed" else claim)
+                by = "people" if asked.agreed else "claim" if answer else ""
+                write_row(stream, document.pair_id, document.doc_id, asked.condition, answer, by)
+
+
+def write_runs(project: Project, into: Writer) -> None:
+    """Copy every run of the project to `runs/`, byte for byte."""
+    for name, run in _file_names(collection.runs(project)):
+        with (
+            run.file.open("rb") as source,
+            into.file(f"runs/{name}", "A run, as it was uploaded.") as stream,
+        ):
+            copyfileobj(source, stream, BUFFER)
+
+
+def _file_names(runs: list[Run]) -> Iterator[tuple[str, Run]]:
+    """Name each run's file as it was uploaded, without folders and with a number if taken."""
+    taken: set[str] = set()
+    for run in runs:
+        plain = PurePosixPath(run.name.replace("\\", "/")).name or "run"
+        name, number = plain, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{number}-{plain}"
+        taken.add(name.casefold())
+        yield name, run

@@ -13,8 +13,14 @@ from annotate.judgments.models import Adjudication, Flag, Judgment, Verdict
 from annotate.projects.models import Project
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
-from exporters.exports.ordered_rows import BATCH, TEXT_READ, batches, bytewise, stream_rows
-from exporters.exports.selection import Pair, QueryRow
+from exporters.exports.selection.ordered_rows import (
+    BATCH,
+    TEXT_READ,
+    batches,
+    bytewise,
+    stream_rows,
+)
+from exporters.exports.selection.selection import Pair, QueryRow
 from formats.records import (
     AdjudicationRecord,
     DecisionRecord,

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from annotate.judgments.consensus import RULES
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports import claimed
-from exporters.exports.manifest import LeftOut, PairFacts, Rule, count_key
-from exporters.exports.oracle_facts import list_first
-from exporters.exports.selection import CLAIMED
+from exporters.exports.manifest.manifest import LeftOut, PairFacts, Rule, count_key
+from exporters.exports.manifest.oracle_facts import list_first
+from exporters.exports.selection import claimed
+from exporters.exports.selection.selection import CLAIMED
 
 
 def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:

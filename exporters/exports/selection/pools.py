@@ -10,10 +10,10 @@ from annotate.pools.negatives import hard_negative_systems
 from annotate.pools.provenance import HEAD, entries, finished_pools, with_runs
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Project
-from exporters.exports import selection
 from exporters.exports.files import Writer, write_row
-from exporters.exports.ordered_rows import BATCH, batches, bytewise, stream_rows
-from exporters.exports.selection import Pair
+from exporters.exports.selection import selection
+from exporters.exports.selection.ordered_rows import BATCH, batches, bytewise, stream_rows
+from exporters.exports.selection.selection import Pair
 
 NEGATIVES = "hard_negatives.tsv"
 POOL_DOCUMENTS = "pool_documents.tsv"

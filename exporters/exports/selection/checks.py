@@ -12,7 +12,7 @@ from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.queue import with_checks
-from exporters.exports import ordered_rows
+from exporters.exports.selection import ordered_rows
 from formats.fields import to_json
 from formats.reading import write_lines
 

@@ -17,7 +17,7 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from exporters.exports.models import publication_of
-from exporters.exports.ordered_rows import stream_rows
+from exporters.exports.selection.ordered_rows import stream_rows
 from formats.records import Doc
 
 if TYPE_CHECKING:

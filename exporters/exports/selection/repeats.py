@@ -8,7 +8,7 @@ from typing import IO, NamedTuple
 
 from annotate.judgments.models import Repeat
 from annotate.projects.models import Project
-from exporters.exports import ordered_rows
+from exporters.exports.selection import ordered_rows
 from formats.fields import to_json
 from formats.reading import write_lines
 

@@ -24,7 +24,7 @@ from annotate.pairs.pool import WHOLE_POOL, in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
 from base.snapshot import read_once
-from exporters.exports.ordered_rows import (
+from exporters.exports.selection.ordered_rows import (
     BATCH,
     batches,
     byte_order,

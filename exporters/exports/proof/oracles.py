@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports import claimed, selection
-from exporters.exports.labels import Grades, compliance, gold_documents, ir_evaluator
-from exporters.exports.oracle_facts import (
+from exporters.exports.manifest.oracle_facts import (
     IR,
     SEED,
     SYSTEMS,
@@ -28,7 +26,9 @@ from exporters.exports.oracle_facts import (
     judge_values,
     list_first,
 )
-from exporters.exports.selection import Pair
+from exporters.exports.selection import claimed, selection
+from exporters.exports.selection.labels import Grades, compliance, gold_documents, ir_evaluator
+from exporters.exports.selection.selection import Pair
 from formats.records import Qrel
 from formats.source import open_source
 from formats.trec_qrels import read_qrels

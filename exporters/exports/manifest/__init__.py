@@ -1,0 +1,1 @@
+"""The manifest of an export: its facts, rules and notes."""

@@ -1,0 +1,1 @@
+"""Which rows are exported, and read as what records."""
