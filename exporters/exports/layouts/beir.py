@@ -39,13 +39,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         original.write(rows.table_line(*rows.QRELS_HEADER))
         changed.write(rows.table_line(*rows.QRELS_HEADER))
         for pair, pool in published.pools(ALTERED, report):
-            og, after = (pair.pair_id + rows.SUFFIXES[side] for side in (ORIGINAL, ALTERED))
-            for row in pool:
-                if row.before is not None:
-                    original.write(rows.table_line(og, row.doc_id, row.before))
-                if row.after is not None:
-                    changed.write(rows.table_line(after, row.doc_id, row.after))
-            for query_id in (og, after):
+            for side, qrels in ((ORIGINAL, original), (ALTERED, changed)):
+                query_id = pair.pair_id + rows.SUFFIXES[side]
+                rows.write_grades(qrels, query_id, pool, side)
                 rows.write_json_line(
                     ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]}
                 )

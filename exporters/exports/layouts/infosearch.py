@@ -51,11 +51,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         original.write(rows.table_line(*rows.QRELS_HEADER))
         changed.write(rows.table_line(*rows.QRELS_HEADER))
         for pair, pool in published.pools(ALTERED, report):
-            for row in pool:
-                if row.before is not None:
-                    original.write(rows.table_line(pair.pair_id, row.doc_id, row.before))
-                if row.after is not None:
-                    changed.write(rows.table_line(pair.pair_id, row.doc_id, row.after))
+            rows.write_grades(original, pair.pair_id, pool, ORIGINAL)
+            rows.write_grades(changed, pair.pair_id, pool, ALTERED)
     rows.write_reversed_qrels(published, into, FILE.format("qrels_reversed"), report)
     rows.write_pairs_file(published, into)
     about.write(project, into)

@@ -167,10 +167,9 @@ def _write_grades(published: Published, into: Writer, data: str, side: str, repo
         into.file(f"{data}candidates.{side}.run", "The documents that a system reranks.") as run,
     ):
         for pair, pool in published.pools(of, report if side != "original" else lambda _: None):
+            for doc_id, relevance in rows.graded(pool, SIDES[side]):
+                qrels.write(f"{pair.pair_id} 0 {doc_id} {relevance}\n".encode())
             for place, row in enumerate(pool):
-                grade = row.before if side == "original" else row.after
-                if grade is not None:
-                    qrels.write(f"{pair.pair_id} 0 {row.doc_id} {grade}\n".encode())
                 score = len(pool) - place
                 run.write(
                     f"{pair.pair_id} Q0 {row.doc_id} {place + 1} {score} candidates\n".encode()

@@ -128,16 +128,13 @@ def _write_data(
         for pair, pool in published.pools(side, report):
             name = ids[pair.pk]
             candidates = [row.doc_id for row in pool]
-            for suffix, grades in (
-                (og, [(row.doc_id, row.before) for row in pool]),
-                (changed, [(row.doc_id, row.after) for row in pool]),
-            ):
-                for doc_id, grade in grades:
-                    if grade is not None:
-                        rows.write_json_line(
-                            qrels, {"query-id": name + suffix, "corpus-id": doc_id, "score": grade}
-                        )
-                rows.write_json_line(ranked, {"query-id": name + suffix, "corpus-ids": candidates})
+            for suffix, of in ((og, ORIGINAL), (changed, side)):
+                query_id = name + suffix
+                for doc_id, relevance in rows.graded(pool, of):
+                    rows.write_json_line(
+                        qrels, {"query-id": query_id, "corpus-id": doc_id, "score": relevance}
+                    )
+                rows.write_json_line(ranked, {"query-id": query_id, "corpus-ids": candidates})
             if differing := [row.doc_id for row in pool if row.changed]:
                 rows.write_json_line(diff, {"query-id": name, "corpus-ids": differing})
     pairs = published.pairs[side]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
 
 from exporters.exports.files import Writer
-from exporters.exports.layouts.published import REVERSED, Published
+from exporters.exports.layouts.grades import Row
+from exporters.exports.layouts.published import ORIGINAL, REVERSED, Published
 from exporters.exports.progress import Report
 from exporters.exports.selection.passages import corpus_rows
 from exporters.exports.selection.selection import Pair, QueryRow
@@ -70,6 +71,20 @@ def write_ids(
             stream.write(table_line(pair.pair_id, written_as))
 
 
+def graded(pool: Iterable[Row], side: str) -> Iterator[tuple[str, int]]:
+    """Yield each document of a pool that the qrels of a side have, with its relevance there."""
+    for row in pool:
+        relevance = row.before if side == ORIGINAL else row.after
+        if relevance is not None:
+            yield row.doc_id, relevance
+
+
+def write_grades(stream: IO[bytes], query_id: str, pool: Iterable[Row], side: str) -> None:
+    """Write the qrels of a query on a side, as lines of a table."""
+    for doc_id, relevance in graded(pool, side):
+        stream.write(table_line(query_id, doc_id, relevance))
+
+
 def write_reversed_qrels(
     published: Published, into: Writer, name: str, report: Report, suffix: str = ""
 ) -> None:
@@ -79,9 +94,7 @@ def write_reversed_qrels(
     with into.file(name, "The relevance under the reversed narratives.") as stream:
         stream.write(table_line(*QRELS_HEADER))
         for pair, pool in published.pools(REVERSED, report):
-            for row in pool:
-                if row.after is not None:
-                    stream.write(table_line(pair.pair_id + suffix, row.doc_id, row.after))
+            write_grades(stream, pair.pair_id + suffix, pool, REVERSED)
 
 
 def query_text(pair: Pair) -> str:

@@ -335,33 +335,37 @@ def _without_claims(pairs: list[PairFacts]) -> list[str]:
     return [f"{left_out} left out of the claimed files: {_reasons(why)}."]
 
 
+# A count of the manifest, what it counts, and the rest of the sentence.
+_ABOUT_JUDGMENTS = (
+    ("disputed", "document is", "documents are", "disputed and left out; see disputed.tsv"),
+    ("unjudged", "document is", "documents are", "not judged and left out; see unjudged.tsv"),
+    (
+        *("fewer_than_asked", "document was", "documents were"),
+        "judged by fewer people than the {asked} asked for; their relevance counts",
+    ),
+    (
+        *("judgments_stale", "judgment was", "judgments were"),
+        "made under an older version of a narrative or of a text and not counted",
+    ),
+    (
+        *("judgments_set_aside", "judgment belongs", "judgments belong"),
+        "to pairs that are left out",
+    ),
+    (
+        *("judgments_by_machines", "judgment was", "judgments were"),
+        "made by machines and not counted{where}",
+    ),
+)
+
+
 def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
-    sentences = []
-    if n := counts["disputed"]:
-        disputed = _amount(n, "document is", "documents are")
-        sentences.append(f"{disputed} disputed and left out; see disputed.tsv.")
-    if n := counts["unjudged"]:
-        unjudged = _amount(n, "document is", "documents are")
-        sentences.append(f"{unjudged} not judged and left out; see unjudged.tsv.")
-    if n := counts["fewer_than_asked"]:
-        fewer = _amount(n, "document was", "documents were")
-        sentences.append(
-            f"{fewer} judged by fewer people than the {asked} asked for; their relevance counts."
-        )
-    if n := counts["judgments_stale"]:
-        stale = _amount(n, "judgment was", "judgments were")
-        sentences.append(
-            f"{stale} made under an older version of a narrative or of a text and not counted."
-        )
-    if n := counts["judgments_set_aside"]:
-        aside = _amount(n, "judgment belongs", "judgments belong")
-        sentences.append(f"{aside} to pairs that are left out.")
-    if n := counts["judgments_by_machines"]:
-        machines = _amount(n, "judgment was", "judgments were")
-        claims = any(count_key("claims", side) in counts for side in claimed.SIDES)
-        where = " in the changed qrels" if claims else ""
-        sentences.append(f"{machines} made by machines and not counted{where}.")
-    return sentences
+    has_claims = any(count_key("claims", side) in counts for side in claimed.SIDES)
+    where = " in the changed qrels" if has_claims else ""
+    return [
+        f"{_amount(counts[key], singular, plural)} {rest.format(asked=asked, where=where)}."
+        for key, singular, plural, rest in _ABOUT_JUDGMENTS
+        if counts[key]
+    ]
 
 
 def _has_answers(facts: PairFacts) -> bool:
