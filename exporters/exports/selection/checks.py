@@ -127,7 +127,7 @@ def labels(project: Project) -> Iterator[CheckedLabel]:
     """
     every = SampleItem.objects.filter(sample__project=project)
     outcomes = dict(with_checks(every).filter(_IS_OVER).order_by().values_list("pk", "outcome"))
-    rows = ordered_rows.stream_rows(
+    rows = ordered_rows.stream_named(
         every.order_by(
             ordered_rows.bytewise("sample__name"),
             ordered_rows.bytewise("narrative__pair__pair_id"),
@@ -151,13 +151,29 @@ def labels(project: Project) -> Iterator[CheckedLabel]:
         "reason",
     )
     numbers: dict[str, int] = {}
-    closed = (row for row in rows if row[0] in outcomes)
+    closed = (row for row in rows if row.pk in outcomes)
     for batch in ordered_rows.batches(closed, ordered_rows.BATCH):
-        by_item = _current_checks([row[0] for row in batch], numbers)
-        for pk, *label in batch:
-            checks = tuple(by_item.get(pk, ()))
-            settled = any(check.place == Check.SETTLES for check in checks)
-            yield CheckedLabel._make((*label, outcomes[pk], settled, checks))
+        by_item = _current_checks([row.pk for row in batch], numbers)
+        for row in batch:
+            checks = tuple(by_item.get(row.pk, ()))
+            yield CheckedLabel(
+                sample=row.sample__name,
+                seed=row.sample__seed,
+                pair_id=row.narrative__pair__pair_id,
+                query_id=row.narrative__pair__query__query_id,
+                doc_id=row.candidate__document__doc_id,
+                side=row.narrative__side,
+                version=row.narrative__version,
+                stratum=row.stratum,
+                missed=row.missed,
+                claimed=row.claimed,
+                claimed_topic=row.claimed_topic,
+                claimed_constraint=row.claimed_constraint,
+                reason=row.reason,
+                outcome=outcomes[row.pk],
+                settled=any(check.place == Check.SETTLES for check in checks),
+                checks=checks,
+            )
 
 
 def count_checked(project: Project) -> int:
@@ -208,31 +224,24 @@ def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list
     `numbers` caches the numbers of conditions by their keys; new ones are added.
     """
     by_item: dict[int, list[CheckRecord]] = {}
-    rows: list[Any] = list(
-        Check.objects.current()
-        .filter(item__in=items)
-        .order_by("item", "place")
-        .values_list(
-            "item",
-            "place",
-            "checker__name",
-            "relevance",
-            "cannot_judge",
-            "verdicts",
-            *(question.column for question in Question),
-            "words",
-            "reason_read_at",
-            "at",
-        )
-    )
-    unknown = {int(key) for row in rows for key in row[5] if key not in numbers}
+    checks = Check.objects.current().filter(item__in=items).select_related("checker")
+    rows = list(checks.order_by("item", "place"))
+    unknown = {int(key) for check in rows for key in check.verdicts if key not in numbers}
     with_number = Condition.objects.filter(pk__in=unknown).values_list("pk", "number")
     numbers.update({str(key): number for key, number in with_number})
-    for item, *before, verdicts, topic, constraint, words, read_at, at in rows:
-        answers = sorted((numbers[key], answer) for key, answer in verdicts.items())
-        of_conditions = {str(n): answer for n, answer in answers}
-        replies = zip(Question.values, (topic, constraint), strict=True)
-        of_questions = {key: reply for key, reply in replies if reply}
-        record = CheckRecord._make((*before, of_conditions, of_questions, words, read_at, at))
-        by_item.setdefault(item, []).append(record)
+    for check in rows:
+        answers = sorted((numbers[key], answer) for key, answer in check.verdicts.items())
+        replies = {question.value: getattr(check, question.column) for question in Question}
+        record = CheckRecord(
+            place=check.place,
+            annotator=check.checker.name,
+            relevance=check.relevance,
+            cannot_judge=check.cannot_judge,
+            verdicts={str(number): answer for number, answer in answers},
+            questions={key: reply for key, reply in replies.items() if reply},
+            words=check.words,
+            reason_read_at=check.reason_read_at,
+            at=check.at,
+        )
+        by_item.setdefault(check.item_id, []).append(record)
     return by_item

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from operator import itemgetter
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
@@ -49,6 +49,18 @@ UNDECIDED = "claims_undecided"
 _OF_SIDES = tuple(word for word in SIDES.values() if word)
 # How many characters of a machine's name a file name contains.
 _MOST_CHARACTERS = 60
+
+
+class _ClaimRow(NamedTuple):
+    """A machine's claim about a document, with one person's grade of the document, if any."""
+
+    narrative: int
+    candidate: int
+    doc_id: str
+    machine: int
+    claim: int
+    grade: int | None
+    settled: int | None
 
 
 class ClaimedLabel(NamedTuple):
@@ -133,14 +145,19 @@ def labels(
         under = {pair.versions[side].pk: pair for pair in batch}
         checked = _newest_checks(list(under))
         walked = _claim_rows(list(under), machines, claiming)
-        for (narrative, candidate, doc_id), group in groupby(walked, itemgetter(0, 1, 2)):
+        for (narrative, candidate, doc_id), group in groupby(
+            walked, attrgetter("narrative", "candidate", "doc_id")
+        ):
             rows = list(group)
-            claims = {row[3]: row[4] for row in rows}
+            claims = {row.machine: row.claim for row in rows}
             machine = machine_that_counts(claims, chosen)
             claim = None if machine is None else claims[machine]
             # People's grades are repeated for each machine.
-            grades = [row[5] for row in rows if row[3] == rows[0][3] and row[5] is not None]
-            judged = consensus(grades, project.consensus, rows[0][6])
+            first = rows[0]
+            grades = [
+                row.grade for row in rows if row.machine == first.machine and row.grade is not None
+            ]
+            judged = consensus(grades, project.consensus, first.settled)
             relevance, counts_as = _final_relevance(
                 claim, judged, checked.get((narrative, candidate))
             )
@@ -179,9 +196,8 @@ def _newest_checks(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutc
 
 def _claim_rows(
     narratives: Sequence[int], machines: Sequence[int], claiming: Sequence[int]
-) -> Iterator[tuple[Any, ...]]:
-    """Yield (narrative, candidate, doc_id, machine, claim, grade, settled), one row for each claim
-    and grade of a person.
+) -> Iterator[_ClaimRow]:
+    """Yield one row for each claim and grade of a person.
 
     A claim about a document that nobody has judged has one row without a grade. Written in SQL,
     because the ORM cannot join claims with other judgments of the same document.
@@ -207,4 +223,5 @@ def _claim_rows(
             AND m.narrative_id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}", m.annotator_id
     """  # noqa: S608 (only placeholders and a constant are inserted)
-    return ordered_rows.stream_sql(statement, [*machines, *claiming, *narratives])
+    rows = ordered_rows.stream_sql(statement, [*machines, *claiming, *narratives])
+    return map(_ClaimRow._make, rows)

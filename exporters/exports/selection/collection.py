@@ -19,6 +19,7 @@ from exporters.exports.selection.ordered_rows import (
     byte_order,
     bytewise,
     narrative_texts,
+    stream_named,
     stream_rows,
 )
 from exporters.exports.selection.passages import documents_to_publish
@@ -161,7 +162,7 @@ def generated_documents(project: Project) -> Iterator[Generated]:
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
-    of_pair = stream_rows(
+    of_pair = stream_named(
         rows,
         "pk",
         "pair_id",
@@ -178,31 +179,52 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         "source_fields",
     )
     for batch in batches(of_pair, TEXTS):
-        narratives: dict[int, list[NarrativeRecord]] = {}
-        versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
-        conditions: dict[int, list[ConditionRecord]] = {}
-        for narrative, *condition in stream_rows(
-            Condition.objects.filter(narrative__in=versions).order_by("number"),
-            *("narrative", "name", "text", "negated"),
-        ):
-            conditions.setdefault(narrative, []).append(ConditionRecord._make(condition))
-        for pair, pk, *fields in stream_rows(
-            versions,
-            *("pair", "pk", "origin", "model"),
-            *("withdrawn_by__name", "withdrawn_at"),
-            *("side", "version", "text", "author__name", "created_at", "note"),
-        ):
-            *last, side, version, text, author, at, note = fields
-            of_version = tuple(conditions.get(pk, ()))
-            record = NarrativeRecord(side, version, text, author, at, note, of_version, *last)
-            narratives.setdefault(pair, []).append(record)
-        for pk, *fields, domain, restates, core, names_core, source_fields in batch:
-            in_order = sorted(
-                narratives.get(pk, []), key=lambda n: (ORDER_OF_SIDES[n.side], n.version)
+        narratives = _narratives_of_pairs([pair.pk for pair in batch])
+        for pair in batch:
+            yield PairRecord(
+                pair_id=pair.pair_id,
+                query_id=pair.query__query_id,
+                title=pair.query__title,
+                description=pair.query__description,
+                category=pair.category,
+                origin=pair.origin,
+                model=pair.model,
+                narratives=tuple(narratives.get(pair.pk, ())),
+                domain=pair.query__domain,
+                restates=pair.restates__pair_id or "",
+                # A core query derived from the title is derived again when the file is loaded.
+                core=pair.query__core if pair.query__core_given else "",
+                source_fields=pair.source_fields,
             )
-            # A core query derived from the title is derived again when the file is loaded.
-            kept = (core if names_core else "", source_fields)
-            yield PairRecord._make([*fields, tuple(in_order), domain, restates or "", *kept])
+
+
+def _narratives_of_pairs(pairs: list[int]) -> dict[int, list[NarrativeRecord]]:
+    """Return every version of the narratives of pairs, ordered by side and version."""
+    versions = Narrative.objects.filter(pair__in=pairs)
+    conditions: dict[int, list[ConditionRecord]] = {}
+    for condition in Condition.objects.filter(narrative__in=versions).order_by("number"):
+        record = ConditionRecord(condition.name, condition.text, condition.negated)
+        conditions.setdefault(condition.narrative_id, []).append(record)
+    narratives: dict[int, list[NarrativeRecord]] = {}
+    for version in versions.select_related("author", "withdrawn_by"):
+        narratives.setdefault(version.pair_id, []).append(
+            NarrativeRecord(
+                side=version.side,
+                version=version.version,
+                text=version.text,
+                author=version.author.name if version.author else None,
+                at=version.created_at,
+                note=version.note,
+                conditions=tuple(conditions.get(version.pk, ())),
+                origin=version.origin,
+                model=version.model,
+                withdrawn_by=version.withdrawn_by.name if version.withdrawn_by else None,
+                withdrawn_at=version.withdrawn_at,
+            )
+        )
+    for of_pair in narratives.values():
+        of_pair.sort(key=lambda version: (ORDER_OF_SIDES[version.side], version.version))
+    return narratives
 
 
 # When, by whom and why something was taken out.

@@ -73,3 +73,8 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
             batch = []
     if batch:
         yield batch
+
+
+def stream_named(rows: QuerySet[Any, Any], *fields: str) -> Iterator[Any]:
+    """Yield rows whose fields are read by name, as `row.document__doc_id`, through a cursor."""
+    return rows.values_list(*fields, named=True).iterator(CHUNK)

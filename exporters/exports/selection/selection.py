@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby, starmap
-from operator import itemgetter
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
@@ -104,6 +104,22 @@ class PooledDocument(NamedTuple):
     in_scope: bool
     grades: tuple[int, ...]
     outcome: Outcome
+
+
+class _PoolRow(NamedTuple):
+    """One judgment of a document in the pool of a narrative, or the document without any.
+
+    `made_for`: the only pair whose pool has the document, if it was written for one.
+    """
+
+    narrative: int
+    candidate: int
+    doc_id: str
+    document: int
+    prior: int | None
+    grade: int | None
+    settled: int | None
+    made_for: int | None
 
 
 @read_once
@@ -309,47 +325,36 @@ def pooled_documents(
     machines = machines_of(project)
     for batch in batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
-        for narrative, pool in groupby(_pool_rows(list(under), machines), key=itemgetter(0)):
+        for narrative, pool in groupby(
+            _pool_rows(list(under), machines), key=attrgetter("narrative")
+        ):
             yield under[narrative], _pooled_documents(project, pool)
 
 
-def _pooled_documents(
-    project: Project, pool: Iterable[tuple[Any, ...]]
-) -> Iterator[PooledDocument]:
+def _pooled_documents(project: Project, pool: Iterable[_PoolRow]) -> Iterator[PooledDocument]:
     """Merge the rows of each candidate, which are consecutive, into one document."""
     rule = project.consensus
     every = project.judge_scope in WHOLE_POOL
     existing = project.judge_scope == Project.Scope.EXISTING
     relevant_from = project.relevant_from
-    rows = iter(pool)
-    row = next(rows, None)
-    while row is not None:
-        _, candidate, doc_id, document, prior, grade, settled, made_for = row
-        grades = () if grade is None else (grade,)
-        row = next(rows, None)
-        if row is not None and row[1] == candidate:
-            more = [grade]
-            while row is not None and row[1] == candidate:
-                more.append(row[5])
-                row = next(rows, None)
-            grades = tuple(sorted(more))
-        if made_for is not None:
-            # Written for this instruction: it has no earlier relevance.
-            prior = None
+    for _, judgments in groupby(pool, key=attrgetter("candidate")):
+        rows = list(judgments)
+        row = rows[0]
+        grades = tuple(sorted(row.grade for row in rows if row.grade is not None))
+        # A document written for this instruction has no earlier relevance.
+        prior = row.prior if row.made_for is None else None
         in_scope = every or (prior is not None and prior >= relevant_from)
-        in_scope = in_scope and not (existing and made_for is not None)
-        yield PooledDocument(
-            doc_id, document, prior, in_scope, grades, _cached_consensus(grades, rule, settled)
-        )
+        in_scope = in_scope and not (existing and row.made_for is not None)
+        outcome = _cached_consensus(grades, rule, row.settled)
+        yield PooledDocument(row.doc_id, row.document, prior, in_scope, grades, outcome)
 
 
 # Cached: the same few combinations of grades recur.
 _cached_consensus = lru_cache(maxsize=10_000)(consensus)
 
 
-def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield (narrative, candidate, doc_id, document, prior, grade, settled, the only pair or None),
-    one row per judgment.
+def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[_PoolRow]:
+    """Yield one row per judgment, those of a candidate together.
 
     A candidate that nobody has judged has one row without a grade. Written in SQL, because the ORM
     cannot join a narrative's judgments with the candidates of its query, and one query per pool
@@ -371,7 +376,7 @@ def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[t
         WHERE n.id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (only placeholders and a constant are inserted)
-    return stream_sql(statement, [*machines, *narratives])
+    return map(_PoolRow._make, stream_sql(statement, [*machines, *narratives]))
 
 
 def written_pairs(of: Iterable[Pair], side: str) -> list[Pair]:
