@@ -87,7 +87,7 @@ def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
     for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
         stored, conditions = stored_fields_of(batch), conditions_of(batch, ALTERED)
         for pair in batch:
-            of_pair = conditions.get(pair.pk, [])
+            of_pair = conditions.get(pair.pk, ())
             # A query of InfoSearch has exactly one condition, named after its dimension.
             condition = (
                 of_pair[0].text if len(of_pair) == 1 and of_pair[0].name == pair.category else ""

@@ -6,7 +6,7 @@ several, the first by id is taken; the manifest counts the others, and lists pai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from annotate.pairs.models import Narrative
@@ -82,7 +82,7 @@ def _records(published: Published, report: Report) -> list[_Record]:
     records = []
     for pair, pool, answers in answered_pools(published, report):
         record = _make_record(
-            published, pair, pool, answers, notes.get(pair.pk, ""), asked.get(pair.pk, [])
+            published, pair, pool, answers, notes.get(pair.pk, ""), asked.get(pair.pk, ())
         )
         if record is not None:
             records.append(record)
@@ -95,7 +95,7 @@ def _make_record(
     pool: list[Row],
     answers: dict[str, Answers],
     note: str,
-    asked: list[ConditionRecord],
+    asked: Sequence[ConditionRecord],
 ) -> _Record | None:
     attributes = {condition.name: condition.text for condition in asked}
     if "" in attributes or len(attributes) < len(asked):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative
+from exporters.exports.selection.conditions import conditions_by_narrative, records_of
 from exporters.exports.selection.selection import Pair
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 
@@ -28,40 +29,31 @@ class StoredFields(NamedTuple):
 
 def stored_fields_of(pairs: Sequence[Pair]) -> dict[int, StoredFields]:
     """Return the stored fields of each pair, by key."""
-    rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs]).values_list(
-        *("pk", "model", "query__domain", "restates__pair_id"),
-        *("query__core", "query__core_given", "source_fields"),
-    )
+    rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs])
     return {
-        pk: StoredFields(model, domain, restates or "", core if names_core else "", source_fields)
-        for pk, model, domain, restates, core, names_core, source_fields in rows
+        row.pk: StoredFields(
+            model=row.model,
+            domain=row.query.domain,
+            restates=row.restates.pair_id if row.restates else "",
+            core=row.query.core if row.query.core_given else "",
+            source_fields=row.source_fields,
+        )
+        for row in rows.select_related("query", "restates")
     }
 
 
-def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, list[ConditionRecord]]:
+def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, tuple[ConditionRecord, ...]]:
     """Return the conditions of the current narratives on a side, by key of the pair."""
     of = {pair.versions[side].pk: pair.pk for pair in pairs if side in pair.versions}
-    return {of[narrative]: asked for narrative, asked in _conditions_by_narrative(of).items()}
-
-
-def _conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[ConditionRecord]]:
-    by_narrative: dict[int, list[ConditionRecord]] = {}
-    rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
-    for narrative, *condition in rows.values_list("narrative", "name", "text", "negated"):
-        by_narrative.setdefault(narrative, []).append(ConditionRecord._make(condition))
-    return by_narrative
+    asked = conditions_by_narrative(of)
+    return {of[narrative]: records_of(conditions) for narrative, conditions in asked.items()}
 
 
 def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
     """Yield these pairs as records of `pairs-jsonl`, with each current narrative as version 1."""
     keys = [version.pk for pair in pairs for version in pair.versions.values()]
-    conditions = _conditions_by_narrative(keys)
-    texts: dict[int, tuple[str, str, str]] = {
-        pk: (text, origin, model)
-        for pk, text, origin, model in Narrative.objects.filter(pk__in=keys).values_list(
-            "pk", "text", "origin", "model"
-        )
-    }
+    conditions = conditions_by_narrative(keys)
+    versions = Narrative.objects.in_bulk(keys)
     kept = stored_fields_of(pairs)
     written = {pair.pair_id for pair in pairs}
     for pair in pairs:
@@ -70,29 +62,29 @@ def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             narratives.append(NarrativeRecord(Narrative.Side.ORIGINAL, 1, ""))
         for side in Narrative.Side.values:
             if side in pair.versions:
-                pk = pair.versions[side].pk
-                text, origin, model = texts[pk]
+                version = versions[pair.versions[side].pk]
                 narratives.append(
                     NarrativeRecord(
                         side,
                         1,
-                        text,
-                        conditions=tuple(conditions.get(pk, ())),
-                        origin=origin,
-                        model=model,
+                        version.text,
+                        conditions=records_of(conditions.get(version.pk, ())),
+                        origin=version.origin,
+                        model=version.model,
                     )
                 )
+        stored = kept[pair.pk]
         yield PairRecord(
-            pair.pair_id,
-            pair.query.query_id,
-            pair.query.title,
-            pair.query.description,
-            pair.category,
-            pair.origin,
-            kept[pair.pk].model,
-            tuple(narratives),
-            kept[pair.pk].domain,
-            kept[pair.pk].restates if kept[pair.pk].restates in written else "",
-            kept[pair.pk].core,
-            kept[pair.pk].source_fields,
+            pair_id=pair.pair_id,
+            query_id=pair.query.query_id,
+            title=pair.query.title,
+            description=pair.query.description,
+            category=pair.category,
+            origin=pair.origin,
+            model=stored.model,
+            narratives=tuple(narratives),
+            domain=stored.domain,
+            restates=stored.restates if stored.restates in written else "",
+            core=stored.core,
+            source_fields=stored.source_fields,
         )

@@ -10,9 +10,10 @@ from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Coalesce, Collate
 
 from annotate.collection.models import Candidate, Document, DocumentText, Query, Run
-from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from annotate.topics.models import FilterDecision
+from exporters.exports.selection.conditions import conditions_by_narrative, records_of
 from exporters.exports.selection.ordered_rows import (
     ORDER_OF_SIDES,
     batches,
@@ -26,7 +27,6 @@ from exporters.exports.selection.passages import documents_to_publish
 from exporters.exports.selection.selection import Pair, QueryRow
 from formats.records import (
     CollectionRecord,
-    ConditionRecord,
     Doc,
     FilterRecord,
     Generated,
@@ -201,10 +201,7 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
 def _narratives_of_pairs(pairs: list[int]) -> dict[int, list[NarrativeRecord]]:
     """Return every version of the narratives of pairs, ordered by side and version."""
     versions = Narrative.objects.filter(pair__in=pairs)
-    conditions: dict[int, list[ConditionRecord]] = {}
-    for condition in Condition.objects.filter(narrative__in=versions).order_by("number"):
-        record = ConditionRecord(condition.name, condition.text, condition.negated)
-        conditions.setdefault(condition.narrative_id, []).append(record)
+    conditions = conditions_by_narrative(versions.values_list("pk", flat=True))
     narratives: dict[int, list[NarrativeRecord]] = {}
     for version in versions.select_related("author", "withdrawn_by"):
         narratives.setdefault(version.pair_id, []).append(
@@ -215,7 +212,7 @@ def _narratives_of_pairs(pairs: list[int]) -> dict[int, list[NarrativeRecord]]:
                 author=version.author.name if version.author else None,
                 at=version.created_at,
                 note=version.note,
-                conditions=tuple(conditions.get(version.pk, ())),
+                conditions=records_of(conditions.get(version.pk, ())),
                 origin=version.origin,
                 model=version.model,
                 withdrawn_by=version.withdrawn_by.name if version.withdrawn_by else None,

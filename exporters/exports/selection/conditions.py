@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from typing import IO, Any, NamedTuple
 
 from django.db.models import Q
@@ -21,9 +21,11 @@ from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
 from formats.reading import write_lines
-from formats.records import ANSWERS
+from formats.records import ANSWERS, ConditionRecord
 
 NOT_MET = Verdict.Answer.NOT_MET.value
+# The narrative and the document that a verdict is about.
+_PLACE = attrgetter("judgment__narrative", "judgment__candidate__document__doc_id")
 
 
 class Answer(NamedTuple):
@@ -92,7 +94,7 @@ def documents(
         for side, version in sorted(pair.versions.items())
     }
     for batch in ordered_rows.batches(in_force, ordered_rows.BATCH):
-        asked = _conditions_by_narrative(batch)
+        asked = conditions_by_narrative(batch)
         settled = _decisions(asked)
         rows = Verdict.objects.filter(
             counted,
@@ -106,7 +108,7 @@ def documents(
             "condition__number",
             ordered_rows.bytewise("judgment__annotator__name"),
         )
-        walked = ordered_rows.stream_rows(
+        walked = ordered_rows.stream_named(
             rows,
             "judgment__narrative",
             "judgment__candidate__document__doc_id",
@@ -115,7 +117,7 @@ def documents(
             "judgment__annotator__is_machine",
             "answer",
         )
-        for (narrative, doc_id), answers in groupby(walked, key=itemgetter(0, 1)):
+        for (narrative, doc_id), answers in groupby(walked, key=_PLACE):
             pair, side, version = in_force[narrative]
             conditions = _answered_conditions(
                 project.consensus, asked[narrative], answers, settled.get((narrative, doc_id), {})
@@ -157,54 +159,61 @@ def write(records: Iterable[DocumentConditions], stream: IO[bytes]) -> int:
     return write_lines(map(to_json, records), stream)
 
 
-def _conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
-    """Return number, name and text of the conditions, by narrative; omit narratives without any."""
-    by_narrative: dict[int, list[tuple[int, str, str]]] = {}
-    rows = Condition.objects.filter(narrative__in=list(narratives)).order_by("number")
-    for narrative, number, name, text in ordered_rows.stream_rows(
-        rows, "narrative", "number", "name", "text"
-    ):
-        by_narrative.setdefault(narrative, []).append((number, name, text))
+def conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[Condition]]:
+    """Return the conditions of narratives by their numbers; omit narratives without any."""
+    by_narrative: dict[int, list[Condition]] = {}
+    for condition in Condition.objects.filter(narrative__in=list(narratives)).order_by("number"):
+        by_narrative.setdefault(condition.narrative_id, []).append(condition)
     return by_narrative
+
+
+def records_of(conditions: Iterable[Condition]) -> tuple[ConditionRecord, ...]:
+    """Return the conditions of a narrative as records of `pairs-jsonl`."""
+    return tuple(ConditionRecord(row.name, row.text, row.negated) for row in conditions)
 
 
 def _decisions(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, ConditionDecision]]:
     """Return leads' decisions, by narrative and document, then by the number of the condition."""
     decisions: dict[tuple[int, str], dict[int, ConditionDecision]] = {}
     rows = ConditionAdjudication.objects.current().filter(condition__narrative__in=list(narratives))
-    for narrative, doc_id, number, *decision in ordered_rows.stream_rows(
-        rows,
-        "condition__narrative",
-        "candidate__document__doc_id",
-        "condition__number",
-        *("answer", "by__name", "at", "cause", "reason"),
-    ):
-        decisions.setdefault((narrative, doc_id), {})[number] = ConditionDecision._make(decision)
+    for row in rows.select_related("condition", "candidate__document", "by"):
+        place = (row.condition.narrative_id, row.candidate.document.doc_id)
+        decision = ConditionDecision(row.answer, row.by.name, row.at, row.cause, row.reason)
+        decisions.setdefault(place, {})[row.condition.number] = decision
     return decisions
 
 
 def _answered_conditions(
     rule: str,
-    asked: Sequence[tuple[int, str, str]],
-    answers: Iterable[tuple[Any, ...]],
+    asked: Sequence[Condition],
+    answers: Iterable[Any],
     settled: Mapping[int, ConditionDecision],
 ) -> tuple[AnsweredCondition, ...]:
     """Return all conditions of the narrative, including those without an answer."""
     by_number: dict[int, list[Answer]] = {}
-    for _, _, number, *answer in answers:
-        by_number.setdefault(number, []).append(Answer._make(answer))
+    for row in answers:
+        answer = Answer(
+            row.judgment__annotator__name, row.judgment__annotator__is_machine, row.answer
+        )
+        by_number.setdefault(row.condition__number, []).append(answer)
     conditions = []
-    for number, name, text in asked:
-        own_answers = tuple(by_number.get(number, ()))
+    for condition in asked:
+        own_answers = tuple(by_number.get(condition.number, ()))
         of_people = tuple(
             sorted(ANSWERS.index(own.answer) for own in own_answers if not own.machine)
         )
-        decision = settled.get(number)
+        decision = settled.get(condition.number)
         outcome = _cached_consensus(of_people, rule, decision and ANSWERS.index(decision.answer))
         agreed = None if outcome.relevance is None else ANSWERS[outcome.relevance]
         conditions.append(
             AnsweredCondition(
-                number, name, text, agreed, outcome.state.value, own_answers, decision
+                condition=condition.number,
+                name=condition.name,
+                text=condition.text,
+                agreed=agreed,
+                state=outcome.state.value,
+                answers=own_answers,
+                settled=decision,
             )
         )
     return tuple(conditions)
