@@ -407,7 +407,10 @@ def examples(stage: SimpleNamespace) -> dict[str, list[str]]:
     Routes for a document or a label get the addresses of both.
     """
     others = replace(stage.world, keys=stage.world.keys | stage.others)
-    return {name: [stage.world.url(name), others.url(name)] for name in ROUTES}
+    urls = {name: [stage.world.url(name), others.url(name)] for name in ROUTES}
+    for name in ("annotate:search", "annotate:api_search"):
+        urls[name] += [f"{urls[name][0]}?q={words}" for words in ("1", "e")]
+    return urls
 
 
 def addresses(stage: SimpleNamespace) -> list[str]:
@@ -592,6 +595,8 @@ def test_every_route_is_read_and_answers_somebody(stage):
         "annotate:api_account_invitations": {403},
         # It requires a parameter.
         "annotate:api_document_views": {400},
+        # No narrative is sent back.
+        "annotate:api_sent_back": {404},
         # The report has no table.
         "audit:agreement_table": {403, 404},
     }
