@@ -74,5 +74,5 @@ class SampleAdmin(_ReadOnly):
 class CheckAdmin(_ReadOnly):
     """Checks, including superseded and withdrawn ones."""
 
-    list_display = ["pk", "item", "checker", "place", "relevance", "at", "superseded_at"]
+    list_display = ["pk", "item", "checker", "place", "relevance", "at", "ended_at"]
     list_select_related = ["item", "checker"]

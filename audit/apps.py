@@ -16,7 +16,7 @@ class AuditConfig(AppConfig):
         """Register this app's audit events, chain kinds, notices, figures and file formats."""
         from annotate.collection import intake as files
         from annotate.collection.intake import stale_answers
-        from annotate.judging import journal_entries
+        from annotate.judging.api import journal
         from annotate.judgments import completion_queries, narrative_answers, tally
         from annotate.judgments.narrative_answers import Answers
         from annotate.overview import contributions, notices, progress
@@ -49,12 +49,7 @@ class AuditConfig(AppConfig):
             Answers("decision", "decisions", passes.count_decisions_under),
             Answers("check of a label", "checks of labels", outcomes.count_checks_under),
         )
-        journal_entries.register("rating", journal_entry.read_rating)
-        journal_entries.register("check", check_entry.read_check)
-        journal_entries.register("settle", check_entry.read_settlement)
-        journal_entries.register("check_withdrawal", check_entry.read_withdrawal)
-        journal_entries.register("decision", decision_entry.read_decision)
-        journal_entries.register("decision_withdrawal", decision_entry.read_withdrawal)
+        journal.register(journal_entry.ENTRIES | check_entry.ENTRIES | decision_entry.ENTRIES)
         contributions.register(overview.contribution)
         progress.reviews_by_member.register(overview.reviews_by_member)
         contributions.register(checks.contribution)

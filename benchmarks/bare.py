@@ -56,7 +56,7 @@ def insert_judgments(seconds: float) -> dict[str, Any]:
     work = plan["warm"][0]["work"][0]
     columns = (
         *("uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
-        *("evidence", "clauses", "pressed", "source", "at", "superseded_at"),
+        *("evidence", "clauses", "pressed", "source", "at", "ended_at"),
     )
     postgresql = connection.vendor == "postgresql"
     marks = ", ".join(["%s" if postgresql else "?"] * len(columns))

@@ -164,12 +164,12 @@ CHANGED = """
     JOIN annotate_instructionpair p ON p.id = n.pair_id
     JOIN annotate_candidate c ON c.id = j.candidate_id
     JOIN annotate_document d ON d.id = c.document_id
-    WHERE p.project_id = 1 AND n.side = 'altered' AND j.superseded_at IS NULL
+    WHERE p.project_id = 1 AND n.side = 'altered' AND j.ended_at IS NULL
     ORDER BY p.pair_id COLLATE "{bytes}", d.doc_id COLLATE "{bytes}"
 """
 SAID = """
     SELECT q.query_id, d.doc_id, m.name, j.relevance, n.side, p.pair_id, n.version, j.at, j.note,
-           j.uuid, m.is_machine, j.evidence, j.active_ms, j.superseded_at, j.withdrawn_at,
+           j.uuid, m.is_machine, j.evidence, j.active_ms, j.ended_at, j.withdrawn_at,
            j.clauses, j.pressed, j.made_at
     FROM annotate_judgment j
     JOIN annotate_narrative n ON n.id = j.narrative_id

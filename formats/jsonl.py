@@ -8,7 +8,7 @@ as left out. In judgments an unknown field is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO
+from typing import IO, Any
 
 from formats.fields import Fields, parse_each, read_jsonl, to_json
 from formats.ids import check_id
@@ -123,10 +123,23 @@ def read_judgments(source: Source) -> Iterator[JudgmentFileRecord]:
 
 
 def _parse_judgment(fields: Fields) -> JudgmentRecord:
+    return parse_judgment(
+        fields,
+        annotator=fields.required_text("annotator"),
+        machine=fields.boolean("machine"),
+        evidence=_parse_spans(fields, "evidence"),
+        superseded_at=fields.time("superseded_at"),
+        withdrawn_at=fields.time("withdrawn_at"),
+        clauses=_parse_spans(fields, "clauses"),
+        verdicts=_parse_verdicts(fields),
+    )
+
+
+def parse_judgment(fields: Fields, **others: Any) -> JudgmentRecord:
+    """Return a judgment with the fields that every format reads alike, and with `others`."""
     return JudgmentRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
-        annotator=fields.required_text("annotator"),
         relevance=fields.relevance("relevance", "label"),
         side=fields.optional_one_of(SIDES, "side"),
         pair_id=fields.optional_id("pair_id"),
@@ -134,16 +147,11 @@ def _parse_judgment(fields: Fields) -> JudgmentRecord:
         at=fields.time("at"),
         note=fields.text("note"),
         uuid=fields.uuid("uuid"),
-        machine=fields.boolean("machine"),
-        evidence=_parse_spans(fields, "evidence"),
         active_ms=fields.optional_integer("active_ms"),
-        superseded_at=fields.time("superseded_at"),
-        withdrawn_at=fields.time("withdrawn_at"),
-        clauses=_parse_spans(fields, "clauses"),
-        verdicts=_parse_verdicts(fields),
         pressed=fields.optional_one_of(PRESSED, "pressed") or "",
         made_at=fields.time("made_at"),
         text_version=fields.optional_integer("text_version", least=1),
+        **others,
     )
 
 

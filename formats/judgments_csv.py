@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import IO
 
 from formats.csv_rows import NAMELESS, read_csv
 from formats.fields import Fields, parse_each
 from formats.ids import check_id
+from formats.jsonl import parse_judgment
 from formats.reading import normalize_line_ends, reader
-from formats.records import PRESSED, SIDES, JudgmentRecord
+from formats.records import JudgmentRecord
 from formats.source import Source
 from formats.texts import check_text, excerpt, first_repeated
 
@@ -69,22 +71,10 @@ def _header_problem(header: list[str]) -> str | None:
 
 
 def _parse_judgment(fields: Fields) -> JudgmentRecord:
-    judgment = JudgmentRecord(
-        query_id=fields.id("query_id"),
-        doc_id=fields.id("doc_id"),
+    judgment = parse_judgment(
+        fields,
         annotator=fields.required_text("annotator").strip(),
-        relevance=fields.relevance("relevance", "label"),
-        side=fields.optional_one_of(SIDES, "side"),
-        pair_id=fields.optional_id("pair_id"),
-        version=fields.optional_integer("version", least=1),
-        at=fields.time("at"),
-        note=fields.text("note"),
-        uuid=fields.uuid("uuid"),
         machine=fields.one_of(("true", "false"), "machine", default="false") == "true",
-        active_ms=fields.optional_integer("active_ms"),
-        pressed=fields.optional_one_of(PRESSED, "pressed") or "",
-        made_at=fields.time("made_at"),
-        text_version=fields.optional_integer(TEXT_VERSION, least=1),
     )
     fields.refuse_unread()
     return judgment
@@ -124,25 +114,8 @@ class JudgmentTable:
                 f"the judgment of {record.annotator} on {record.doc_id} no longer stands; "
                 "judgments-csv holds current judgments only"
             )
-        self._writer.writerow(
-            (
-                record.query_id,
-                record.doc_id,
-                record.annotator,
-                record.relevance,
-                record.side,
-                record.at.isoformat() if record.at else None,
-                normalize_line_ends(record.note),
-                record.pair_id,
-                record.version,
-                record.uuid,
-                "true" if record.machine else None,
-                record.active_ms,
-                record.pressed,
-                record.made_at.isoformat() if record.made_at else None,
-                *([record.text_version] if self._text_versions else []),
-            )
-        )
+        columns = (*COLUMNS, TEXT_VERSION) if self._text_versions else COLUMNS
+        self._writer.writerow([_cell(getattr(record, name)) for name in columns])
         self._count += 1
         if self._count % 1_000 == 0:
             self._flush()
@@ -156,3 +129,12 @@ class JudgmentTable:
         self._stream.write(self._buffer.getvalue().encode())
         self._buffer.seek(0)
         self._buffer.truncate()
+
+
+def _cell(value: str | int | datetime | None) -> str | int | None:
+    """Return a value as it is written in a cell; false is an empty cell."""
+    if isinstance(value, bool):
+        return "true" if value else None
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return normalize_line_ends(value) if isinstance(value, str) else value

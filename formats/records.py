@@ -210,6 +210,27 @@ class JudgmentRecord(NamedTuple):
     text_version: int | None = None
 
 
+class RepeatRecord(NamedTuple):
+    """One answer to a repeat: `relevance`, or `flag` instead.
+
+    `first` is the grade of the first judgment at that time, or None if there was none.
+    """
+
+    query_id: str
+    doc_id: str
+    annotator: str
+    side: str
+    pair_id: str
+    version: int
+    at: datetime
+    first: int | None
+    first_at: datetime | None
+    relevance: int | None
+    flag: str
+    note: str
+    active_ms: int | None
+
+
 class FlagRecord(NamedTuple):
     """An annotator's mark on a candidate, which is not a grade. Kind: FLAG_KINDS."""
 

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from annotate.judging.judging_session import others_unsettled_sql, read_judging_session
+from annotate.judging.judging_session import read_judging_session
+from annotate.judging.lookup import others_unsettled_sql
 from annotate.judgments import assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narratives

@@ -100,8 +100,8 @@ def ask(
         if not candidates_to_judge(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused("This document is not among those to be judged for this query.")
         assignment = lock_assignment(pair, author, now)
-        stored = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
-        if stored.superseded_at is not None:
+        stored = Judgment.objects.only("ended_at", "text_replaced_at").get(pk=judgment.pk)
+        if stored.ended_at is not None:
             raise Stale("This answer has changed in the meantime. Look at it, then ask.")
         if stored.text_replaced_at is not None:
             raise Stale("The document got a new text. Its judges will judge it again anyway.")
@@ -133,7 +133,7 @@ def withdraw(
         stored = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
         if stored.withdrawn_at is not None:
             return stored
-        if stored.judgment.superseded_at is not None:
+        if stored.judgment.ended_at is not None:
             raise Refused("This was already answered.")
         stored.withdrawn_at, stored.withdrawn_by = now, by
         stored.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -221,7 +221,7 @@ def count_requests(guideline: Guideline) -> RequestCounts:
     rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
     return RequestCounts(
         _open_requests(guideline).count(),
-        rejudge_requests.not_withdrawn().filter(judgment__superseded_at__isnull=False).count(),
+        rejudge_requests.not_withdrawn().filter(judgment__ended_at__isnull=False).count(),
         rejudge_requests.filter(withdrawn_at__isnull=False).count(),
     )
 

@@ -1,7 +1,7 @@
 """Judging: give a document a grade or a flag.
 
 One person's statements about a document under one narrative version form a chain. Each new one
-supersedes the current one and takes its time as the end (`superseded_at` or `cleared_at` equals the
+supersedes the current one and takes its time as the end (`ended_at` or `ended_at` equals the
 `at` of the next). Withdrawing a statement (`withdrawal`) links its neighbours. So any statement can
 be withdrawn at any time, and the one it had superseded becomes current again, unless there is a
 newer one.
@@ -10,39 +10,30 @@ newer one.
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotate.collection.models import Candidate
-from annotate.collection.spans import Span
-from annotate.judging.answer_rules import (
-    JudgmentContent,
-    check_content,
-    clean_text,
-    refuse_implausible,
-)
-from annotate.judging.history import content_of
+from annotate.judging.answer_rules import check_grade_statement
+from annotate.judging.history import find_resent, uuid_conflict_message
 from annotate.judging.lookup import JudgingState, look_up, not_in_pair_message
-from annotate.judging.sent_twice import find_resent, uuid_conflict_message
 from annotate.judging.statement import (
-    UNKNOWN_PREVIOUS,
     VALID_KEYS,
-    GradeOptions,
+    FlagStatement,
+    GradeStatement,
     Recorded,
-    StatementOptions,
     Target,
 )
-from annotate.judgments import assignments, judgment_chain
+from annotate.judgments import assignments
 from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative
-from annotate.projects import hash_chain
 from annotate.projects.models import Membership
 from base.errors import ObjectNotFound, Refused
 
@@ -79,14 +70,18 @@ def judge(
     candidate: Candidate,
     relevance: int,
     by: Membership,
-    **how: Unpack[GradeOptions],
+    late: bool = False,
+    now: datetime | None = None,
+    **content: Any,
 ) -> Judgment:
     """Record the grade that `by` gives a candidate under the narrative version they read.
 
-    Like `record_grade`, for callers that hold model instances; returns the judgment.
+    Like `record`, for callers that hold model instances. `content`: other fields of a
+    `GradeStatement`. Returns the judgment.
     """
     target = Target(narrative.pair, narrative.pk, candidate.pk)
-    row = record_grade(target=target, relevance=relevance, by=by, **how).row
+    statement = GradeStatement(relevance=relevance, **content)
+    row = record(statement, target=target, by=by, late=late, now=now).row
     assert isinstance(row, Judgment)
     return row
 
@@ -97,142 +92,89 @@ def flag(
     candidate: Candidate,
     kind: str,
     by: Membership,
-    words: str = "",
-    **how: Unpack[StatementOptions],
+    late: bool = False,
+    now: datetime | None = None,
+    **content: Any,
 ) -> Flag:
     """Put a flag on a candidate instead of a grade.
 
-    Like `record_flag`, for callers that hold model instances; returns the flag.
+    Like `record`, for callers that hold model instances. `content`: other fields of a
+    `FlagStatement`. Returns the flag.
     """
     target = Target(narrative.pair, narrative.pk, candidate.pk)
-    row = record_flag(target=target, kind=kind, words=words, by=by, **how).row
+    statement = FlagStatement(kind=kind, **content)
+    row = record(statement, target=target, by=by, late=late, now=now).row
     assert isinstance(row, Flag)
     return row
 
 
-def record_grade(
+def record(
+    statement: GradeStatement | FlagStatement,
     *,
     target: Target,
-    relevance: int,
     by: Membership,
-    note: str = "",
-    evidence: Iterable[Span] = (),
-    clauses: Iterable[Span] = (),
-    verdicts: Mapping[int, str] | None = None,
-    active_ms: int | None = None,
-    pressed: str = "",
-    made_at: datetime | None = None,
-    uuid: uuids.UUID | None = None,
-    instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
     late: bool = False,
     now: datetime | None = None,
 ) -> Recorded:
-    """Record a grade, superseding the annotator's previous judgment or flag.
+    """Record a grade or a flag, superseding the annotator's previous judgment or flag.
 
-    Idempotent: sending the same UUID with the same content again changes nothing. Refused: a grade
-    that the project does not have, a span outside the text, missing evidence where the project
-    requires it, unanswered conditions, a grade that contradicts the conditions without a note, a
-    UUID already used for other content, an assignment that is not theirs, a document that is not
-    to be judged, a text version that the document does not have. Raises ObjectNotFound if the
-    document or the narrative does not belong to the pair, and Stale, unless `late`, if the
-    narrative or the text has a newer version.
+    Idempotent: sending the same UUID with the same content again changes nothing. `late`: it
+    arrives late, from a journal. It is then recorded even if the narrative or the text has a newer
+    version, and an assignment that was given back in the meantime is taken again.
+
+    Refused: a grade that the project does not have, a span outside the text, missing evidence where
+    the project requires it, unanswered conditions, a grade that contradicts the conditions without
+    a note, a flag without the words it needs, a UUID already used for other content, an assignment
+    that is not theirs, a document that is not to be judged, a text version that the document does
+    not have. Raises ObjectNotFound if the document or the narrative does not belong to the pair,
+    and Stale, unless `late`, if the narrative or the text has a newer version.
     """
-    content = JudgmentContent(
-        relevance,
-        clean_text(note, "The note"),
-        sorted(evidence),
-        sorted(clauses),
-        dict(verdicts or {}),
-    )
-    refuse_implausible(pressed, active_ms)
-    uuid = uuid or uuids.uuid4()
-    with _recording(target, by, uuid, late=late, now=now) as state:
+    statement = statement.cleaned()
+    with _recording(target, by, statement.uuid, late=late, now=now) as state:
         if state.is_resend:
-            return find_resent(target, by, uuid, instead_of, state, content)
+            return find_resent(target, by, statement, state)
         state.refuse_if_closed(by, late=late)
-        content = check_content(content, by.project, state)
-        columns = {
-            **_common_columns(target, by, uuid, made_at, state),
-            "relevance": relevance,
-            "note": content.note,
-            "evidence": [span._asdict() for span in content.evidence],
-            "clauses": [span._asdict() for span in content.clauses],
-            "active_ms": active_ms,
-            "pressed": pressed,
-        }
-        if target.again:
-            by_key = {str(key): answer for key, answer in sorted(content.verdicts.items())}
-            repeat = Repeat(**columns, first_id=state.first, verdicts=by_key)
-            return _record_repeat(repeat, target, by, instead_of, state)
-        row = Judgment(**columns, replaces_id=state.judgment.pk if state.judgment else None)
+        verdicts: Mapping[int, str] = {}
+        if isinstance(statement, GradeStatement):
+            statement = check_grade_statement(statement, by.project, state)
+            verdicts = statement.verdicts
+        row = _new_row(statement, target, by, state)
         state.supersede_current()
         row.save(force_insert=True)
-        _add_verdicts(row, content)
-        state.append_to_chain(target, by, event=_chain_event(row, content, target, by, state))
-        state.update_assignment(target, by, settled=True)
-    return Recorded(row, state.warning(instead_of, relevance))
+        if not isinstance(row, Repeat):
+            _add_verdicts(row, verdicts)
+            state.append_to_chain(target, by, row, verdicts)
+        state.update_assignment(target, by, settled=statement.settles)
+    return Recorded(row, state.warning(statement))
 
 
-def record_flag(
-    *,
-    target: Target,
-    kind: str,
-    by: Membership,
-    words: str = "",
-    made_at: datetime | None = None,
-    uuid: uuids.UUID | None = None,
-    instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
-    late: bool = False,
-    now: datetime | None = None,
-) -> Recorded:
-    """Put a flag (a `Flag.Kind`) on a candidate instead of a grade.
-
-    "Cannot judge" and "problem" need words. Supersedes the previous judgment or flag, may be sent
-    twice and is refused as with `record_grade`.
-    """
-    words = clean_text(words, "What you wrote").strip()
-    if kind not in Flag.Kind.values:
-        raise Refused(f"“{kind[:40]}” is not a kind of flag.")
-    if kind != Flag.Kind.LATER and not words:
-        raise Refused("Say in a few words why, so that the lead can act on it.")
-    uuid = uuid or uuids.uuid4()
-    with _recording(target, by, uuid, late=late, now=now) as state:
-        if state.is_resend:
-            return find_resent(target, by, uuid, instead_of, state, (kind, words))
-        state.refuse_if_closed(by, late=late)
-        about = _common_columns(target, by, uuid, made_at, state)
-        if target.again:
-            repeat = Repeat(**about, first_id=state.first, flag=kind, note=words)
-            return _record_repeat(repeat, target, by, instead_of, state)
-        row = Flag(**about, kind=kind, words=words)
-        state.supersede_current()
-        row.save(force_insert=True)
-        state.append_to_chain(target, by)
-        state.update_assignment(target, by, settled=kind != Flag.Kind.LATER)
-    return Recorded(row, state.warning(instead_of, kind))
-
-
-def _add_verdicts(row: Judgment, content: JudgmentContent) -> None:
-    if content.verdicts:
-        Verdict.objects.bulk_create(
-            Verdict(judgment=row, condition_id=condition, answer=answer)
-            for condition, answer in sorted(content.verdicts.items())
-        )
-
-
-def _common_columns(
-    target: Target, by: Membership, uuid: uuids.UUID, made_at: datetime | None, state: JudgingState
-) -> dict[str, Any]:
-    """Return the columns that a judgment, a flag and the answer to a repeat have in common."""
-    return {
-        "uuid": uuid,
+def _new_row(
+    statement: GradeStatement | FlagStatement, target: Target, by: Membership, state: JudgingState
+) -> Judgment | Flag | Repeat:
+    """Return the unsaved row of a statement."""
+    columns = {
+        "uuid": statement.uuid,
         "narrative_id": target.narrative,
         "candidate_id": target.candidate,
         "annotator": by,
-        "made_at": made_at,
+        "made_at": statement.made_at,
         "at": state.now,
         **state.text_columns(),
+        **statement.columns(again=target.again),
     }
+    if target.again:
+        return Repeat(**columns, first_id=state.first)
+    if isinstance(statement, FlagStatement):
+        return Flag(**columns)
+    return Judgment(**columns, replaces_id=state.judgment.pk if state.judgment else None)
+
+
+def _add_verdicts(row: Judgment | Flag, verdicts: Mapping[int, str]) -> None:
+    if verdicts:
+        Verdict.objects.bulk_create(
+            Verdict(judgment_id=row.pk, condition_id=condition, answer=answer)
+            for condition, answer in sorted(verdicts.items())
+        )
 
 
 @contextmanager
@@ -288,45 +230,3 @@ def _look_up_on_sqlite(
         return look_up(target, by, uuid, now)
     except Refused:
         return None
-
-
-def _chain_event(
-    row: Judgment, content: JudgmentContent, target: Target, by: Membership, state: JudgingState
-) -> hash_chain.Event:
-    """Return the judgment's event for the hash chain of its assignment."""
-    numbered = {state.conditions[key]: answer for key, answer in content.verdicts.items()}
-    hashed = judgment_chain.content(
-        pair_id=target.pair.pair_id,
-        side=state.side,
-        version=state.version,
-        doc_id=state.doc_id,
-        annotator=by.name,
-        relevance=row.relevance,
-        note=row.note,
-        evidence=judgment_chain.spans(content.evidence),
-        clauses=judgment_chain.spans(content.clauses),
-        verdicts=judgment_chain.answers(numbered),
-        active_ms=row.active_ms,
-        pressed=row.pressed,
-        source=row.source,
-        at=row.at,
-        made_at=row.made_at,
-        text_version=row.text_version,
-    )
-    return hash_chain.content_event(judgment_chain.KIND, row.uuid, hashed)
-
-
-# --- repeats --------------------------------------------------------------------------------------
-
-
-def _record_repeat(
-    repeat: Repeat,
-    target: Target,
-    by: Membership,
-    instead_of: uuids.UUID | None,
-    state: JudgingState,
-) -> Recorded:
-    state.supersede_current()
-    repeat.save(force_insert=True)
-    state.update_assignment(target, by, settled=repeat.flag != Flag.Kind.LATER)
-    return Recorded(repeat, state.warning(instead_of, content_of(repeat)))

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from annotate.collection.spans import Span
 from annotate.judging.lookup import JudgingState
+from annotate.judging.statement import GradeStatement
 from annotate.judgments.conditions import derive_relevance
-from annotate.judgments.evidence import merge_spans, missing_evidence, needs_evidence
-from annotate.judgments.models import Judgment, Verdict
+from annotate.judgments.evidence import missing_evidence, needs_evidence
+from annotate.judgments.models import Verdict
 from annotate.projects.models import Grade, Membership, Project
-from base.errors import Refused, refuse_invalid_characters
-
-MAX_NOTE = 10_000
-
-# A day in milliseconds: nobody looks at one document for longer.
-MAX_ACTIVE_MS = 86_400_000
+from base.errors import Refused
 
 
 def check_grade(by: Membership, relevance: int) -> None:
@@ -45,29 +39,18 @@ def grades_that_need_evidence(
     ]
 
 
-class JudgmentContent(NamedTuple):
-    """The content of a judgment; two judgments with equal content are the same."""
-
-    relevance: int
-    note: str
-    evidence: list[Span]
-    clauses: list[Span]
-    verdicts: dict[int, str]
-
-
-def check_content(
-    content: JudgmentContent, project: Project, state: JudgingState
-) -> JudgmentContent:
-    """Return the judgment's content as it will be saved, with its spans in order, or refuse it."""
+def check_grade_statement(
+    content: GradeStatement, project: Project, state: JudgingState
+) -> GradeStatement:
+    """Return a grade as it will be saved, with its spans in order, or refuse it."""
     _refuse_unknown_grade(content.relevance, state.grades)
     if content.evidence and state.document_length is None:
         raise Refused(
             "The text of this document is not available, so no passage of it can be marked."
         )
     try:
-        content = content._replace(
-            evidence=merge_spans(content.evidence, state.document_length or 0),
-            clauses=merge_spans(content.clauses, state.narrative_length),
+        content = content.with_merged_spans(
+            document=state.document_length or 0, narrative=state.narrative_length
         )
     except ValueError as error:
         raise Refused(str(error)) from error
@@ -86,7 +69,7 @@ def check_content(
     return content
 
 
-def _check_conditions(content: JudgmentContent, project: Project, state: JudgingState) -> None:
+def _check_conditions(content: GradeStatement, project: Project, state: JudgingState) -> None:
     if not content.verdicts.keys() <= state.conditions.keys():
         raise Refused(
             "A verdict is on a condition that this narrative does not have. Reload the page."
@@ -112,20 +95,3 @@ def _refuse_unknown_grade(relevance: int, grades: Sequence[int]) -> None:
         known = ", ".join(map(str, grades))
         shown = str(relevance) if abs(relevance) < 10**9 else "This number"
         raise Refused(f"{shown} is not a grade of this project. Its grades are {known}.")
-
-
-def clean_text(text: str, what: str) -> str:
-    """Return typed text with normalized line ends; refuse text that cannot be stored."""
-    if len(text) > MAX_NOTE:
-        raise Refused(f"{what} has {len(text):,} characters; at most {MAX_NOTE:,} are allowed.")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    refuse_invalid_characters(text)
-    return text
-
-
-def refuse_implausible(pressed: str, active_ms: int | None) -> None:
-    """Refuse an unknown value of `pressed`, and more than a day of active time."""
-    if pressed and pressed not in Judgment.Pressed.values:
-        raise Refused("A grade is given with a key or a click.")
-    if active_ms is not None and not 0 <= active_ms <= MAX_ACTIVE_MS:
-        raise Refused("The time spent with a document is at most a day.")

@@ -275,13 +275,13 @@ def read_rejudge_requests(
         judgment = rejudge_request.judgment
         flag = flags.get(judgment.candidate_id)
         is_later = (
-            flag is not None and flag.kind == Flag.Kind.LATER and flag.at == judgment.superseded_at
+            flag is not None and flag.kind == Flag.Kind.LATER and flag.at == judgment.ended_at
         )
         requests.setdefault(judgment.candidate_id, []).append(
             ShownRejudgeRequest(
                 rejudge_request,
                 flag.uuid if flag and is_later else judgment.uuid,
-                is_later or judgment.superseded_at is None,
+                is_later or judgment.ended_at is None,
             )
         )
     return requests
@@ -325,22 +325,7 @@ def session_data(
         "pair": pair.pk,
         "narrative": narrative.pk,
         "candidate": number,
-        "order": session.order,
-        "answers": {
-            **{
-                document: ["flag", kind, str(session.uuids[document])]
-                for document, kind in session.flagged.items()
-            },
-            **{
-                document: ["judgment", value, str(session.uuids[document])]
-                for document, value in session.judged.items()
-            },
-        },
-        # The first to be undone comes last.
-        "history": session.history,
-        "noted": sorted(session.noted),
-        "active_ms": session.active_ms,
-        "asked": [str(uuid) for uuid in session.rejudge_uuids],
+        **session.script_data(),
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
         ],

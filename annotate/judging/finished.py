@@ -52,5 +52,5 @@ def summarize(
                 for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
             ),
         ],
-        seconds=session.active_ms / 1000,
+        seconds=session.seconds,
     )

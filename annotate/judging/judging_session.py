@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models.functions import Length
@@ -14,7 +15,7 @@ from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, pool_sql, repeat_seed
+from annotate.pairs.pool import in_scope, repeat_seed
 from annotate.projects.models import Membership, Project
 from base.prepared_queries import Built, prepared
 
@@ -57,6 +58,11 @@ class JudgingSession:
         return sum(1 for candidate in self.order if self._is_settled(candidate))
 
     @property
+    def seconds(self) -> float:
+        """The active time of all current judgments, in seconds."""
+        return self.active_ms / 1_000
+
+    @property
     def done(self) -> bool:
         """Whether no document is left, not even one flagged "later"."""
         return self.settled == self.total
@@ -72,6 +78,27 @@ class JudgingSession:
         unanswered = (c for c in onward if c not in self.judged and c not in self.flagged)
         later = (c for c in onward if self.flagged.get(c) == Flag.Kind.LATER)
         return next(again, None) or next(unanswered, None) or next(later, None)
+
+    def script_data(self) -> dict[str, Any]:
+        """Return it in the form for the page's script."""
+        return {
+            "order": self.order,
+            "answers": {
+                **{
+                    number: ["flag", kind, str(self.uuids[number])]
+                    for number, kind in self.flagged.items()
+                },
+                **{
+                    number: ["judgment", value, str(self.uuids[number])]
+                    for number, value in self.judged.items()
+                },
+            },
+            # The first to be undone comes last.
+            "history": self.history,
+            "noted": sorted(self.noted),
+            "active_ms": self.active_ms,
+            "asked": [str(uuid) for uuid in self.rejudge_uuids],
+        }
 
     def before(self, candidate: int) -> int | None:
         """Return the previous document in order, judged or not."""
@@ -107,7 +134,7 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
     )
     requests = list(
         rejudge_requests.order_by("pk").values_list(
-            "judgment__candidate", "judgment__uuid", "judgment__superseded_at"
+            "judgment__candidate", "judgment__uuid", "judgment__ended_at"
         )
     )
     later = {
@@ -242,78 +269,6 @@ def _pool(scope: str, query: int, relevant_from: int, pair: int) -> Built:
     rules = Project(judge_scope=scope, relevant_from=relevant_from)
     candidates = in_scope(rules, Candidate.objects.filter(query=query), pair)
     return candidates.values_list("pk", "document__doc_id", "document__length")
-
-
-def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
-    """Return SQL that is true if a judge has an unsettled document other than one candidate.
-
-    Repeats are not counted. It equals what a `JudgingSession` would show, without reading one.
-    `again`: the candidate's first occurrence counts too.
-
-    Parameters: query, pair, candidate, narrative, member, relevant_from.
-    """
-    before = "<=" if again else "<"
-    scope = pool_sql(project, "o", "%(pair)s")
-    unsettled = f"""
-        SELECT 1 FROM annotate_candidate o
-        WHERE o.query_id = %(query)s AND o.removed_at IS NULL AND {scope}
-        AND NOT EXISTS (
-            SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
-            AND p.candidate_id = o.id AND p.annotator_id = %(member)s
-            AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
-            AND NOT {rejudge_request_sql("p")} {_LOOK_UP}
-        )
-        AND NOT EXISTS (
-            SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
-            AND q.candidate_id = o.id AND q.annotator_id = %(member)s
-            AND q.cleared_at IS NULL AND q.text_replaced_at IS NULL
-            AND q.kind <> '{Flag.Kind.LATER}' {_LOOK_UP}
-        )
-    """  # noqa: S608 (constants)
-    # A member who judges in pool order has settled every document before this one and none after.
-    return f"""(
-        EXISTS ({unsettled} AND o.id > %(candidate)s)
-        OR EXISTS ({unsettled} AND o.id {before} %(candidate)s)
-    )"""
-
-
-# Has PostgreSQL look up each row by an index. Without it, it joins all that somebody has judged.
-_LOOK_UP = "LIMIT 1 OFFSET 0"
-
-
-def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
-    """Return SQL for two columns: `pool_size`, a judge's, and the number of `settled_repeats`.
-
-    `again`: the candidate's own repeat is not counted. Both are 0 if the project has no repeats.
-    Parameters as for `others_unsettled_sql`.
-    """
-    if not project.repeat_percent:
-        return "0 AS pool_size, 0 AS settled_repeats"
-    scope = f"AND {pool_sql(project, 'o', '%(pair)s')}"
-    others = "AND p.candidate_id <> %(candidate)s" if again else ""
-    return f"""
-        (
-            SELECT COUNT(*) FROM annotate_candidate o
-            WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
-        ) AS pool_size,
-        (
-            SELECT COUNT(*) FROM annotate_repeat p
-            JOIN annotate_candidate o ON o.id = p.candidate_id AND o.removed_at IS NULL {scope}
-            WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s
-            AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
-            AND p.flag <> '{Flag.Kind.LATER}' {others}
-        ) AS settled_repeats
-    """  # noqa: S608 (constants)
-
-
-def rejudge_request_sql(judgment: str) -> str:
-    """Return SQL that is true if the judgment with this table alias has a rejudge request."""
-    return f"""
-        EXISTS (
-            SELECT 1 FROM annotate_rejudgerequest l
-            WHERE l.judgment_id = {judgment}.id AND l.withdrawn_at IS NULL
-        )
-    """  # noqa: S608 (our own alias)
 
 
 def _digest(words: str) -> bytes:

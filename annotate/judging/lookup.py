@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -12,17 +12,12 @@ from django.db import connection
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
-from annotate.judging.judging_session import (
-    others_unsettled_sql,
-    pool_and_repeats_sql,
-    rejudge_request_sql,
-)
-from annotate.judging.statement import INSTANT, UNKNOWN_PREVIOUS, Target
+from annotate.judging.statement import INSTANT, UNKNOWN_PREVIOUS, Statement, Target
 from annotate.judgments import assignments, judgment_chain
-from annotate.judgments.models import Repeat
+from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import is_shown_to_judges, repeat_seed
+from annotate.pairs.pool import is_shown_to_judges, pool_sql, repeat_seed
 from annotate.projects import access as projects_access
 from annotate.projects import hash_chain
 from annotate.projects.models import Membership, Project
@@ -31,12 +26,12 @@ from base.raw_sql import aware_datetime, first_named_values, repeating_cursor
 
 
 class CurrentStatement(NamedTuple):
-    """A current judgment or flag; `content` is its grade or kind."""
+    """A current judgment or flag; `answer` is its grade or kind."""
 
     pk: int
     uuid: uuids.UUID
     at: datetime
-    content: int | str
+    answer: int | str
 
 
 @dataclass
@@ -109,30 +104,34 @@ class JudgingState:
         if self.again:
             ended = [statement.pk for statement in (self.judgment, self.flag) if statement]
             if ended:
-                Repeat.objects.filter(pk__in=ended).update(superseded_at=self.now)
+                Repeat.objects.filter(pk__in=ended).update(ended_at=self.now)
             return
         if self.judgment:
-            self._end_row("annotate_judgment", "superseded_at", self.judgment)
+            self._end_row("annotate_judgment", self.judgment)
         if self.flag:
-            self._end_row("annotate_flag", "cleared_at", self.flag)
+            self._end_row("annotate_flag", self.flag)
 
-    def _end_row(self, table: str, column: str, statement: CurrentStatement) -> None:
+    def _end_row(self, table: str, statement: CurrentStatement) -> None:
         now = connection.ops.adapt_datetimefield_value(self.now)
         with repeating_cursor() as cursor:
             cursor.execute(
-                f"UPDATE {table} SET {column} = %s WHERE id = %s",  # noqa: S608 (our own names)
+                f"UPDATE {table} SET ended_at = %s WHERE id = %s",  # noqa: S608 (our own names)
                 [now, statement.pk],
             )
 
     def append_to_chain(
-        self, target: Target, by: Membership, *, event: hash_chain.Event | None = None
+        self, target: Target, by: Membership, row: Judgment | Flag, verdicts: Mapping[int, str]
     ) -> None:
         """Append a new judgment, and the end of the one it supersedes, to the assignment's chain.
 
-        One SQL statement. Answers to repeats are not judgments and are not in the chain.
+        One SQL statement. Flags and answers to repeats are not judgments and are not in the chain.
         """
-        events = [event] if event else []
-        if self.judgment and not self.again:
+        events = []
+        if isinstance(row, Judgment):
+            about = (target.pair.pair_id, self.side, self.version, self.doc_id, by.name)
+            numbered = {self.conditions[key]: answer for key, answer in verdicts.items()}
+            events.append(judgment_chain.event_of_new(row, about, numbered))
+        if self.judgment:
             events.append(judgment_chain.event_of_end(self.judgment.uuid, self.now))
         if events:
             links = hash_chain.of_assignment(target.pair.pair_id, by.name)
@@ -149,17 +148,12 @@ class JudgingState:
                 pair=target.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
             )
 
-    def warning(self, instead_of: uuids.UUID | None, content: int | str) -> str:
+    def warning(self, statement: Statement) -> str:
         """Return the warnings to show although the statement was recorded; "" for none."""
-        return warning_of(self, self.judgment or self.flag, instead_of, content)
+        return warning_of(self, self.judgment or self.flag, statement)
 
 
-def warning_of(
-    state: JudgingState,
-    before: CurrentStatement | None,
-    instead_of: uuids.UUID | None,
-    content: int | str,
-) -> str:
+def warning_of(state: JudgingState, before: CurrentStatement | None, statement: Statement) -> str:
     """Return the warnings for a recorded statement; `before`: the one it superseded."""
     sentences = []
     if state.stale:
@@ -173,8 +167,8 @@ def warning_of(
             f"{state.text_version or 1} of the text, which you read; read the new version "
             "and judge again."
         )
-    was_seen = instead_of == UNKNOWN_PREVIOUS or before is None or before.uuid == instead_of
-    if before is not None and not was_seen and before.content != content:
+    was_seen = before is None or statement.instead_of in {UNKNOWN_PREVIOUS, before.uuid}
+    if before is not None and not was_seen and before.answer != statement.answer:
         sentences.append(
             "You had given this document another answer in another tab or on another "
             "device. Both answers are kept; this one counts."
@@ -186,10 +180,10 @@ def _lookup_sql(target: Target, project: Project) -> str:
     """Return the one query of `look_up`."""
     listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
     # Answers to repeats, grades and flags alike, are in one table; the first judgment is joined.
-    judgments, flags, ended, first, request = (
-        ("repeat", "repeat", "superseded_at", "o.id", "0")
+    judgments, flags, first, request = (
+        ("repeat", "repeat", "o.id", "0")
         if target.again
-        else ("judgment", "flag", "cleared_at", "NULL", rejudge_request_sql("j"))
+        else ("judgment", "flag", "NULL", rejudge_request_sql("j"))
     )
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
@@ -214,9 +208,9 @@ def _lookup_sql(target: Target, project: Project) -> str:
                 WHERE k.narrative_id = v.id
             ) AS conditions,
             j.id AS judgment_id, j.uuid AS judgment_uuid, j.at AS judgment_at,
-            j.relevance AS judgment_content,
+            j.relevance AS judgment_answer,
             f.id AS flag_id, f.uuid AS flag_uuid, f.at AS flag_at,
-            f.{"flag" if target.again else "kind"} AS flag_content,
+            f.{"flag" if target.again else "kind"} AS flag_answer,
             {request} AS has_rejudge_request, {first} AS first_id,
             {_UUID_IS_KNOWN} AS is_resend,
             (
@@ -237,10 +231,10 @@ def _lookup_sql(target: Target, project: Project) -> str:
         LEFT JOIN annotate_documenttext t ON t.document_id = d.id AND t.version = {_TEXT_READ}
             AND t.version <= d.text_version
         LEFT JOIN annotate_{judgments} j ON j.narrative_id = v.id AND j.candidate_id = c.id
-            AND j.annotator_id = %(member)s AND j.superseded_at IS NULL AND {_same_text_sql("j")}
+            AND j.annotator_id = %(member)s AND j.ended_at IS NULL AND {_same_text_sql("j")}
             {"AND j.flag = ''" if target.again else ""}
         LEFT JOIN annotate_{flags} f ON f.narrative_id = v.id AND f.candidate_id = c.id
-            AND f.annotator_id = %(member)s AND f.{ended} IS NULL AND {_same_text_sql("f")}
+            AND f.annotator_id = %(member)s AND f.ended_at IS NULL AND {_same_text_sql("f")}
             {"AND f.flag <> ''" if target.again else ""}
         {_FIRST if target.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
@@ -275,9 +269,9 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     if target.text and row.text_version is None:
         raise Refused(text_versions.missing_version_message(target.text, row.newest_text))
     judgment = _read_statement(
-        row.judgment_id, row.judgment_uuid, row.judgment_at, row.judgment_content
+        row.judgment_id, row.judgment_uuid, row.judgment_at, row.judgment_answer
     )
-    flagged = _read_statement(row.flag_id, row.flag_uuid, row.flag_at, row.flag_content)
+    flagged = _read_statement(row.flag_id, row.flag_uuid, row.flag_at, row.flag_answer)
     for statement in (judgment, flagged):
         if statement:
             # A new statement is always later than the current one, whatever the clock says.
@@ -315,6 +309,78 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
     )
 
 
+def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
+    """Return SQL that is true if a judge has an unsettled document other than one candidate.
+
+    Repeats are not counted. It equals what a `JudgingSession` would show, without reading one.
+    `again`: the candidate's first occurrence counts too.
+
+    Parameters: query, pair, candidate, narrative, member, relevant_from.
+    """
+    before = "<=" if again else "<"
+    scope = pool_sql(project, "o", "%(pair)s")
+    unsettled = f"""
+        SELECT 1 FROM annotate_candidate o
+        WHERE o.query_id = %(query)s AND o.removed_at IS NULL AND {scope}
+        AND NOT EXISTS (
+            SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
+            AND p.candidate_id = o.id AND p.annotator_id = %(member)s
+            AND p.ended_at IS NULL AND p.text_replaced_at IS NULL
+            AND NOT {rejudge_request_sql("p")} {_LOOK_UP}
+        )
+        AND NOT EXISTS (
+            SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
+            AND q.candidate_id = o.id AND q.annotator_id = %(member)s
+            AND q.ended_at IS NULL AND q.text_replaced_at IS NULL
+            AND q.kind <> '{Flag.Kind.LATER}' {_LOOK_UP}
+        )
+    """  # noqa: S608 (constants)
+    # A member who judges in pool order has settled every document before this one and none after.
+    return f"""(
+        EXISTS ({unsettled} AND o.id > %(candidate)s)
+        OR EXISTS ({unsettled} AND o.id {before} %(candidate)s)
+    )"""
+
+
+# Has PostgreSQL look up each row by an index. Without it, it joins all that somebody has judged.
+_LOOK_UP = "LIMIT 1 OFFSET 0"
+
+
+def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
+    """Return SQL for two columns: `pool_size`, a judge's, and the number of `settled_repeats`.
+
+    `again`: the candidate's own repeat is not counted. Both are 0 if the project has no repeats.
+    Parameters as for `others_unsettled_sql`.
+    """
+    if not project.repeat_percent:
+        return "0 AS pool_size, 0 AS settled_repeats"
+    scope = f"AND {pool_sql(project, 'o', '%(pair)s')}"
+    others = "AND p.candidate_id <> %(candidate)s" if again else ""
+    return f"""
+        (
+            SELECT COUNT(*) FROM annotate_candidate o
+            WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
+        ) AS pool_size,
+        (
+            SELECT COUNT(*) FROM annotate_repeat p
+            JOIN annotate_candidate o ON o.id = p.candidate_id AND o.removed_at IS NULL {scope}
+            WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s
+            AND p.ended_at IS NULL AND p.text_replaced_at IS NULL
+            AND p.flag <> '{Flag.Kind.LATER}' {others}
+        ) AS settled_repeats
+    """  # noqa: S608 (constants)
+
+
+def rejudge_request_sql(judgment: str) -> str:
+    """Return SQL that is true if the judgment with this table alias has a rejudge request."""
+    return f"""
+        EXISTS (
+            SELECT 1 FROM annotate_rejudgerequest l
+            WHERE l.judgment_id = {judgment}.id AND l.withdrawn_at IS NULL
+        )
+    """  # noqa: S608 (our own alias)
+
+
 # A column of the last link of an assignment's chain.
 _LAST_LINK = """(
     SELECT l.%s FROM annotate_link l WHERE l.project_id = %%(project)s AND l.chain = %%(chain)s
@@ -329,7 +395,7 @@ _UUID_IS_KNOWN = " OR ".join(
 
 _FIRST = """
     LEFT JOIN annotate_judgment o ON o.narrative_id = v.id AND o.candidate_id = c.id
-        AND o.annotator_id = %(member)s AND o.superseded_at IS NULL
+        AND o.annotator_id = %(member)s AND o.ended_at IS NULL
         AND o.text_replaced_at IS NULL
 """
 
@@ -368,7 +434,7 @@ def _parse_numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
 
 
 def _read_statement(
-    pk: int | None, uuid: uuids.UUID | str, at: datetime | str, content: int | str
+    pk: int | None, uuid: uuids.UUID | str, at: datetime | str, answer: int | str
 ) -> CurrentStatement | None:
     if pk is None:
         return None
@@ -376,7 +442,7 @@ def _read_statement(
     uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
     made_at = aware_datetime(at)
     assert made_at is not None
-    return CurrentStatement(pk, uuid, made_at, content)
+    return CurrentStatement(pk, uuid, made_at, answer)
 
 
 def not_in_pair_message() -> str:

@@ -1,25 +1,36 @@
-"""The target and the options of a statement: a judgment, a flag or the answer to a repeat."""
+"""The statements that a person makes about a document: a grade, or a flag instead.
+
+`GradeStatement` and `FlagStatement` declare their fields. The forms, the API and the journal make
+them (`annotate.judging.forms`), and `annotate.judging.actions.record` saves them as a `Judgment`,
+a `Flag` or a `Repeat`.
+"""
 
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, Self
 
 from annotate.collection.spans import Span
+from annotate.judgments.evidence import merge_spans
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import unmask
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
+from base.errors import Refused, refuse_invalid_characters
 
 # As `instead_of`: the sender does not say which statement they saw as current, so none is compared.
 UNKNOWN_PREVIOUS = uuids.UUID(int=0)
 
-# As `On.text`: the document had no text when the annotator read it.
+# As `Target.text`: the document had no text when the annotator read it.
 NO_TEXT = 0
 VALID_KEYS = range(1, 2**63)
 INSTANT = timedelta(microseconds=1)
+
+MAX_NOTE = 10_000
 
 
 class Target(NamedTuple):
@@ -51,32 +62,137 @@ class Recorded(NamedTuple):
     warning: str = ""
 
 
-class StatementOptions(TypedDict, total=False):
-    """Options of a grade or a flag.
+@dataclass(frozen=True, kw_only=True)
+class Statement(ABC):
+    """A grade or a flag as it was sent. Statements with equal content compare as equal."""
 
-    `made_at`: when the key was pressed, by the sender's clock. `instead_of`: the UUID of the
-    statement that the sender saw as current, None if they saw none. `late`: the statement arrives
-    late, from a journal. It is then recorded even if the narrative has a newer version, and an
-    assignment that was given back in the meantime is taken again.
-    """
+    # Made by the sender, so that sending it twice changes nothing.
+    uuid: uuids.UUID = field(default_factory=uuids.uuid4, compare=False)
+    # When it was given, by the sender's clock.
+    made_at: datetime | None = field(default=None, compare=False)
+    # The statement that the sender saw as current; None if they saw none.
+    instead_of: uuids.UUID | None = field(default=UNKNOWN_PREVIOUS, compare=False)
 
-    uuid: uuids.UUID | None
-    made_at: datetime | None
-    instead_of: uuids.UUID | None
-    late: bool
-    now: datetime | None
+    @property
+    @abstractmethod
+    def answer(self) -> int | str:
+        """The grade, or the kind of flag."""
+
+    @property
+    @abstractmethod
+    def settles(self) -> bool:
+        """Whether the document needs no further answer."""
+
+    @abstractmethod
+    def columns(self, *, again: bool) -> dict[str, Any]:
+        """Return the content by column of its row; `again`: of a `Repeat`."""
+
+    @abstractmethod
+    def cleaned(self) -> Self:
+        """Return it with normalized texts; refuse what no project accepts."""
 
 
-class GradeOptions(StatementOptions, total=False):
-    """Options of a grade.
+@dataclass(frozen=True, kw_only=True)
+class GradeStatement(Statement):
+    """A grade. Its content has the fields `Judgment.CONTENT`."""
 
-    `evidence` and `clauses`: spans of the document's text and of the narrative. `verdicts`: a
-    `Verdict.Answer` for each condition's key. `pressed`: a `Judgment.Pressed`.
-    """
+    relevance: int
+    note: str = ""
+    # Spans of the document's text and of the narrative.
+    evidence: Sequence[Span] = ()
+    clauses: Sequence[Span] = ()
+    # A `Verdict.Answer` by the key of its condition.
+    verdicts: Mapping[int, str] = field(default_factory=dict)
+    # How it was given; the same grade sent again may have other values.
+    active_ms: int | None = field(default=None, compare=False)
+    pressed: str = field(default="", compare=False)
 
-    note: str
-    evidence: Iterable[Span]
-    clauses: Iterable[Span]
-    verdicts: Mapping[int, str] | None
-    active_ms: int | None
-    pressed: str
+    @property
+    def answer(self) -> int:
+        """The grade."""
+        return self.relevance
+
+    @property
+    def settles(self) -> bool:
+        """A grade always settles."""
+        return True
+
+    def columns(self, *, again: bool) -> dict[str, Any]:
+        """Return the content by column; a judgment's verdicts are rows of their own."""
+        columns = {name: getattr(self, name) for name in Judgment.CONTENT}
+        verdicts = columns.pop("verdicts")
+        for name in ("evidence", "clauses"):
+            columns[name] = [span._asdict() for span in columns[name]]
+        if again:
+            columns["verdicts"] = {str(key): answer for key, answer in sorted(verdicts.items())}
+        return columns
+
+    def cleaned(self) -> GradeStatement:
+        """Return it with a normalized note."""
+        return replace(self, note=_clean_text(self.note, "The note"), verdicts=dict(self.verdicts))
+
+    def with_merged_spans(self, *, document: int, narrative: int) -> GradeStatement:
+        """Return it with its spans in order, none touching another, in texts of these lengths.
+
+        Raises ValueError, with a message for the annotator, for a span outside its text.
+        """
+        return replace(
+            self,
+            evidence=merge_spans(self.evidence, document),
+            clauses=merge_spans(self.clauses, narrative),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlagStatement(Statement):
+    """A flag (a `Flag.Kind`) instead of a grade, with its words."""
+
+    kind: str
+    words: str = ""
+
+    @property
+    def answer(self) -> str:
+        """The kind of flag."""
+        return self.kind
+
+    @property
+    def settles(self) -> bool:
+        """A document flagged "later" still needs an answer."""
+        return self.kind != Flag.Kind.LATER
+
+    def columns(self, *, again: bool) -> dict[str, Any]:
+        """Return the kind and the words by column."""
+        if again:
+            return {"flag": self.kind, "note": self.words}
+        return {"kind": self.kind, "words": self.words}
+
+    def cleaned(self) -> FlagStatement:
+        """Return it with normalized words; "cannot judge" and "problem" need some."""
+        words = _clean_text(self.words, "What you wrote").strip()
+        if self.kind not in Flag.Kind.values:
+            raise Refused(f"“{self.kind[:40]}” is not a kind of flag.")
+        if self.settles and not words:
+            raise Refused("Say in a few words why, so that the lead can act on it.")
+        return replace(self, words=words)
+
+
+def statement_of(row: Judgment | Flag | Repeat) -> GradeStatement | FlagStatement:
+    """Return the content of a stored statement."""
+    if isinstance(row, Flag) or row.relevance is None:
+        return FlagStatement(kind=row.kind, words=row.words)
+    return GradeStatement(
+        relevance=row.relevance,
+        note=row.note,
+        evidence=[Span(**span) for span in row.evidence],
+        clauses=[Span(**span) for span in row.clauses],
+        verdicts=row.answers(),
+    )
+
+
+def _clean_text(text: str, what: str) -> str:
+    """Return typed text with normalized line ends; refuse text that cannot be stored."""
+    if len(text) > MAX_NOTE:
+        raise Refused(f"{what} has {len(text):,} characters; at most {MAX_NOTE:,} are allowed.")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    refuse_invalid_characters(text)
+    return text

@@ -11,14 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.collection import text_versions
-from annotate.judging.history import (
-    END_COLUMNS,
-    end_statement,
-    ended_at,
-    find_superseded,
-    has_current,
-    was_withdrawn,
-)
+from annotate.judging.history import end_statement, find_superseded, has_current
 from annotate.judging.lookup import look_up
 from annotate.judging.statement import INSTANT, NO_TEXT, Recorded, Target
 from annotate.judgments import assignments, judgment_chain
@@ -87,15 +80,13 @@ def _withdraw(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
 ) -> Recorded:
     """Withdraw a statement and relink its neighbours; the caller holds the assignment's lock."""
-    if was_withdrawn(row):
+    if row.withdrawn_at is not None:
         return Recorded(row)
     if isinstance(row, Judgment) and row.source != Judgment.Source.PAGE:
         raise Refused("This came from a file and cannot be taken back here.")
-    ended, before = ended_at(row), find_superseded(row)
+    ended, before = row.ended_at, find_superseded(row)
     moment = max(now, row.at + INSTANT, *([ended + INSTANT] if ended else []))
-    changed: dict[str, Any] = {END_COLUMNS[type(row)]: moment}
-    if not isinstance(row, Flag):
-        changed["withdrawn_at"] = moment
+    changed: dict[str, Any] = {"ended_at": moment, "withdrawn_at": moment}
     if isinstance(row, Judgment):
         # `replaces` is unique: free its value for the judgment that follows.
         changed["replaces"] = None
@@ -124,7 +115,7 @@ def _link_ends(
     if not changed:
         return
     among = ", ".join(f"%({name})s" for name in changed)
-    found = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id", texts=True))
+    found = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id"))
     links = hash_chain.of_assignment(pair.pair_id, by.name)
     # The lock on the assignment guards its chain too.
     last = hash_chain.end_of(by.project_id, links)
@@ -139,6 +130,6 @@ def _update_assignment(
     target = Target(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat), text)
     state = look_up(target, by, row.uuid, now)
     settled = (state.judgment is not None and not state.has_rejudge_request) or (
-        state.flag is not None and state.flag.content != Flag.Kind.LATER
+        state.flag is not None and state.flag.answer != Flag.Kind.LATER
     )
     state.update_assignment(target, by, settled=settled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Any
 
-from django.db.models import F, IntegerField, QuerySet, Value
+from django.db.models import QuerySet
 
 from annotate.judgments.judgment_chain import of_text
 from annotate.judgments.models import Adjudication, ConditionAdjudication
@@ -16,27 +16,21 @@ from annotate.projects.models import Project
 KIND, CONDITION = "adjudication", "condition settled"
 
 
-# Only migration 0010 calls these without `texts`: in its schema, decisions have no text version.
-
-
-def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Return a project's decisions on documents, each with its key; `among` are filters, if any.
-
-    `texts`: include the text version that was read.
-    """
+def adjudications(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Return a project's decisions on documents, each with its key; `among` are filters, if any."""
     rows = Adjudication.objects.filter(by__project=project, **among)
-    return _decisions(rows, _of("narrative"), "relevance", texts=texts)
+    return _decisions(rows, _of("narrative"), "relevance")
 
 
-def conditions(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
+def conditions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
     """Return a project's decisions on conditions, in the same form as `adjudications`."""
     rows = ConditionAdjudication.objects.filter(by__project=project, **among)
     about = (*_of("condition__narrative"), "condition__number")
-    return _decisions(rows, about, "answer", texts=texts)
+    return _decisions(rows, about, "answer")
 
 
 def _decisions(
-    rows: QuerySet[Any], about: tuple[str, ...], decision: str, *, texts: bool
+    rows: QuerySet[Any], about: tuple[str, ...], decision: str
 ) -> Iterator[tuple[int, Row]]:
     """Return decisions, each with its key; `about` and `decision` are columns."""
     return hash_chain.with_uuids(
@@ -49,8 +43,7 @@ def _decisions(
         for key, *where, by, decided, reason, cause, at, over, by_whom, text in rows.order_by("pk")
         .values_list(
             *("pk", *about, "by__name", decision, "reason", "cause", "at"),
-            *("withdrawn_at", "withdrawn_by__name"),
-            F("text_version") if texts else Value(None, output_field=IntegerField()),
+            *("withdrawn_at", "withdrawn_by__name", "text_version"),
         )
         .iterator()
     )
@@ -61,13 +54,10 @@ def follow(
     *,
     new: Container[int] = (),
     ended: Container[int] = (),
-    texts: bool = False,
     **among: Any,
 ) -> None:
     """Append decisions on documents to their chain."""
-    hash_chain.append_changes(
-        KIND, project, adjudications(project, texts=texts, **among), new=new, ended=ended
-    )
+    hash_chain.append_changes(KIND, project, adjudications(project, **among), new=new, ended=ended)
 
 
 def follow_conditions(
@@ -75,12 +65,11 @@ def follow_conditions(
     *,
     new: Container[int] = (),
     ended: Container[int] = (),
-    texts: bool = False,
     **among: Any,
 ) -> None:
     """Append decisions on conditions to their chain."""
     hash_chain.append_changes(
-        CONDITION, project, conditions(project, texts=texts, **among), new=new, ended=ended
+        CONDITION, project, conditions(project, **among), new=new, ended=ended
     )
 
 
@@ -94,11 +83,11 @@ def _ended(at: Any, by: str | None) -> Content | None:
 
 
 def _read_adjudications(project: Project | None) -> Iterator[Row]:
-    return hash_chain.sorted_by_uuid(adjudications(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(adjudications(project.pk) if project else ())
 
 
 def _read_conditions(project: Project | None) -> Iterator[Row]:
-    return hash_chain.sorted_by_uuid(conditions(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(conditions(project.pk) if project else ())
 
 
 def _label(what: Content) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid as uuids
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from annotate.collection.spans import Span
+from annotate.judgments.models import Judgment
 from annotate.projects.hash_chain import (
     Content,
     Event,
@@ -26,46 +26,27 @@ from base import bulk
 KIND = "judgment"
 
 
-def content(
-    *,
-    pair_id: str,
-    side: str,
-    version: int,
-    doc_id: str,
-    annotator: str,
-    relevance: int,
-    note: str,
-    evidence: str,
-    clauses: str,
-    verdicts: str,
-    active_ms: int | None,
-    pressed: str,
-    source: str,
-    at: datetime | str | None,
-    made_at: datetime | str | None,
-    text_version: int | None = None,
-) -> Content:
-    """Return a judgment's content in the order in which it is hashed.
+def event_of_new(row: Judgment, about: Content, verdicts: Mapping[int, str]) -> Event:
+    """Return the event of a judgment that was just saved.
 
-    `spans` and `answers` format three of the values, `of_text` the last.
+    `about`: pair id, side, version, document id and annotator; `verdicts`: by condition number.
     """
+    values = {name: getattr(row, name) for name in _COLUMNS} | {"verdicts": verdicts}
+    return content_event(KIND, row.uuid, _content(about, values))
+
+
+def _content(about: Content, values: Mapping[str, Any]) -> Content:
+    """Return a judgment's content in the order in which it is hashed."""
     return (
-        pair_id,
-        side,
-        version,
-        doc_id,
-        annotator,
-        relevance,
-        note,
-        evidence,
-        clauses,
-        verdicts,
-        active_ms,
-        pressed,
-        source,
-        hashed_time(at),
-        hashed_time(made_at),
-        *of_text(text_version),
+        *about,
+        *(
+            _FORMATS[name](values[name]) if name in _FORMATS else values[name]
+            for name in Judgment.CONTENT
+        ),
+        values["source"],
+        hashed_time(values["at"]),
+        hashed_time(values["made_at"]),
+        *of_text(values["text_version"]),
     )
 
 
@@ -84,43 +65,23 @@ def ended(at: datetime | str | None, withdrawn_at: datetime | str | None) -> Con
     return (hashed_time(at), hashed_time(withdrawn_at))
 
 
-def spans(marked: Iterable[Span]) -> str:
-    """Format marked spans: "3-9 12-20"."""
-    return " ".join(f"{span.start}-{span.end}" for span in marked)
-
-
-def answers(given: Mapping[int, str]) -> str:
-    """Format verdicts by condition number: "1:met 2:not_met"."""
-    return " ".join(f"{number}:{given[number]}" for number in sorted(given))
-
-
 def rows(
-    where: str,
-    parameters: Mapping[str, Any],
-    *,
-    joined: str = "",
-    order: str = "j.uuid",
-    texts: bool = False,
+    where: str, parameters: Mapping[str, Any], *, joined: str = "", order: str = "j.uuid"
 ) -> Iterator[Row]:
     """Yield judgments as they are now; `where`, `joined` and `order` are SQL on `annotate_judgment
     j`.
-
-    `texts`: include the text version that was read. Only migration 0010 calls this without it: in
-    its schema, judgments have none.
     """
     listed = "string_agg({0}, ' ')" if bulk.on_postgresql() else "group_concat({0}, ' ')"
     listed = listed.format("k.number || ':' || w.answer")
     # Keeps SQLite's driver from parsing each time, only for it to be formatted again.
     raw = "" if bulk.on_postgresql() else " || ''"
-    columns = ("at", "made_at", "superseded_at", "withdrawn_at")
-    moments = ", ".join(f"j.{column}{raw}" for column in columns)
+    moments = ("at", "made_at", "ended_at", "withdrawn_at")
+    columns = ", ".join(f"j.{name}{raw if name in moments else ''}" for name in _COLUMNS)
     sql = f"""
-        SELECT j.uuid, p.pair_id, v.side, v.version, d.doc_id, m.name, j.relevance, j.note,
-            j.evidence, j.clauses, (
+        SELECT p.pair_id, v.side, v.version, d.doc_id, m.name, (
                 SELECT {listed} FROM annotate_verdict w
                 JOIN annotate_condition k ON k.id = w.condition_id WHERE w.judgment_id = j.id
-            ), j.active_ms, j.pressed, j.source, {moments},
-            {"j.text_version" if texts else "NULL"}
+            ), {columns}
         FROM annotate_judgment j
         JOIN annotate_narrative v ON v.id = j.narrative_id
         JOIN annotate_instructionpair p ON p.id = v.pair_id
@@ -131,20 +92,15 @@ def rows(
         WHERE {where} ORDER BY {order}
     """  # noqa: S608 (our own conditions)
     for found in stream(sql, parameters):
-        uuid, words, how = found[0], found[1:8], found[11:14]
-        evidence, clauses, verdicts = found[8:11]
-        at, made_at, superseded_at, withdrawn_at, text_version = found[14:]
-        what = (
-            *words,
-            _spans(evidence),
-            _spans(clauses),
-            " ".join(sorted(verdicts.split(" "), key=_number)) if verdicts else "",
-            *how,
-            hashed_time(at),
-            hashed_time(made_at),
-            *of_text(text_version),
+        about, verdicts, own = found[:5], found[5], found[6:]
+        values = dict(zip(_COLUMNS, own, strict=True))
+        answers = (verdict.partition(":") for verdict in (verdicts or "").split())
+        values["verdicts"] = {int(number): answer for number, _colon, answer in answers}
+        yield Row(
+            uuid_of(values["uuid"]),
+            _content(about, values),
+            ended(values["ended_at"], values["withdrawn_at"]),
         )
-        yield Row(uuid_of(uuid), what, ended(superseded_at, withdrawn_at))
 
 
 def events_of_new(found: Iterable[Row]) -> Iterator[Event]:
@@ -169,7 +125,7 @@ def event_of_end(name: uuids.UUID, at: datetime) -> Event:
 def _read(project: Project | None) -> Iterator[Row]:
     if project is None:
         return iter(())
-    return rows("m.project_id = %(project)s", {"project": project.pk}, texts=True)
+    return rows("m.project_id = %(project)s", {"project": project.pk})
 
 
 def _label(what: Content) -> str:
@@ -177,15 +133,29 @@ def _label(what: Content) -> str:
     return f"the judgment of {annotator} on {doc_id} ({pair_id}, {side} {version})"
 
 
-def _spans(stored: str) -> str:
+def _format_spans(stored: str | list[dict[str, int]]) -> str:
+    """Format marked spans: "3-9 12-20"."""
     # Most judgments have none, and parsing a million of them takes time.
-    if stored == "[]":
+    if stored in ("[]", []):
         return ""
-    return spans(Span(span["start"], span["end"]) for span in json.loads(stored))
+    spans = json.loads(stored) if isinstance(stored, str) else stored
+    return " ".join(f"{span['start']}-{span['end']}" for span in spans)
 
 
-def _number(answer: str) -> int:
-    return int(answer.partition(":")[0])
+def _format_verdicts(verdicts: Mapping[int, str]) -> str:
+    """Format verdicts by condition number: "1:met 2:not_met"."""
+    return " ".join(f"{number}:{verdicts[number]}" for number in sorted(verdicts))
 
+
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "evidence": _format_spans,
+    "clauses": _format_spans,
+    "verdicts": _format_verdicts,
+}
+# The columns of a judgment that are read for its links.
+_COLUMNS = (
+    *("uuid", "source", "at", "made_at", "ended_at", "withdrawn_at", "text_version"),
+    *(name for name in Judgment.CONTENT if name != "verdicts"),
+)
 
 JUDGMENTS = Kind(_read, _label)

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, tzinfo
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, F, Func, IntegerField, Q, Sum, Value, When
+from django.db.models import Case, Count, F, Func, IntegerField, Q, Value, When
 
 from annotate.judgments import revisions
 from annotate.judgments.in_force import of_existing
@@ -148,9 +148,9 @@ def _judged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Bu
                 When(made_at__isnull=False, then=Slot(F("made_at"), seconds)),
                 default=Value(0),
             ),
-            _counts("superseded_at", scope, relevant_from),
+            _counts("ended_at", scope, relevant_from),
         )
-        .annotate(n=Count("pk"), active=Sum("active_ms"), timed=Count("active_ms"))
+        .annotate(n=Count("pk"), **Judgment.EFFORT)
     )
 
 
@@ -165,7 +165,7 @@ def _flagged(scope: str, seconds: int, relevant_from: int, narratives: int) -> B
             "narrative_id",
             "annotator_id",
             Slot(F("at"), seconds),
-            _counts("cleared_at", scope, relevant_from),
+            _counts("ended_at", scope, relevant_from),
         )
         .annotate(n=Count("pk"), active=Value(0), timed=Value(0))
     )

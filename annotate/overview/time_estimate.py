@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from django.db.models import Count, F, Sum
+from django.db.models import F
 
 from annotate.collection.models import Candidate
 from annotate.judgments import revisions
@@ -79,10 +79,11 @@ def _count_efforts(_rules: None, narratives: list[int]) -> Mapping[int, tuple[in
     rows = (
         Judgment.objects.current()
         .of_people()
-        .filter(narrative__in=narratives, active_ms__isnull=False)
+        .timed()
+        .filter(narrative__in=narratives)
         .order_by()
         .values_list("narrative")
-        .annotate(ms=Sum("active_ms"), n=Count("pk"))
+        .annotate(**Judgment.EFFORT)
     )
     return {narrative: (ms, count) for narrative, ms, count in rows}
 

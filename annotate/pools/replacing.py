@@ -326,7 +326,7 @@ def _take_over_claims(
         made_keys.append(made.pk)
     if made_keys:
         listed = ", ".join(str(key) for key in made_keys)
-        rows = judgment_chain.rows(f"j.id IN ({listed})", {}, texts=True)
+        rows = judgment_chain.rows(f"j.id IN ({listed})", {})
         own = hash_chain.named(
             "replacement", of.old.doc_id, of.new.doc_id, of.at, old.query.query_id
         )

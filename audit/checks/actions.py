@@ -201,9 +201,9 @@ def _record_settlement(what: str, settled: Check, by: Membership, now: datetime)
 
 
 def _supersede(old: Check, by: Membership, now: datetime) -> None:
-    old.superseded_at = now
-    old.save(update_fields=["superseded_at", "withdrawn_at"])
-    check_chain.follow(by.project_id, ended={old.pk}, pk=old.pk, texts=True)
+    old.ended_at = now
+    old.save(update_fields=["ended_at", "withdrawn_at"])
+    check_chain.follow(by.project_id, ended={old.pk}, pk=old.pk)
 
 
 def _insert_check(
@@ -224,7 +224,7 @@ def _insert_check(
         **answer._asdict(),
         **read,
     )
-    check_chain.follow(by.project_id, new={made.pk}, pk=made.pk, texts=True)
+    check_chain.follow(by.project_id, new={made.pk}, pk=made.pk)
     return made
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Any
 
-from django.db.models import F, IntegerField, Value
-
 from annotate.judgments.judgment_chain import of_text
 from annotate.pairs.models import Condition
 from annotate.projects import hash_chain
@@ -17,21 +15,15 @@ from audit.checks.models import Check
 CHECK = "check"
 
 
-def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Yield the checks of a project as chain rows, each with its key.
-
-    `texts`: include the text version that was read and the answers to two questions. Only
-    migration 0008 calls without it, because it runs before checks have these columns.
-    """
+def checks(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Yield the checks of a project as chain rows, each with its key."""
     rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
     found = list(
         rows.values_list(
             *("pk", "uuid", "item__sample__name", *_of("item__narrative")),
             *("item__candidate__document__doc_id", "item__claimed", "checker__name", "place"),
-            *("relevance", "cannot_judge", "words", "at"),
-            F("text_version") if texts else Value(None, output_field=IntegerField()),
-            *("verdicts", "superseded_at", "withdrawn_at"),
-            *(("on_topic", "meets_constraint") if texts else (Value(""), Value(""))),
+            *("relevance", "cannot_judge", "words", "at", "text_version", "verdicts"),
+            *("ended_at", "withdrawn_at", "on_topic", "meets_constraint"),
         )
     )
     condition_ids = {int(one) for row in found for one in row[-5]}
@@ -43,7 +35,7 @@ def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple
         at,
         text,
         verdicts,
-        superseded_at,
+        ended_at,
         withdrawn_at,
         topic,
         constraint,
@@ -54,8 +46,8 @@ def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple
             written = f"topic:{topic} constraint:{constraint}"
         ended = (
             None
-            if superseded_at is None and withdrawn_at is None
-            else (hashed_time(superseded_at), hashed_time(withdrawn_at))
+            if ended_at is None and withdrawn_at is None
+            else (hashed_time(ended_at), hashed_time(withdrawn_at))
         )
         yield key, Row(uuid, (*what, hashed_time(at), written, *of_text(text)), ended)
 
@@ -65,7 +57,7 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_checks(project: Project | None) -> Iterator[Row]:
-    return hash_chain.sorted_by_uuid(checks(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(checks(project.pk) if project else ())
 
 
 def _label_check(what: Content) -> str:

@@ -219,7 +219,7 @@ class CheckQuerySet(models.QuerySet["Check"]):
 
     def current(self) -> CheckQuerySet:
         """Return the current checks of the newest texts."""
-        return self.filter(superseded_at__isnull=True, text_replaced_at__isnull=True)
+        return self.filter(ended_at__isnull=True, text_replaced_at__isnull=True)
 
 
 class Check(ReadsText):
@@ -250,7 +250,7 @@ class Check(ReadsText):
     reason_read_at = models.DateTimeField(null=True, blank=True)
     at = models.DateTimeField(default=timezone.now)
     # Current while null. Set when the checker answers differently or withdraws the answer.
-    superseded_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     objects = CheckQuerySet.as_manager()
@@ -262,12 +262,12 @@ class Check(ReadsText):
             models.UniqueConstraint(
                 name="check_one_current",
                 fields=["item", "checker"],
-                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
+                condition=Q(ended_at__isnull=True, text_replaced_at__isnull=True),
             ),
             models.UniqueConstraint(
                 name="check_place_taken_once",
                 fields=["item", "place"],
-                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
+                condition=Q(ended_at__isnull=True, text_replaced_at__isnull=True),
             ),
             # A check has either a grade or "cannot judge".
             models.CheckConstraint(
@@ -283,8 +283,8 @@ class Check(ReadsText):
             ),
             models.CheckConstraint(name="check_places_1_to_3", condition=Q(place__range=(1, 3))),
             models.CheckConstraint(
-                name="check_withdrawn_is_superseded",
-                condition=Q(withdrawn_at__isnull=True) | Q(superseded_at__isnull=False),
+                name="check_withdrawn_is_ended",
+                condition=Q(withdrawn_at__isnull=True) | Q(ended_at__isnull=False),
             ),
         ]
         indexes: ClassVar = [

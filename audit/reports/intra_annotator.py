@@ -108,7 +108,7 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
                 left_out["{repeats} of a document without a first judgment"] += 1
             else:
                 people[name].append(RepeatedAnswer._make((*named, first, again)))
-    older = every.filter(superseded_at__isnull=True, text_replaced_at__isnull=False)
+    older = every.filter(ended_at__isnull=True, text_replaced_at__isnull=False)
     if count := older.filter(narrative__in=in_force).count():
         left_out["{repeats} of an older text of the document"] = count
     return IntraAnnotator(dict(people), dict(left_out))

@@ -56,8 +56,8 @@ def count_changes_since(report: AgreementReport) -> Changes:
     new_judgments = judgments.filter(pk__gt=seen["judgment"])
     # A judgment that was replaced counts as new; one without a replacement was withdrawn.
     before = judgments.filter(pk__lte=seen["judgment"])
-    taken_back = before.filter(superseded_at__gt=moment, replaced_by__isnull=True)
-    of_older_texts = before.filter(superseded_at=None, text_replaced_at__gt=moment)
+    taken_back = before.filter(ended_at__gt=moment, replaced_by__isnull=True)
+    of_older_texts = before.filter(ended_at=None, text_replaced_at__gt=moment)
     narratives = Narrative.objects.filter(
         reduce(or_, (narrative_q(scope, "") for scope in scopes)),
         pair__project=report.project_id,

@@ -272,12 +272,12 @@ def _current_in(period: Period, *, blind: bool) -> Q:
     person could see another's answer, and current until then. Withdrawn judgments, and those of an
     older text of the document, never count.
     """
-    made, current = _in_period(period, "at"), Q(superseded_at__isnull=True)
+    made, current = _in_period(period, "at"), Q(ended_at__isnull=True)
     if period.end is not None:
-        current |= Q(superseded_at__gte=period.end)
+        current |= Q(ended_at__gte=period.end)
     if blind:
         made &= ~_could_see("at")
-        current |= _could_see("superseded_at")
+        current |= _could_see("ended_at")
     return made & current & Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 

@@ -136,9 +136,7 @@ def submit_review(
             store_texts(review, found)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
-            review_chain.follow(
-                review_chain.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True
-            )
+            review_chain.follow(review_chain.REVIEW, by.project_id, new={review.pk}, pk=review.pk)
         assignments.touch(assignment, done=True, now=now)
     return review
 

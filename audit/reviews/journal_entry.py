@@ -2,73 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
+from rest_framework import serializers
 
-from annotate.judging.journal_entries import (
-    RegisteredEntry,
-    SavedEntry,
-    form_field,
-    key_field,
-    optional_field,
-    text_field,
-)
+from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
 from annotate.pairs import access
 from audit.reviews.actions import save_rating
 from audit.reviews.models import Rating
+from base.api.resource import KeyField
 from base.errors import Refused
-from base.users import User
 
 
-@dataclass(frozen=True)
-class RatingEntry(RegisteredEntry):
-    """A level, words, or both, for one criterion of a draft; None: not part of this entry."""
+class RatingEntry(JournalEntry):
+    """A level, words, or both, for one criterion of a draft."""
 
-    pair: int
-    narrative: int
-    criterion: str
-    level: str | None
-    words: str | None
+    pair = KeyField()
+    narrative = KeyField()
+    criterion = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    # `level` and `words`; one that is missing is not part of this entry.
+    fields = FormFieldsField()  # type: ignore[assignment]
     # The level that is undone, and None for an answer. The entry then holds what stood before.
-    undone: str | None
+    undone = serializers.CharField(default=None, allow_null=True, allow_blank=True)
 
-    def save(self, *, by: User) -> SavedEntry:
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Save it in the draft of `by`; the entry that arrives last wins, except that a newer
         level is not undone.
         """
         now = timezone.now()
-        member, pair = access.pair(by, self.pair)
-        narrative = access.narrative(pair, self.narrative)
+        member, pair = by.pair(sent["pair"])
+        narrative = access.narrative(pair, sent["narrative"])
+        criterion, undone = sent["criterion"], sent["undone"]
+        level, words = sent["fields"].get("level"), sent["fields"].get("words")
         mine = Rating.objects.filter(
-            review__narrative=narrative, review__auditor=member, criterion=self.criterion
+            review__narrative=narrative, review__auditor=member, criterion=criterion
         )
-        if self.undone is not None and mine.exclude(level__in=["", self.undone]).exists():
-            if mine.filter(level=self.level).exists():
+        if undone is not None and mine.exclude(level__in=["", undone]).exists():
+            if mine.filter(level=level).exists():
                 return SavedEntry(now)
             raise Refused("You have rated this criterion again. The newer answer counts.")
         save_rating(
             narrative=narrative,
-            criterion=self.criterion,
-            level=self.level,
-            words=self.words,
+            criterion=criterion,
+            level=level,
+            words=words,
             by=member,
             now=now,
         )
         return SavedEntry(now)
 
 
-def read_rating(entry: Mapping[str, Any], origin: dict[str, Any]) -> RatingEntry:
-    """Parse a journal entry with the answer to one criterion."""
-    fields = form_field(entry, "fields")
-    return RatingEntry(
-        **origin,
-        pair=key_field(entry, "pair"),
-        narrative=key_field(entry, "narrative"),
-        criterion=text_field(entry, "criterion"),
-        level=fields.get("level"),
-        words=fields.get("words"),
-        undone=optional_field(entry, "undone", text_field),
-    )
+ENTRIES = {"rating": RatingEntry()}

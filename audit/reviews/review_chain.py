@@ -14,12 +14,9 @@ from audit.reviews.models import Decision, Rating, Review, ReviewedText
 REVIEW, DECISION = "review", "decision"
 
 
-def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Yield the submitted reviews of a project with their ratings as chain rows, each with its key.
-
-    `texts`: include the texts that were at hand. A review without any hashes as before they were
-    stored, so older sums stay valid. Only migration 0008 calls without `texts`, because it runs
-    before their table exists.
+def reviews(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Yield the submitted reviews of a project with their ratings and the texts that were at hand
+    as chain rows, each with its key.
     """
     found = Review.objects.submitted().filter(auditor__project=project, **among)
     given: dict[int, list[str]] = defaultdict(list)
@@ -27,12 +24,11 @@ def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tupl
     for review, *rating in ratings.values_list("review", "criterion", "level", "words"):
         given[review] += rating
     at_hand: dict[int, list[str]] = defaultdict(list)
-    if texts:
-        reviewed_texts = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
-        for review, *read in sorted(
-            reviewed_texts.values_list("review", "document__doc_id", "text_version")
-        ):
-            at_hand[review].append(" ".join(map(str, read)))
+    reviewed_texts = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
+    for review, *read in sorted(
+        reviewed_texts.values_list("review", "document__doc_id", "text_version")
+    ):
+        at_hand[review].append(" ".join(map(str, read)))
     for key, *where, auditor, rubric, started_at, submitted_at in found.order_by("pk").values_list(
         *("pk", *_of("narrative"), "auditor__name", "rubric", "started_at", "submitted_at")
     ):
@@ -78,7 +74,7 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_reviews(project: Project | None) -> Iterator[Row]:
-    return hash_chain.sorted_by_uuid(reviews(project.pk, texts=True) if project else ())
+    return hash_chain.sorted_by_uuid(reviews(project.pk) if project else ())
 
 
 def _read_decisions(project: Project | None) -> Iterator[Row]:

@@ -224,7 +224,7 @@ def _add_to_chain(project: int, row: Decision, *, ended: bool = False) -> None:
         if isinstance(row, ConditionAdjudication)
         else adjudication_chain.follow
     )
-    follow(project, **keys, **_question_key(row), texts=True)
+    follow(project, **keys, **_question_key(row))
 
 
 def _record_event(
@@ -249,7 +249,7 @@ def check_reason(reason: str, cause: str) -> str:
 
 
 def _refuse_outdated(judgment: Judgment) -> None:
-    if judgment.superseded_at is not None:
+    if judgment.ended_at is not None:
         raise Stale("This answer has changed since. Look again, then settle.")
     if judgment.text_replaced_at is not None:
         raise Stale("The document has a new text. Answers to the old text need no settling.")

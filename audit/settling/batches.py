@@ -72,7 +72,7 @@ def settle_together(
             ),
             batch_size=1_000,
         )
-        adjudication_chain.follow(by.project_id, new={one.pk for one in made}, texts=True)
+        adjudication_chain.follow(by.project_id, new={one.pk for one in made})
         about = name_documents(len(decisions), batch)
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
@@ -89,7 +89,7 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
         keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
-            adjudication_chain.follow(by.project_id, ended=keys, texts=True)
+            adjudication_chain.follow(by.project_id, ended=keys)
             about = name_documents(count, batch)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count

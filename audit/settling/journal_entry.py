@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
+from rest_framework import serializers
 
-from annotate.judging.journal_entries import (
-    RegisteredEntry,
-    SavedEntry,
-    form_field,
-    optional_field,
-    text_field,
-    uuid_field,
-)
+from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
+from annotate.judging.forms import StatementUuidField
 from audit.checks.models import Check
 from audit.settling import access
 from audit.settling.disagreements import Disagreement
@@ -28,39 +22,49 @@ from base.errors import Refused
 from base.users import User
 
 
-@dataclass(frozen=True)
-class DecisionEntry(RegisteredEntry):
-    """A decision: the fields of the form on the disagreement's page."""
+class DisagreementField(serializers.Field[DisagreementKey, str, str, Any]):
+    """The key of a disagreement."""
 
-    disagreement: DisagreementKey
-    fields: dict[str, str]
+    def to_internal_value(self, data: Any) -> DisagreementKey:
+        """Parse the key."""
+        try:
+            return DisagreementKey.parse(str(data))
+        except ValueError as error:
+            raise serializers.ValidationError("This names no disagreement.") from error
+
+
+class DecisionEntry(JournalEntry):
+    """A decision."""
+
+    disagreement = DisagreementField()
+    # The fields of the form on the disagreement's page.
+    fields = FormFieldsField()  # type: ignore[assignment]
     # The decision that the page replaces, or None.
-    instead_of: UUID | None
+    instead_of = StatementUuidField(default=None, allow_null=True)
 
-    def save(self, *, by: User) -> SavedEntry:
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Save the decision in place of the one that the page replaces, if that is the reader's."""
-        found = _disagreement(by, self.disagreement)
-        form = SETTLING_FORMS[found.kind](self.fields)
+        disagreement = _disagreement(by.user, sent["disagreement"])
+        form = SETTLING_FORMS[disagreement.kind](sent["fields"])
         if not form.is_valid():
             raise Refused(str(next(iter(form.errors.values()))[0]))
-        given = form.cleaned_data | {"uuid": self.uuid}
-        return SavedEntry(save_decision(found, given, self.instead_of).at)
+        decided = form.cleaned_data | {"uuid": sent["uuid"]}
+        return SavedEntry(save_decision(disagreement, decided, sent["instead_of"]).at)
 
 
-@dataclass(frozen=True)
-class DecisionWithdrawalEntry(RegisteredEntry):
+class DecisionWithdrawalEntry(JournalEntry):
     """The undoing of a decision."""
 
-    disagreement: DisagreementKey
-    undoes: UUID
+    disagreement = DisagreementField()
+    undoes = StatementUuidField()
 
-    def save(self, *, by: User) -> SavedEntry:
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Withdraw the decision, unless it was withdrawn already or a newer one counts."""
-        found = _disagreement(by, self.disagreement)
-        current = found.decision()
-        if current is not None and current.uuid == self.undoes:
-            found.withdraw()
-        elif not found.decisions().filter(uuid=self.undoes).exists():
+        disagreement = _disagreement(by.user, sent["disagreement"])
+        current = disagreement.decision()
+        if current is not None and current.uuid == sent["undoes"]:
+            disagreement.withdraw()
+        elif not disagreement.decisions().filter(uuid=sent["undoes"]).exists():
             raise Refused("This decision is not there, so it cannot be undone. Reload the page.")
         elif current is not None:
             raise Refused("There is a newer decision on this. The newer one counts.")
@@ -86,32 +90,11 @@ def save_decision(
         return disagreement.settle(given)
 
 
-def read_decision(entry: Mapping[str, Any], origin: dict[str, Any]) -> DecisionEntry:
-    """Parse a journal entry with a decision."""
-    return DecisionEntry(
-        **origin,
-        disagreement=_key(entry),
-        fields=form_field(entry, "fields"),
-        instead_of=optional_field(entry, "instead_of", uuid_field),
-    )
-
-
-def read_withdrawal(entry: Mapping[str, Any], origin: dict[str, Any]) -> DecisionWithdrawalEntry:
-    """Parse a journal entry that undoes a decision."""
-    return DecisionWithdrawalEntry(
-        **origin, disagreement=_key(entry), undoes=uuid_field(entry, "undoes")
-    )
-
-
-def _key(entry: Mapping[str, Any]) -> DisagreementKey:
-    try:
-        return DisagreementKey.parse(text_field(entry, "disagreement"))
-    except ValueError:
-        raise Refused("The field “disagreement” names no disagreement.") from None
-
-
 def _disagreement(by: User, key: DisagreementKey) -> Disagreement:
     try:
         return access.disagreement_of(by, key)
     except PermissionDenied as denied:
         raise Refused(str(denied)) from denied
+
+
+ENTRIES = {"decision": DecisionEntry(), "decision_withdrawal": DecisionWithdrawalEntry()}

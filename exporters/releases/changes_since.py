@@ -41,14 +41,14 @@ def changes_since(project: Project, at: datetime) -> list[str]:
     of_project = {"narrative__pair__project": project}
     replaced, narratives = _changed_narratives(project, at)
     judgments = Judgment.objects.of_people().filter(
-        Q(at__gt=at) | Q(superseded_at__gt=at) | Q(text_replaced_at__gt=at), **of_project
+        Q(at__gt=at) | Q(ended_at__gt=at) | Q(text_replaced_at__gt=at), **of_project
     )
     ended = Q(at__gt=at) | Q(withdrawn_at__gt=at)
     settled = Adjudication.objects.filter(ended, **of_project).count()
     settled += ConditionAdjudication.objects.filter(
         ended, condition__narrative__pair__project=project
     ).count()
-    flags = Flag.objects.filter(Q(at__gt=at) | Q(cleared_at__gt=at), **of_project)
+    flags = Flag.objects.filter(Q(at__gt=at) | Q(ended_at__gt=at), **of_project)
     taken_out = Candidate.with_removed.filter(query__project=project, removed_at__gt=at).count()
     pairs = InstructionPair.objects.filter(project=project, removed_at__gt=at)
     counts = (

@@ -541,7 +541,7 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
     finish_jobs()
     of_ben = {"annotator__name": "ben", "narrative__pair__project": project}
     one = Judgment.objects.current().filter(**of_ben).earliest("pk")
-    Judgment.objects.filter(pk=one.pk).update(superseded_at=timezone.now())
+    Judgment.objects.filter(pk=one.pk).update(ended_at=timezone.now())
     factories.query(project, "zz-new", title="not there before")
     pair = project.pairs.earliest("pk")
     old = pair.narratives.filter(side=Narrative.Side.ORIGINAL).latest("version")

@@ -128,9 +128,8 @@ def statements(record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     current: dict[tuple[int, int, int], str] = {}
     last: dict[tuple[int, int, int], str] = {}
     for row in rows.values():
-        ended = row.cleared_at if isinstance(row, Flag) else row.superseded_at
         place = (row.narrative_id, row.candidate_id, row.annotator.user_id)
-        if ended is None:
+        if row.ended_at is None:
             if place in current:
                 yield f"two statements are current at {place}"
             current[place] = str(row.uuid)

@@ -319,7 +319,7 @@ def test_a_withdrawn_check_frees_its_place(scene, sample):
     actions.withdraw_check(item=item(sample, "A"), by=scene.ada)
 
     taken = Check.objects.get(checker=scene.ada)
-    assert taken.withdrawn_at == taken.superseded_at is not None
+    assert taken.withdrawn_at == taken.ended_at is not None
     actions.check(item=item(sample, "A"), relevance=2, by=scene.dan)
     assert Check.objects.current().get(checker=scene.dan).place == 1
     assert actions.withdraw_check(item=item(sample, "B"), by=scene.ada) is None
@@ -437,7 +437,7 @@ def violate_constraint(scene, sample, rule):
             Check.objects.create(item=first, checker=scene.ada, place=4, relevance=1)
         case "check_answers_both_questions":
             Check.objects.create(item=first, checker=scene.ada, place=1, relevance=1, on_topic="no")
-        case "check_withdrawn_is_superseded":
+        case "check_withdrawn_is_ended":
             Check.objects.create(
                 item=first, checker=scene.ada, place=1, relevance=1, withdrawn_at=now
             )

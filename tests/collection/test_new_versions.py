@@ -106,7 +106,7 @@ def test_carried_claims_are_new_judgments_of_the_same_machine_and_in_the_chain(s
     new = Judgment.objects.exclude(pk=old.pk).get(candidate=old.candidate)
     assert (new.annotator, new.note, new.source) == (scene.model, "It is at sea.", "file")
     old.refresh_from_db()
-    assert old.superseded_at is None
+    assert old.ended_at is None
     assert again.notes == []
     assert Judgment.objects.filter(annotator=scene.model).count() == 9
 

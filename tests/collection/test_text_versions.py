@@ -15,7 +15,7 @@ from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging.judging_session import read_judging_session
-from annotate.judging.statement import Recorded, Target
+from annotate.judging.statement import GradeStatement, Recorded, Target
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
@@ -53,7 +53,9 @@ class Scene:
 
     def judge(self, relevance: int = 1, text: int | None = None, of=None, **more) -> Recorded:
         target = Target(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
-        return judging.record_grade(target=target, relevance=relevance, by=self.ada, **more)
+        late = more.pop("late", False)
+        grade = GradeStatement(relevance=relevance, **more)
+        return judging.record(grade, target=target, by=self.ada, late=late)
 
     def open(self) -> list[int]:
         """Return the candidates that ada still has to judge."""
@@ -186,7 +188,7 @@ def test_judging_the_new_text_does_not_change_the_older_judgment(scene):
     after = scene.judge(relevance=0, evidence=[Span(0, 4)]).row
 
     before.refresh_from_db()
-    assert (before.superseded_at, before.text_version) == (None, 1)
+    assert (before.ended_at, before.text_version) == (None, 1)
     assert (after.text_version, after.replaces) == (2, None)
     undo(narrative=scene.narrative, by=scene.ada)
     assert set(scene.open()) == {scene.first.pk, scene.second.pk}
@@ -215,7 +217,7 @@ def test_a_flag_on_the_older_text_does_not_count_for_the_new_one(scene):
     scene.change()
 
     assert scene.first.pk in scene.open()
-    assert Flag.objects.filter(cleared_at=None, text_version=1).count() == 1
+    assert Flag.objects.filter(ended_at=None, text_version=1).count() == 1
 
 
 def test_a_form_with_the_older_text_is_refused(scene, client):
@@ -294,7 +296,7 @@ def test_a_journal_entry_with_an_unknown_text_version_is_refused(scene, client):
 
     unknown, unreadable = response.json()["answers"]
     assert unknown["sentence"].startswith("The text of this document has no version 7")
-    assert unreadable["sentence"] == "The field “text_version” is not a valid text version."
+    assert unreadable["sentence"].startswith("The field “text_version”: ")
     assert not Judgment.objects.exists()
 
 

@@ -205,8 +205,8 @@ def test_loading_again_keeps_peoples_work(project: Project) -> None:
 
     made.refresh_from_db()
     put_off.refresh_from_db()
-    assert made.superseded_at is None
-    assert put_off.cleared_at is not None
+    assert made.ended_at is None
+    assert put_off.ended_at is not None
     assert Judgment.objects.count() == 114
 
 

@@ -212,7 +212,7 @@ def test_two_people_differ_on_six_documents_in_force_and_one_is_settled(
                 distinct=True,
                 filter=Q(
                     judgments__narrative=one,
-                    judgments__superseded_at=None,
+                    judgments__ended_at=None,
                     judgments__annotator__is_machine=False,
                 ),
             )

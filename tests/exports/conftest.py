@@ -74,7 +74,7 @@ class Tides:
         self.judge(old, pool["é"], self.ben, 1)
         self.judge(new, pool["B"], self.ada, 0)
         self.judge(new, pool["B"], self.ben, 0)
-        earlier = self.judge(new, pool["FT-10"], self.ada, 1, superseded_at=LATER)
+        earlier = self.judge(new, pool["FT-10"], self.ada, 1, ended_at=LATER)
         later = self.judge(
             new, pool["FT-10"], self.ada, 2, at=LATER, replaces=earlier, note="At sea."
         )

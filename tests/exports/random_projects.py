@@ -213,11 +213,11 @@ class RandomProject:
             narrative=narrative, candidate=candidate, annotator=rater
         )
         Judgment.objects.filter(
-            pk__in=of_rater.filter(superseded_at=None, text_replaced_at=None).values("pk")
-        ).update(superseded_at=self.next_time())
+            pk__in=of_rater.filter(ended_at=None, text_replaced_at=None).values("pk")
+        ).update(ended_at=self.next_time())
         Flag.objects.current().filter(
             narrative=narrative, candidate=candidate, annotator=rater
-        ).update(cleared_at=self.next_time())
+        ).update(ended_at=self.next_time())
         again = self.chance(0.2)
         for superseded in [True, False] if again else [False]:
             at = self.next_time()
@@ -235,7 +235,7 @@ class RandomProject:
                 if candidate.document.text_version and self.chance(0.2)
                 else [],
                 clauses=[{"start": 0, "end": 4}] if self.chance(0.2) else [],
-                superseded_at=self.next_time() if superseded else None,
+                ended_at=self.next_time() if superseded else None,
             )
             for condition in narrative.conditions.order_by("number"):
                 if self.chance(0.7):
@@ -255,7 +255,7 @@ class RandomProject:
             kind=self.random.choice(["later", "cannot_judge", "problem"]),
             words=self.random.choice(["", "In Dutch."]),
             at=self.next_time(),
-            cleared_at=self.next_time() if self.chance(0.3) else None,
+            ended_at=self.next_time() if self.chance(0.3) else None,
             text_version=candidate.document.text_version,
         )
 

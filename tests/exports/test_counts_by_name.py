@@ -77,8 +77,8 @@ def test_the_page_of_a_new_release_counts_the_same(tides):
 
 
 def test_superseded_judgments_are_in_none_of_the_counts(tides):
-    Judgment.objects.filter(annotator=tides.model).update(superseded_at=AT)
-    Judgment.objects.filter(annotator=tides.ada).update(superseded_at=AT)
+    Judgment.objects.filter(annotator=tides.model).update(ended_at=AT)
+    Judgment.objects.filter(annotator=tides.ada).update(ended_at=AT)
 
     counts = contents.all_counts(contents.of(make_release(tides, "v1.0")))
 

@@ -173,7 +173,7 @@ def test_a_relevant_set_that_grew_gives_a_warning(tides, write):
 
 
 def test_a_pair_nobody_has_judged_is_left_out(tides, write):
-    Judgment.objects.filter(narrative=tides.narrative).update(superseded_at=tides.carla.joined_at)
+    Judgment.objects.filter(narrative=tides.narrative).update(ended_at=tides.carla.joined_at)
 
     files = write(tides.project)
 

@@ -51,7 +51,7 @@ def test_the_whole_original_is_always_there(tides, write):
 
 
 def test_an_untouched_project_has_the_whole_original_in_both(tides, write):
-    Judgment.objects.all().update(superseded_at=LATER)
+    Judgment.objects.all().update(ended_at=LATER)
     Adjudication.objects.all().update(withdrawn_at=LATER, withdrawn_by=tides.carla)
 
     files = write(tides.project)
@@ -132,7 +132,7 @@ def test_a_changed_topic_without_earlier_relevance_gives_a_warning(tides, write)
 
 def test_releases_are_compared_by_the_whole_original(tides):
     first = make_release(tides, "v1.0")
-    Judgment.objects.filter(narrative__pair__pair_id="302").update(superseded_at=LATER)
+    Judgment.objects.filter(narrative__pair__pair_id="302").update(ended_at=LATER)
     Adjudication.objects.all().update(withdrawn_at=LATER, withdrawn_by=tides.carla)
     second = make_release(tides, "v1.1")
 

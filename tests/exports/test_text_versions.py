@@ -14,7 +14,7 @@ from hypothesis.extra.django import TestCase
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judging.statement import Target
+from annotate.judging.statement import GradeStatement, Target
 from annotate.judging.withdrawal import withdraw
 from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
@@ -62,14 +62,10 @@ class Scene:
         start = min(start, end - 1)
         candidate = found.candidates.get()
         target = Target(self.pair, self.narrative.pk, candidate.pk, text=version)
-        return judging.record_grade(
-            target=target,
-            relevance=grade,
-            note=text[start:end],
-            evidence=[Span(start, end)],
-            by=self.ada,
-            late=True,
-        ).row
+        statement = GradeStatement(
+            relevance=grade, note=text[start:end], evidence=[Span(start, end)]
+        )
+        return judging.record(statement, target=target, by=self.ada, late=True).row
 
     def load_judgment(self, doc_id: str, end: int = 4, back: int = 0) -> None:
         """Load a judgment of ben from a file."""

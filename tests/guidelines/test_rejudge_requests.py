@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
-from annotate.judging.statement import target_by_number
+from annotate.judging.statement import GradeStatement, target_by_number
 from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
@@ -71,7 +71,7 @@ def test_the_document_is_shown_again_and_the_judgment_is_unchanged(scene):
     scene.ask()
 
     scene.judgment.refresh_from_db()
-    assert (scene.judgment.relevance, scene.judgment.superseded_at) == (1, None)
+    assert (scene.judgment.relevance, scene.judgment.ended_at) == (1, None)
     assert scene.judging_session().next() == scene.first.pk
     assert (scene.judging_session().settled, scene.judging_session().total) == (1, 2)
     assert not scene.done()
@@ -106,7 +106,7 @@ def test_undoing_the_answer_restores_judgment_and_rejudge_request(scene):
     undo(narrative=scene.narrative, by=scene.ada)
 
     scene.judgment.refresh_from_db()
-    assert scene.judgment.superseded_at is None
+    assert scene.judgment.ended_at is None
     assert RejudgeRequest.objects.open().get().judgment == scene.judgment
     assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
@@ -278,7 +278,7 @@ def test_an_assignment_with_repeats_is_done_once_all_repeats_are_answered(db):
         number := judging_session.read_judging_session(narrative=narrative, by=ada).next()
     ) is not None:
         target = target_by_number(pair, narrative.pk, number, ada)
-        judging.record_grade(target=target, relevance=1, by=ada)
+        judging.record(GradeStatement(relevance=1), target=target, by=ada)
     assert ada.assignments.get().done_at is not None
     rejudge_request = rejudge_requests.ask(judgment=judgment, words="Look at the table.", by=carla)
     assert ada.assignments.get().done_at is None

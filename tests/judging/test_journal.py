@@ -223,6 +223,17 @@ def test_another_persons_entry_is_not_saved(scene):
     assert nothing_saved()
 
 
+def test_an_entry_whose_user_is_a_text_is_another_persons_too(scene):
+    factories.member(scene.project, "ben")
+
+    assert scene.state(scene.entry(user=str(factories.user("ben").pk))) == [("foreign", "")]
+    assert nothing_saved()
+
+
+def test_a_field_that_only_an_older_page_sends_is_ignored(scene):
+    assert scene.state(scene.entry(1, mood="good")) == [("saved", "")]
+
+
 def test_a_judgment_of_an_older_narrative_is_saved_under_the_version_that_was_read(scene):
     factories.narrative(scene.pair, text="Only plants in estuaries count.", version=2)
 
@@ -340,7 +351,7 @@ MISSING = object()
         ({"uuid": "00000000-0000-0000-0000-000000000000"}, "“uuid”"),
         ({"user": "ada"}, "“user”"),
         ({"user": True}, "“user”"),
-        ({"pair": "1"}, "“pair”"),
+        ({"pair": "one"}, "“pair”"),
         ({"pair": 10**40}, "“pair”"),
         ({"pair": 0}, "“pair”"),
         ({"narrative": None}, "“narrative”"),
@@ -353,7 +364,7 @@ MISSING = object()
         ({"made_at": "9999-12-31T23:59:59-14:00"}, "“made_at”"),
         ({"relevance": 7}, "7 is not a grade of this project. Its grades are 0, 1, 2."),
         ({"relevance": 10**300}, "not a grade"),
-        ({"relevance": "2"}, "“relevance”"),
+        ({"relevance": "two"}, "“relevance”"),
         ({"relevance": True}, "“relevance”"),
         ({"relevance": MISSING}, "“relevance”"),
         ({"note": "x" * 1_000_000}, "1,000,000 characters"),
@@ -376,7 +387,7 @@ MISSING = object()
         ({"verdicts": ["met"]}, "“verdicts”"),
         ({"active_ms": -1}, "at most a day"),
         ({"active_ms": 10**30}, "at most a day"),
-        ({"active_ms": "5"}, "“active_ms”"),
+        ({"active_ms": "five"}, "“active_ms”"),
         ({"pressed": "foot"}, "a key or a click"),
         ({"pressed": "\ud800"}, "a key or a click"),
         ({"instead_of": "that"}, "“instead_of”"),
@@ -514,10 +525,10 @@ def test_an_empty_list_of_entries_is_accepted(scene):
 
 
 def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
-    def busy(**_: object) -> None:
+    def busy(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("annotate.judging.api.journal.record_grade", busy)
+    monkeypatch.setattr("annotate.judging.api.journal.record", busy)
 
     response = scene.post({"entries": [scene.entry()]})
 
@@ -526,12 +537,12 @@ def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
 
 
 def test_a_full_disk_is_distinguished_from_a_busy_database(scene, monkeypatch):
-    def full(**_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         error = sqlite3.OperationalError("database or disk is full")
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
         raise OperationalError(str(error)) from error
 
-    monkeypatch.setattr("annotate.judging.api.journal.record_grade", full)
+    monkeypatch.setattr("annotate.judging.api.journal.record", full)
 
     response = scene.post({"entries": [scene.entry()]})
 

@@ -349,10 +349,10 @@ def test_invalid_input_is_refused_with_a_sentence(scene, invalid):
 
 
 @pytest.mark.parametrize("narrative", ["0", str(10**30), "-3"])
-def test_a_narrative_of_another_pair_is_not_found(scene, narrative):
+def test_what_cannot_be_a_narrative_is_refused(scene, narrative):
     response = scene.post("judgment", scene.candidates[0], relevance=1, narrative=narrative)
 
-    assert response.status_code == 404
+    assert response.status_code == 422
     assert not Judgment.objects.exists()
 
 

@@ -69,7 +69,7 @@ def test_judging_again_supersedes(scene):
     second = scene.judge(0)
 
     first.refresh_from_db()
-    assert first.superseded_at == second.at
+    assert first.ended_at == second.at
     assert second.replaces == first
     assert scene.current() == [("A", 0)]
 

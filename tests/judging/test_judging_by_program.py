@@ -66,7 +66,7 @@ def test_a_judgment_sent_twice_counts_once(scene):
         ({"uuid": "one"}, 400, "valid UUID"),
         ({"candidate": 999_999}, 404, ""),
         ({"narrative": 999_999}, 404, ""),
-        ({"note": "x" * 10_001}, 400, "10000"),
+        ({"note": "x" * 10_001}, 422, "10,000"),
         ({"made_at": "9998-01-01T00:00:00Z"}, 400, "before 1970 or in the future"),
         ({"made_at": "1066-10-14T09:00:00Z"}, 400, "before 1970 or in the future"),
     ],

@@ -15,7 +15,12 @@ from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
-from annotate.judging.statement import Recorded, target_by_number
+from annotate.judging.statement import (
+    FlagStatement,
+    GradeStatement,
+    Recorded,
+    target_by_number,
+)
 from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.repeats import Spot, unmask
@@ -63,11 +68,12 @@ class Scene:
 
     def grade(self, number: int, relevance: int = 1, **more: Any) -> Recorded:
         target = target_by_number(self.pair, self.narrative.pk, number, self.ada)
-        return judging.record_grade(target=target, relevance=relevance, by=self.ada, **more)
+        grade = GradeStatement(relevance=relevance, **more)
+        return judging.record(grade, target=target, by=self.ada)
 
     def flag(self, number: int, kind: str, words: str = "") -> Recorded:
         target = target_by_number(self.pair, self.narrative.pk, number, self.ada)
-        return judging.record_flag(target=target, kind=kind, words=words, by=self.ada)
+        return judging.record(FlagStatement(kind=kind, words=words), target=target, by=self.ada)
 
     def assignment_is_done(self) -> bool:
         return self.ada.assignments.get().done_at is not None
@@ -223,10 +229,9 @@ def test_a_repeat_sent_twice_counts_once_and_a_uuid_has_one_use(scene):
         with pytest.raises(Refused, match="sent with other content"):
             scene.grade(again, relevance, uuid=uuid, note="So.")
     with pytest.raises(Refused, match="sent with other content"):
-        judging.record_flag(
+        judging.record(
+            FlagStatement(kind=Flag.Kind.LATER, uuid=uuid),
             target=target_by_number(scene.pair, scene.narrative.pk, number, scene.ada),
-            kind=Flag.Kind.LATER,
-            uuid=uuid,
             by=scene.ada,
         )
 

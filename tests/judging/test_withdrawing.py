@@ -57,7 +57,7 @@ def test_a_withdrawn_judgment_is_kept(scene):
     withdraw(scene, judgment)
 
     judgment.refresh_from_db()
-    assert judgment.withdrawn_at == judgment.superseded_at is not None
+    assert judgment.withdrawn_at == judgment.ended_at is not None
     assert current_statements(scene) == []
 
 
@@ -68,7 +68,7 @@ def test_withdrawing_twice_changes_nothing(scene):
     withdraw(scene, second)
 
     first.refresh_from_db()
-    assert first.superseded_at is None
+    assert first.ended_at is None
     assert current_statements(scene) == [("A", 1)]
 
 
@@ -79,8 +79,20 @@ def test_withdrawing_a_flag_twice_changes_nothing(scene):
     withdraw(scene, put)
 
     judgment.refresh_from_db()
-    assert judgment.superseded_at is None
+    assert judgment.ended_at is None
     assert current_statements(scene) == [("A", 1)]
+
+
+def test_a_flag_is_withdrawn_only_if_somebody_withdrew_it(scene):
+    answered, taken_back = flag(scene), flag(scene, of=scene.second)
+    scene.judge(1)
+
+    withdraw(scene, taken_back)
+
+    answered.refresh_from_db()
+    taken_back.refresh_from_db()
+    assert (answered.ended_at is not None, answered.withdrawn_at) == (True, None)
+    assert taken_back.withdrawn_at == taken_back.ended_at is not None
 
 
 def test_withdrawing_a_judgment_restores_the_flag_it_cleared(scene):

@@ -323,7 +323,7 @@ def test_the_later_of_two_dated_judgments_is_current(project):
 
     assert counts(report) == (2, 2, 0, 0, 0)
     assert current_judgments() == [("A", "ada", 2)]
-    assert Judgment.objects.get(relevance=1).superseded_at == NOON
+    assert Judgment.objects.get(relevance=1).ended_at == NOON
 
 
 def test_another_relevance_supersedes_the_loaded_judgment(project):
@@ -387,7 +387,7 @@ def test_a_dated_judgment_older_than_the_current_one_is_superseded(project, pair
 
     assert counts(report) == (1, 1, 0, 0, 0)
     assert current_judgments() == [("A", "ada", 0)]
-    assert Judgment.objects.get(relevance=2).superseded_at == EVENING
+    assert Judgment.objects.get(relevance=2).ended_at == EVENING
 
 
 def test_a_known_uuid_changes_nothing(project, pair):
@@ -447,7 +447,7 @@ def test_a_judgment_that_ended_in_the_file_ends_in_the_project(project, pair):
     assert counts(report) == (1, 0, 1, 0, 0)
     assert current_judgments() == []
     judgment = Judgment.objects.get()
-    assert (judgment.superseded_at, judgment.withdrawn_at) == (NOON, NOON)
+    assert (judgment.ended_at, judgment.withdrawn_at) == (NOON, NOON)
 
 
 # --- flags ----------------------------------------------------------------------------------------
@@ -490,7 +490,7 @@ def test_a_judgment_clears_the_flag(project, pair):
 
 def test_a_cleared_flag_is_not_restored_by_loading_again(project, pair):
     load(project, "judgments-jsonl", jsonl(flag()))
-    Flag.objects.update(cleared_at=NOON)
+    Flag.objects.update(ended_at=NOON)
 
     report = load(project, "judgments-jsonl", jsonl(flag()))
 
@@ -509,7 +509,7 @@ def test_a_flag_with_a_known_uuid_is_the_same_flag(project, pair):
 
     assert counts(report) == (1, 0, 1, 0, 0)
     stored = Flag.objects.get()
-    assert (stored.uuid, stored.made_at, stored.cleared_at) == (uuid.UUID(KEY), MORNING, NOON)
+    assert (stored.uuid, stored.made_at, stored.ended_at) == (uuid.UUID(KEY), MORNING, NOON)
 
 
 def test_a_flag_without_a_uuid_is_recognized_by_its_content(project, pair):

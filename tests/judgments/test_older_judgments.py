@@ -117,7 +117,7 @@ def test_all_older_judgments_are_asked_for_again(scene):
         scene.guideline,
     )
     assert scene.done() == []
-    assert not Judgment.objects.exclude(superseded_at=None).exists()
+    assert not Judgment.objects.exclude(ended_at=None).exists()
 
 
 @pytest.mark.parametrize(

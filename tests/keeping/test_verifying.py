@@ -210,8 +210,8 @@ def test_a_judgment_superseded_or_restored_by_hand_is_reported(scene):
     first = scene.judge(2)
     scene.judge(1)
 
-    Judgment.objects.filter(superseded_at=None).update(superseded_at=NOON)
-    Judgment.objects.filter(pk=first.pk).update(superseded_at=None)
+    Judgment.objects.filter(ended_at=None).update(ended_at=NOON)
+    Judgment.objects.filter(pk=first.pk).update(ended_at=None)
 
     assert sorted(faults(scene)) == [
         (

@@ -36,7 +36,7 @@ def tides(db):
     flag(made, 0, made.ada, "problem", "The second half is missing.")
     flag(made, 1, made.ada, "later")
     flag(made, 0, made.ben, "cannot_judge", "It is in Finnish.")
-    flag(made, 2, made.ben, "problem", "Taken back.", cleared_at=timezone.now())
+    flag(made, 2, made.ben, "problem", "Taken back.", ended_at=timezone.now())
     return made
 
 

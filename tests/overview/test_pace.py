@@ -129,7 +129,7 @@ def test_answers_that_no_longer_count_are_shown_beside_those_that_do(tides):
     at = now - timedelta(days=1)
     judged(pair, documents[0], ada, at, active_ms=30_000)
     # A superseded judgment, one under an older version, and one loaded from a file.
-    judged(pair, documents[1], ada, at, superseded_at=now, active_ms=10_000)
+    judged(pair, documents[1], ada, at, ended_at=now, active_ms=10_000)
     factories.narrative(pair, version=2)
     factories.judgment(factories.altered(pair), documents[2], ada, at=at, source="file")
     factories.judgment(factories.altered(pair), documents[3], ada, at=at, active_ms=50_000)

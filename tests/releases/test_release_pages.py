@@ -127,7 +127,7 @@ def test_a_document_settled_without_judgments_is_not_open(tides, carla):
         reason="It says so.",
         by=tides.carla,
     )
-    Judgment.objects.filter(candidate=tides.pool["B"]).update(superseded_at=LATER)
+    Judgment.objects.filter(candidate=tides.pool["B"]).update(ended_at=LATER)
 
     page = text(carla.get(url("new_release")))
 

@@ -50,13 +50,13 @@ def guided(scene, client):
             scene.narrative, candidate, scene.ben, 1 - grade if apart else grade, at=NOON
         )
         if number < 8:
-            first.superseded_at = later
+            first.ended_at = later
             first.save()
             factories.judgment(
                 scene.narrative, candidate, scene.ben, grade, at=later, replaces=first
             )
             ada = candidate.judgments.get(annotator=scene.ada)
-            ada.superseded_at = later
+            ada.ended_at = later
             ada.save()
             factories.judgment(scene.narrative, candidate, scene.ada, grade, at=later, replaces=ada)
     for number in range(10):

@@ -179,9 +179,7 @@ def test_machines_among_themselves_are_not_compared(scene):
 
 def test_only_current_judgments_count(judged):
     candidate = judge(judged, "f", ada=0)
-    factories.judgment(
-        judged.narrative, candidate, judged.ben, 2, superseded_at=NOON, withdrawn_at=NOON
-    )
+    factories.judgment(judged.narrative, candidate, judged.ben, 2, ended_at=NOON, withdrawn_at=NOON)
 
     assert figures(judged)["judgments"]["all"]["units"] == 5
 
@@ -354,7 +352,7 @@ def test_changes_after_a_report_are_counted(judged):
     made = report(judged)
     judge(judged, "f", ada=0, ben=1)
     first = judged.query.candidates.get(document__doc_id="a").judgments.get(annotator=judged.ada)
-    first.superseded_at = first.withdrawn_at = datetime(2100, 1, 1, tzinfo=UTC)
+    first.ended_at = first.withdrawn_at = datetime(2100, 1, 1, tzinfo=UTC)
     first.save()
     review(judged, judged.dan)
     rewriting.rewrite_narrative(
@@ -367,7 +365,7 @@ def test_changes_after_a_report_are_counted(judged):
 def test_judging_again_counts_once(judged):
     made = report(judged)
     first = judged.query.candidates.get(document__doc_id="a").judgments.get(annotator=judged.ada)
-    first.superseded_at = datetime(2100, 1, 1, tzinfo=UTC)
+    first.ended_at = datetime(2100, 1, 1, tzinfo=UTC)
     first.save()
     factories.judgment(judged.narrative, first.candidate, judged.ada, 1, replaces=first)
 

@@ -52,7 +52,7 @@ def judge(scene, doc_id, narrative=None, at=NOON, **by):
 
 def again(judgment, relevance, at):
     """Replace a judgment by another one of the same person, later."""
-    judgment.superseded_at = at
+    judgment.ended_at = at
     judgment.save()
     return factories.judgment(
         judgment.narrative,
@@ -191,7 +191,7 @@ def test_guideline_version_is_a_part(guided, version, value):
 def test_withdrawn_judgments_count_under_no_version(guided):
     judge(guided, "slip", at=NOON, ada=1)
     slip = judge(guided, "taken back", at=NOON, ada=1, ben=0)
-    slip.judgments.update(superseded_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
+    slip.judgments.update(ended_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
 
     assert everyone(guided, guideline=1)["units"] == 1
 

@@ -97,7 +97,7 @@ def test_repeats_do_not_affect_the_agreement_among_people(repeated):
 def test_repeat_is_compared_with_the_judgment_current_at_that_time(scene):
     answers = twice(scene, scene.ada, "D1", 1, 0)
     # She changes her first judgment afterwards, to her second answer.
-    answers.first.superseded_at = timezone.now()
+    answers.first.ended_at = timezone.now()
     answers.first.save()
     factories.judgment(scene.narrative, answers.candidate, scene.ada, 0)
 
@@ -108,7 +108,7 @@ def test_repeat_is_compared_with_the_judgment_current_at_that_time(scene):
 
 def test_withdrawn_first_judgment_is_replaced_by_the_current_one(scene):
     answers = twice(scene, scene.ada, "D1", 1, 0)
-    answers.first.superseded_at = answers.first.withdrawn_at = timezone.now()
+    answers.first.ended_at = answers.first.withdrawn_at = timezone.now()
     answers.first.save()
     assert figures(scene)["selves"]["people"] == []
 
@@ -131,7 +131,7 @@ def test_repeats_left_out_are_counted_by_reason(scene):
     twice(scene, scene.ada, "D1", 1, None, flag="problem", note="It is cut off.")
     twice(scene, scene.ada, "D2", None, 1)
     gone = twice(scene, scene.ada, "D3", 1, 1)
-    gone.superseded_at = timezone.now()
+    gone.ended_at = timezone.now()
     gone.save()
     for doc_id in ("D4", "D5"):
         twice(

@@ -159,8 +159,8 @@ def test_a_repeated_entry_changes_nothing_and_the_last_entry_wins(auditing, clie
             {"criterion": "beauty", "fields": {"level": "poor"}},
             "“beauty” is not one of the criteria.",
         ),
-        ({"criterion": 7}, "The field “criterion” must be a text."),
-        ({"fields": {"words": 7}}, "The field “fields” must hold texts by name."),
+        ({"criterion": ["beauty"]}, "The field “criterion”: Not a valid string."),
+        ({"fields": {"words": ["So."]}}, "The field “fields”, “words”: Not a valid string."),
         ({"narrative": 999_999}, "There is no such narrative of this pair."),
     ],
 )

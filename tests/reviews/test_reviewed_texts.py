@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotate.projects import hash_chain
 from audit.models import Review, ReviewedText
-from audit.reviews import review_chain as sums
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.passes import submitted_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
@@ -202,15 +200,3 @@ def test_the_chain_detects_a_changed_text_version_of_a_review(rated):
     ReviewedText.objects.filter(document__doc_id="S1").update(text_version=7)
 
     assert [fault.kind for fault in verify(rated.project).faults] == ["review"]
-
-
-def test_the_sum_of_a_review_without_texts_is_unchanged(rated):
-    """Sums that are older than this table do not include texts."""
-    submit_review(narrative=rated.narrative, by=rated.dan)
-    ReviewedText.objects.all().delete()
-
-    [(_key, with_texts)] = sums.reviews(rated.project.pk, texts=True)
-    [(_key, without)] = sums.reviews(rated.project.pk)
-
-    assert with_texts == without
-    assert isinstance(with_texts, hash_chain.Row)

@@ -125,7 +125,7 @@ def test_a_settling_decision_decides_the_outcome(pair, judges):
 def test_judgments_of_machines_and_superseded_ones_do_not_count(pair, judges):
     judge(pair, factories.machine(pair.project), "A", 0)
     taken_back = judge(pair, judges[0], "B", 0)
-    taken_back.superseded_at = NOON
+    taken_back.ended_at = NOON
     taken_back.save()
 
     assert outcome_for_lead(pair) is None

@@ -81,7 +81,7 @@ def test_answers_of_machines_make_no_disagreement(scene):
 
 
 def test_superseded_and_withdrawn_judgments_do_not_count(disputed):
-    disputed.bens.superseded_at = disputed.bens.withdrawn_at = MONDAY
+    disputed.bens.ended_at = disputed.bens.withdrawn_at = MONDAY
     disputed.bens.save()
 
     assert listed(disputed) == []

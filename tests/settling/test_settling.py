@@ -150,7 +150,7 @@ def test_reason_of_the_lead_replaces_the_adopted_note(disputed):
 
 
 def test_superseded_answer_is_not_adopted(disputed):
-    Judgment.objects.filter(pk=disputed.adas.pk).update(superseded_at=NOON)
+    Judgment.objects.filter(pk=disputed.adas.pk).update(ended_at=NOON)
     disputed.adas.refresh_from_db()
 
     with pytest.raises(Stale, match="This answer has changed since"):

@@ -124,7 +124,7 @@ def test_adopting_takes_the_answer_and_the_words_of_all_who_gave_it(answered):
 
 
 def test_superseded_verdict_is_not_adopted(answered):
-    Judgment.objects.filter(pk=answered.adas.pk).update(superseded_at=NOON)
+    Judgment.objects.filter(pk=answered.adas.pk).update(ended_at=NOON)
     verdict = Verdict.objects.select_related("judgment").get(pk=answered.no.pk)
 
     with pytest.raises(Stale, match="This answer has changed since"):

@@ -30,11 +30,9 @@ class AnswerTable(NamedTuple):
 
 _OF_CANDIDATE = "r.candidate_id IN ({candidates})"
 _answer_tables = [
-    AnswerTable(
-        "annotate_judgment", "judgment", "judgments", _OF_CANDIDATE, "r.superseded_at IS NULL"
-    ),
-    AnswerTable("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.cleared_at IS NULL"),
-    AnswerTable("annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.superseded_at IS NULL"),
+    AnswerTable("annotate_judgment", "judgment", "judgments", _OF_CANDIDATE, "r.ended_at IS NULL"),
+    AnswerTable("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.ended_at IS NULL"),
+    AnswerTable("annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.ended_at IS NULL"),
     AnswerTable(
         "annotate_adjudication",
         *("settling decision", "settling decisions"),
@@ -89,7 +87,7 @@ def note_stale_answers(intake: Intake) -> None:
         f"""
         SELECT COALESCE(SUM({_length_of("r.evidence")}), 0) FROM annotate_judgment r
         WHERE r.candidate_id IN ({_CANDIDATES}) AND r.text_replaced_at IS NULL
-        AND r.superseded_at IS NULL
+        AND r.ended_at IS NULL
         """  # noqa: S608 (our own statements)
     )
     parts = {table.plural: _amount(n, table.singular, table.plural) for n, table in counted if n}

@@ -1,41 +1,140 @@
 """The endpoint for the browser's journal: judging pages send their entries when they can.
 
-Session-authenticated. Returns a status for each entry.
+Session-authenticated. Returns a status for each entry. An entry is one grade, flag, withdrawal, or
+an answer of a kind that another app registers; its serializer validates and saves it.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
+from rest_framework import serializers
 
-from annotate.judging.actions import record_flag, record_grade
-from annotate.judging.journal_entries import (
-    Entry,
-    FlagEntry,
-    GradeEntry,
-    RegisteredEntry,
-    SavedEntry,
-    UndoEntry,
-    Unreadable,
-    parse_entries,
-    parse_entry,
-    user_of,
-    uuid_of,
+from annotate.judging.actions import record
+from annotate.judging.forms import (
+    BrowserTimeField,
+    FlagKindField,
+    MadeAtField,
+    SentFlag,
+    SentJudgment,
+    SentStatement,
+    StatementUuidField,
+    first_error,
+    target_of,
 )
-from annotate.judging.statement import Recorded, target_by_number
+from annotate.judging.statement import Recorded
 from annotate.judging.withdrawal import withdraw
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
 from base.api.limits import MAX_BODY
 from base.api.problems import unavailable_problem
+from base.api.resource import KeyField
 from base.errors import Refused
 from base.users import User
 from jobs.unavailable import is_full
+
+MAX_ENTRIES = 100
+
+
+class SavedEntry(NamedTuple):
+    """The result of saving an entry: the time, and a warning, if any."""
+
+    at: datetime
+    sentence: str = ""
+
+    @classmethod
+    def of(cls, recorded: Recorded) -> SavedEntry:
+        """Return the result for a recorded or withdrawn statement."""
+        return cls(recorded.row.at, recorded.warning)
+
+
+class Sender:
+    """The person who sent a journal; it remembers the pairs that its entries are about."""
+
+    def __init__(self, user: User) -> None:
+        self.user = user
+        self._pairs: dict[int, tuple[Membership, InstructionPair]] = {}
+
+    def pair(self, key: int) -> tuple[Membership, InstructionPair]:
+        """Return a pair with the sender as a member of its project, or raise Http404."""
+        if key not in self._pairs:
+            self._pairs[key] = access.pair(self.user, key)
+        return self._pairs[key]
+
+
+class FormFieldsField(serializers.DictField):
+    """The fields of a page's form, by name."""
+
+    child = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+class JournalEntry(serializers.Serializer[Any]):
+    """A kind of entries of a browser's journal. One instance validates and saves all of them."""
+
+    uuid = StatementUuidField()
+    user = KeyField()
+    made_at: MadeAtField = BrowserTimeField()
+
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
+        """Save a validated entry, or raise Refused or Http404. Idempotent."""
+        raise NotImplementedError
+
+
+class StatementEntry(JournalEntry, SentStatement):
+    """A grade or a flag. One under a narrative that has a newer version by now is saved under the
+    version that was read.
+    """
+
+    pair = KeyField()
+    instead_of = StatementUuidField(default=None, allow_null=True)
+
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
+        """Record the statement."""
+        member, pair = by.pair(sent["pair"])
+        target = target_of(sent, pair, member)
+        return SavedEntry.of(record(self.statement(sent), target=target, by=member, late=True))
+
+
+class GradeEntry(StatementEntry, SentJudgment):
+    """A grade."""
+
+
+class FlagEntry(StatementEntry, SentFlag):
+    """A flag; the field `kind` is that of the entry."""
+
+    kind = None  # type: ignore[assignment]
+    flag = FlagKindField(source="kind")
+
+
+class UndoEntry(JournalEntry):
+    """The withdrawal of an earlier statement."""
+
+    pair = KeyField()
+    undoes = StatementUuidField()
+
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
+        """Withdraw the statement."""
+        member, pair = by.pair(sent["pair"])
+        return SavedEntry.of(withdraw(uuid=sent["undoes"], pair=pair, by=member))
+
+
+_kinds: dict[str, JournalEntry] = {
+    "judgment": GradeEntry(),
+    "flag": FlagEntry(),
+    "undo": UndoEntry(),
+}
+
+
+def register(kinds: Mapping[str, JournalEntry]) -> None:
+    """Add kinds of entries; an app calls it once, when it starts."""
+    _kinds.update(kinds)
 
 
 class EntryStatus(NamedTuple):
@@ -51,15 +150,18 @@ class EntryStatus(NamedTuple):
     sentence: str
 
 
+class Unreadable(Exception):
+    """The request is not a list of entries; the message is a sentence to show."""
+
+
 @login_not_required
 def journal(request: HttpRequest) -> JsonResponse:
     """Save a page's journal entries: grades, flags, checks, ratings, decisions, withdrawals.
 
     Entries are saved in the order received, each on its own, and each only once however often it
-    is sent. A statement under a narrative that has a newer version by now is saved under the
-    version that was read. Returns 200 with a status for each entry, in order; 400 if the body is
-    not a list of entries, 413 if it has too many bytes, 503 if the database cannot save them now.
-    Without a session it returns 401 and never redirects to a page: the browser keeps the entries.
+    is sent. Returns 200 with a status for each entry, in order; 400 if the body is not a list of
+    entries, 413 if it has too many bytes, 503 if the database cannot save them now. Without a
+    session it returns 401 and never redirects to a page: the browser keeps the entries.
     """
     if not isinstance(request.user, User):
         return _problem(401, "Sign in; until then your answers are kept in your browser.")
@@ -68,10 +170,10 @@ def journal(request: HttpRequest) -> JsonResponse:
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length[:20]) > MAX_BODY:
         return _problem(413, f"At most {MAX_BODY:,} bytes are accepted at once.")
-    known: dict[int, tuple[Membership, InstructionPair]] = {}
+    sender = Sender(request.user)
     try:
-        entries = parse_entries(request.body)
-        answers = [_save_entry(entry, request.user, known) for entry in entries]
+        entries = _parse_entries(request.body)
+        answers = [_save_entry(entry, sender) for entry in entries]
     except Unreadable as unreadable:
         return _problem(400, str(unreadable))
     except (OperationalError, OSError) as error:
@@ -85,17 +187,36 @@ def _problem(status: int, detail: str, **more: str) -> JsonResponse:
     return JsonResponse({"detail": detail, **more}, status=status)
 
 
-def _save_entry(
-    sent: Any, person: User, known: dict[int, tuple[Membership, InstructionPair]]
-) -> EntryStatus:
-    """Save one entry; `known`: the pairs already looked up for earlier entries."""
-    uuid = uuid_of(sent)
-    user = user_of(sent)
-    if user is not None and user != person.pk:
+def _parse_entries(body: bytes) -> list[Any]:
+    """Return the unparsed entries of a request's body, or raise Unreadable."""
+    try:
+        sent = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("This is not JSON.") from error
+    entries = sent.get("entries") if isinstance(sent, dict) else None
+    if not isinstance(entries, list):
+        raise Unreadable("Send an object with a list called “entries”.")
+    if len(entries) > MAX_ENTRIES:
+        raise Unreadable(f"{len(entries):,} entries are too many; send at most {MAX_ENTRIES}.")
+    return entries
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _save_entry(entry: Any, sender: Sender) -> EntryStatus:
+    if not isinstance(entry, dict):
+        return EntryStatus(None, "refused", None, "An entry must be an object with fields.")
+    uuid, user = _uuid_of(entry), entry.get("user")
+    if isinstance(user, int) and not isinstance(user, bool) and user != sender.user.pk:
         return EntryStatus(uuid, "foreign", None, "")
     try:
-        entry = parse_entry(sent)
-        at, warning = _save(entry, person, known)
+        kind = _kind_of(entry)
+        sent = _validate(entry, kind)
+        if sent["user"] != sender.user.pk:
+            return EntryStatus(uuid, "foreign", None, "")
+        at, warning = kind.record_entry(sent, by=sender)
     except Refused as refused:
         return EntryStatus(uuid, "refused", None, str(refused))
     except Http404 as missing:
@@ -103,46 +224,28 @@ def _save_entry(
     return EntryStatus(uuid, "saved", at, warning)
 
 
-def _save(
-    entry: Entry, person: User, known: dict[int, tuple[Membership, InstructionPair]]
-) -> SavedEntry:
-    if isinstance(entry, RegisteredEntry):
-        return entry.save(by=person)
-    if entry.pair not in known:
-        known[entry.pair] = access.pair(person, entry.pair)
-    row, warning = _record(entry, *known[entry.pair])
-    return SavedEntry(row.at, warning)
+def _uuid_of(entry: Mapping[str, Any]) -> str | None:
+    """Return the UUID of an entry as it was sent, or None if it has no valid one."""
+    try:
+        StatementUuidField().to_internal_value(entry.get("uuid"))
+    except serializers.ValidationError:
+        return None
+    return str(entry["uuid"])
 
 
-def _record(
-    entry: GradeEntry | FlagEntry | UndoEntry, by: Membership, pair: InstructionPair
-) -> Recorded:
-    target = target_by_number(pair, entry.narrative, entry.candidate, by, entry.text_version)
-    if isinstance(entry, GradeEntry):
-        return record_grade(
-            target=target,
-            relevance=entry.relevance,
-            note=entry.note,
-            evidence=entry.evidence,
-            clauses=entry.clauses,
-            verdicts=entry.verdicts,
-            active_ms=entry.active_ms,
-            pressed=entry.pressed,
-            made_at=entry.made_at,
-            uuid=entry.uuid,
-            instead_of=entry.instead_of,
-            late=True,
-            by=by,
-        )
-    if isinstance(entry, FlagEntry):
-        return record_flag(
-            target=target,
-            kind=entry.flag,
-            words=entry.words,
-            made_at=entry.made_at,
-            uuid=entry.uuid,
-            instead_of=entry.instead_of,
-            late=True,
-            by=by,
-        )
-    return withdraw(uuid=entry.undoes, pair=pair, by=by)
+def _kind_of(entry: Mapping[str, Any]) -> JournalEntry:
+    kind = entry.get("kind")
+    if not isinstance(kind, str) or kind not in _kinds:
+        raise Refused(f"The field “kind” must be one of {', '.join(_kinds)}.")
+    return _kinds[kind]
+
+
+def _validate(entry: Mapping[str, Any], kind: JournalEntry) -> dict[str, Any]:
+    """Return the fields of an entry; raise Refused, naming the field, if one is invalid."""
+    # A page from before an update may send fields that are gone; its answers count.
+    known = {name: entry[name] for name in kind._declared_fields if name in entry}
+    try:
+        sent: dict[str, Any] = kind.run_validation(known)
+    except serializers.ValidationError as error:
+        raise Refused(first_error(error.detail)) from error
+    return sent

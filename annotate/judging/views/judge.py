@@ -6,12 +6,12 @@ The page's script writes answers to a journal and fetches documents ahead
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -19,11 +19,18 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
-from annotate.judging import actions, judging_session, statement, withdrawal
+from annotate.judging import actions, judging_session, withdrawal
 from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import document_views, session_data
 from annotate.judging.finished import summarize
-from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
+from annotate.judging.forms import (
+    BackForm,
+    SentFlag,
+    SentJudgment,
+    first_error,
+    posted_fields,
+    target_of,
+)
 from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judgments import blindness, open_pairs
 from annotate.judgments.models import Flag, Repeat
@@ -112,13 +119,13 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     if "text_version" in request.GET:
         # In the list, each row's button names the text version of its document.
         sent.setdefault("text_version", request.GET["text_version"])
-    return _record(request, pk, candidate_pk, JudgmentForm(sent), actions.record_grade)
+    return _record(request, pk, candidate_pk, SentJudgment, sent)
 
 
 @require_POST
 def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Put a flag on a document instead of a grade and go to the next one."""
-    return _record(request, pk, candidate_pk, FlagForm(request.POST), actions.record_flag)
+    return _record(request, pk, candidate_pk, SentFlag, request.POST)
 
 
 @require_POST
@@ -144,26 +151,30 @@ def _record(
     request: PageRequest,
     pk: int,
     number: int,
-    form: JudgmentForm | FlagForm,
-    action: Callable[..., statement.Recorded],
+    statement: type[SentJudgment] | type[SentFlag],
+    post: QueryDict,
 ) -> HttpResponse:
-    """Record the answer of a form, whose fields are the parameters of `action`, and go onward.
+    """Record the answer of a page's form, and go onward.
 
     If it is refused, show the document again.
     """
     member, pair = access.pair(request.user, pk)
+    back = BackForm(post)
     try:
+        fields = {"uuid": str(uuid4()), **posted_fields(post, statement), "candidate": number}
+        form = statement(data=fields)
         if not form.is_valid():
-            raise Refused(_first_error(form))
-        data = form.cleaned_data
-        back, narrative, text = data.pop("back"), data.pop("narrative"), data.pop("text_version")
-        target = statement.target_by_number(pair, narrative, number, member, text)
-        action(target=target, **data, by=member)
+            raise Refused(first_error(form.errors))
+        if not back.is_valid():
+            raise Refused(first_error(back.errors))
+        sent = form.validated_data
+        target = target_of(sent, pair, member)
+        actions.record(statement.statement(sent), target=target, by=member)
     except ObjectNotFound as not_here:
         raise Http404(str(not_here)) from not_here
     except Refused as refused:
         return _render_refusal(request, member, pair, number, str(refused))
-    return _redirect_onward(pair, number, back)
+    return _redirect_onward(pair, number, back.cleaned_data["back"])
 
 
 def _render_page(
@@ -324,12 +335,6 @@ def _render_refusal(
     except Refused:
         messages.error(request, sentence)
         return redirect("annotate:home")
-
-
-def _first_error(form: JudgmentForm | FlagForm) -> str:
-    name, errors = next(iter(form.errors.items()))
-    field = form.fields.get(name)
-    return f"{field.label or name}: {errors[0]}" if field else str(errors[0])
 
 
 def _printable(text: str) -> str:

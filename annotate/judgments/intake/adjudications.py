@@ -98,11 +98,10 @@ def _link(intake: Intake, newest: int) -> None:
         WHERE s.what = 'adjudication' AND s.state = 1 AND s.known IS NOT NULL
         """
     )
-    rows = list(adjudication_chain.adjudications(project, texts=True))
+    rows = list(adjudication_chain.adjudications(project))
     fresh = hash_chain.find_unlinked(adjudication_chain.KIND, project, rows)
     adjudication_chain.follow(
         project,
         new={key for key in fresh if key > newest},
         ended={key for (key,) in ended},
-        texts=True,
     )

@@ -19,7 +19,7 @@ def write(intake: Intake) -> None:
     intake.run(
         f"""
         INSERT INTO annotate_flag (uuid, narrative_id, candidate_id, annotator_id, kind, words,
-            at, made_at, cleared_at, text_version, text_replaced_at)
+            at, made_at, ended_at, text_version, text_replaced_at)
         SELECT COALESCE(s.uuid, {bulk.new_uuid()}), s.narrative, s.candidate, s.member, s.kind,
             s.words, COALESCE(s.at, %(now)s), s.made_at, s.ended_at, s.text_read,
             s.text_replaced

@@ -8,6 +8,7 @@ from annotate.collection.intake.arrivals import Intake
 from annotate.judgments import judgment_chain
 from annotate.judgments.intake import supersede
 from annotate.judgments.intake.statement_kinds import JUDGMENT, OTHER_VERDICTS
+from annotate.judgments.models import Judgment
 from annotate.pairs.intake.steps import end_known
 from annotate.projects import hash_chain
 from base import bulk
@@ -29,20 +30,22 @@ def write(intake: Intake) -> None:
     _match_current(intake)
     supersede.end_outdated(intake, JUDGMENT)
     supersede.supersede_current(intake, JUDGMENT)
+    content = [name for name in Judgment.CONTENT if name != "verdicts"]
+    staged = [f"s.{'words' if name == 'note' else name}" for name in content]
     intake.run(
-        """
+        f"""
         INSERT INTO annotate_judgment (uuid, narrative_id, candidate_id, annotator_id,
-            relevance, note, evidence, clauses, active_ms, pressed, source, at, made_at,
-            superseded_at, withdrawn_at, text_version, text_replaced_at, replaces_id)
-        SELECT s.uuid, s.narrative, s.candidate, s.member, s.relevance, s.words, s.evidence,
-            s.clauses, s.active_ms, s.pressed, 'file', COALESCE(s.at, %(now)s), s.made_at,
-            s.ended_at, s.withdrawn_at, s.text_read, s.text_replaced,
+            {", ".join(content)}, source, at, made_at, ended_at, withdrawn_at, text_version,
+            text_replaced_at, replaces_id)
+        SELECT s.uuid, s.narrative, s.candidate, s.member, {", ".join(staged)}, 'file',
+            COALESCE(s.at, %(now)s), s.made_at, s.ended_at, s.withdrawn_at, s.text_read,
+            s.text_replaced,
             CASE WHEN s.ended_at IS NULL AND NOT EXISTS (
                 SELECT 1 FROM annotate_judgment o WHERE o.replaces_id = s.judged
             ) THEN s.judged END
         FROM stage_statements s WHERE s.what = 'judgment' AND s.known IS NULL
         ORDER BY s.n
-        """
+        """  # noqa: S608 (our own columns)
     )
     supersede.count(intake, JUDGMENT, "judgments", "judged IS NOT NULL AND ended_at IS NULL")
 
@@ -59,7 +62,7 @@ def _renew_undated(intake: Intake) -> None:
                 ON c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
                 AND c.annotator_id = k.annotator_id
                 AND COALESCE(c.text_version, 1) = COALESCE(k.text_version, 1)
-            WHERE k.id = stage_statements.known AND c.superseded_at IS NULL
+            WHERE k.id = stage_statements.known AND c.ended_at IS NULL
         ), narrative = (
             SELECT k.narrative_id FROM annotate_judgment k WHERE k.id = stage_statements.known
         ), text_read = (
@@ -72,9 +75,9 @@ def _renew_undated(intake: Intake) -> None:
             SELECT s.n FROM stage_statements s
             CROSS JOIN annotate_judgment k CROSS JOIN annotate_judgment c
             WHERE s.what = 'judgment' AND s.at IS NULL AND s.given = 0 AND s.ended_at IS NULL
-            AND k.id = s.known AND k.superseded_at IS NOT NULL
+            AND k.id = s.known AND k.ended_at IS NOT NULL
             AND c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
-            AND c.annotator_id = k.annotator_id AND c.superseded_at IS NULL
+            AND c.annotator_id = k.annotator_id AND c.ended_at IS NULL
             AND COALESCE(c.text_version, 1) = COALESCE(k.text_version, 1)
             AND c.source = 'file' AND c.relevance <> k.relevance
         )
@@ -129,7 +132,6 @@ def link(intake: Intake) -> None:
         {},
         joined="JOIN stage_statements s ON s.uuid = j.uuid",
         order="s.n",
-        texts=True,
     )
     ended = judgment_chain.rows(
         """
@@ -143,7 +145,6 @@ def link(intake: Intake) -> None:
         """,
         {},
         order="j.id",
-        texts=True,
     )
     project, links = intake.project.pk, uuid.uuid4()
     end = hash_chain.End()

@@ -23,8 +23,8 @@ class StatementKind(NamedTuple):
         return f"what = '{self.what}'"
 
 
-JUDGMENT = StatementKind("judgment", "annotate_judgment", "annotator_id", "superseded_at")
-FLAG = StatementKind("flag", "annotate_flag", "annotator_id", "cleared_at")
+JUDGMENT = StatementKind("judgment", "annotate_judgment", "annotator_id", "ended_at")
+FLAG = StatementKind("flag", "annotate_flag", "annotator_id", "ended_at")
 ADJUDICATION = StatementKind("adjudication", "annotate_adjudication", "by_id", "withdrawn_at")
 
 # The columns that group statements on the same target, which exclude each other.

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from django.db.models import CharField
+
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.spans import Span
 from annotate.judgments.evidence import merge_spans
@@ -32,13 +34,27 @@ from annotate.judgments.intake.statement_kinds import (
     NAMESPACE,
     StatementKind,
 )
-from annotate.judgments.models import Adjudication, Flag
+from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.pairs.intake.shared import MAX_NAME
 from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
 
 # The length of a text that is not known yet, in characters.
 ANY_LENGTH = 2**31
+
+# The content of a judgment that other statements do not have and that decides nothing here.
+_HOW = [
+    name
+    for name in Judgment.CONTENT
+    if name not in {"relevance", "note", "evidence", "clauses", "verdicts"}
+]
+
+
+def _stage_type(name: str) -> tuple[str, Any]:
+    """Return the type of a judgment's column in the stage, and its value if a record has none."""
+    is_text = isinstance(Judgment._meta.get_field(name), CharField)
+    return ("text", "") if is_text else ("integer", None)
+
 
 # The columns of the stage for the content of statements: type, and value if a record has none.
 _CONTENT: dict[str, tuple[str, Any]] = {
@@ -49,8 +65,7 @@ _CONTENT: dict[str, tuple[str, Any]] = {
     "uuid": ("uuid", None),
     # All of them in one text, for comparison with those of another line.
     "verdicts": ("text", ""),
-    "active_ms": ("integer", None),
-    "pressed": ("text", ""),
+    **{name: _stage_type(name) for name in _HOW},
     "made_at": ("moment", None),
     # When it ended: superseded, cleared or withdrawn.
     "ended_at": ("moment", None),
@@ -179,8 +194,7 @@ class Statements(StagedRecords):
             words=record.note,
             uuid=record.uuid or self._uuid(record),
             verdicts=_verdicts(record),
-            active_ms=record.active_ms,
-            pressed=record.pressed,
+            **{name: getattr(record, name) for name in _HOW},
             made_at=record.made_at,
             ended_at=ended_at,
             withdrawn_at=record.withdrawn_at,

@@ -33,13 +33,13 @@ def find_superseded(intake: Intake, kind: StatementKind) -> None:
             SELECT j.id FROM annotate_judgment j
             WHERE j.narrative_id = stage_statements.narrative
             AND j.candidate_id = stage_statements.candidate
-            AND j.annotator_id = stage_statements.member AND j.superseded_at IS NULL
+            AND j.annotator_id = stage_statements.member AND j.ended_at IS NULL
             AND {TEXT_READ.format(row="j")}
         ), flagged = (
             SELECT f.id FROM annotate_flag f
             WHERE f.narrative_id = stage_statements.narrative
             AND f.candidate_id = stage_statements.candidate
-            AND f.annotator_id = stage_statements.member AND f.cleared_at IS NULL
+            AND f.annotator_id = stage_statements.member AND f.ended_at IS NULL
             AND {TEXT_READ.format(row="f")}
         )
         WHERE what = %(what)s AND known IS NULL AND ended_at IS NULL
@@ -64,13 +64,10 @@ def end_outdated(intake: Intake, kind: StatementKind) -> None:
 
 def supersede_current(intake: Intake, kind: StatementKind) -> None:
     """Supersede the current judgment and clear the current flag for each new statement."""
-    for table, column, ours in (
-        ("annotate_judgment", "superseded_at", "judged"),
-        ("annotate_flag", "cleared_at", "flagged"),
-    ):
+    for table, ours in (("annotate_judgment", "judged"), ("annotate_flag", "flagged")):
         intake.run(
             f"""
-            UPDATE {table} SET {column} = COALESCE(s.at, %(now)s) FROM stage_statements s
+            UPDATE {table} SET ended_at = COALESCE(s.at, %(now)s) FROM stage_statements s
             WHERE {table}.id = s.{ours} AND s.what = %(what)s AND s.known IS NULL
             AND s.ended_at IS NULL
             """,  # noqa: S608

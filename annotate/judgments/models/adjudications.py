@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import ClassVar, Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -15,17 +15,19 @@ from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
 from base.constraints import at_and_by
 
+Row = TypeVar("Row", bound=models.Model)
 
-class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
-    """Settling decisions."""
 
-    def current(self) -> AdjudicationQuerySet:
+class DecisionQuerySet(models.QuerySet[Row]):
+    """Settling decisions of one kind."""
+
+    def current(self) -> Self:
         """Return the decisions that are not withdrawn, on the newest text."""
         return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
-class Adjudication(ReadsText):
-    """The settling decision on one candidate. It never edits the judges' rows."""
+class SettlingDecision(ReadsText):
+    """A lead's decision on what judges differ about. It never edits the judges' rows."""
 
     class Cause(models.TextChoices):
         """Why the judges differed."""
@@ -37,31 +39,46 @@ class Adjudication(ReadsText):
 
     # Made by the page that decides: a decision that is sent twice counts once.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
-    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
-    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")
-    relevance = models.IntegerField()
     reason = models.TextField()
     cause = models.CharField(max_length=20, choices=Cause)
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="adjudications")
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="%(class)ss")
     at = models.DateTimeField(default=timezone.now)
-    # Set if it was settled together with others; a batch can be withdrawn as a whole.
-    batch = models.UUIDField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
 
+    class Meta:
+        abstract = True
+        constraints: ClassVar = [
+            models.CheckConstraint(name="%(class)s_has_a_reason", condition=~Q(reason="")),
+            at_and_by("%(class)s_withdrawn_by_and_at", "withdrawn"),
+        ]
+
+
+class AdjudicationQuerySet(DecisionQuerySet["Adjudication"]):
+    """Settling decisions on documents."""
+
+
+class Adjudication(SettlingDecision):
+    """The settling decision on one candidate."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")
+    relevance = models.IntegerField()
+    # Set if it was settled together with others; a batch can be withdrawn as a whole.
+    batch = models.UUIDField(null=True, blank=True)
+
     objects = AdjudicationQuerySet.as_manager()
 
-    class Meta:
+    class Meta(SettlingDecision.Meta):
         constraints: ClassVar = [
+            *SettlingDecision.Meta.constraints,
             models.UniqueConstraint(
                 name="adjudication_one_current",
                 fields=["narrative", "candidate"],
                 condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
             ),
-            models.CheckConstraint(name="adjudication_has_a_reason", condition=~Q(reason="")),
-            at_and_by("adjudication_withdrawn_by_and_at", "withdrawn"),
         ]
         indexes: ClassVar = [
             # Finds all decisions of a batch, to withdraw them; most decisions have no batch.
@@ -76,47 +93,29 @@ class Adjudication(ReadsText):
         return f"adjudication {self.pk}"
 
 
-class ConditionAdjudicationQuerySet(models.QuerySet["ConditionAdjudication"]):
+class ConditionAdjudicationQuerySet(DecisionQuerySet["ConditionAdjudication"]):
     """Settling decisions on conditions."""
 
-    def current(self) -> ConditionAdjudicationQuerySet:
-        """Return the decisions that are not withdrawn, on the newest text."""
-        return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
+class ConditionAdjudication(SettlingDecision):
+    """The settling decision on whether a candidate meets a condition."""
 
-class ConditionAdjudication(ReadsText):
-    """The settling decision on whether a candidate meets a condition. It never edits verdicts."""
-
-    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
     candidate = models.ForeignKey(
         Candidate, on_delete=models.PROTECT, related_name="condition_adjudications"
     )
     answer = models.CharField(max_length=10, choices=Verdict.Answer)
-    reason = models.TextField()
-    cause = models.CharField(max_length=20, choices=Adjudication.Cause)
-    by = models.ForeignKey(
-        Membership, on_delete=models.PROTECT, related_name="condition_adjudications"
-    )
-    at = models.DateTimeField(default=timezone.now)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
-    withdrawn_by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
 
     objects = ConditionAdjudicationQuerySet.as_manager()
 
-    class Meta:
+    class Meta(SettlingDecision.Meta):
         constraints: ClassVar = [
+            *SettlingDecision.Meta.constraints,
             models.UniqueConstraint(
                 name="condition_adjudication_one_current",
                 fields=["condition", "candidate"],
                 condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
             ),
-            models.CheckConstraint(
-                name="condition_adjudication_has_a_reason", condition=~Q(reason="")
-            ),
-            at_and_by("condition_adjudication_withdrawn_by_and_at", "withdrawn"),
         ]
 
     def __str__(self) -> str:

@@ -3,55 +3,117 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import ClassVar, Self, TypeVar
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from annotate.collection.models import Candidate, ReadsText
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
 
+Row = TypeVar("Row", bound=models.Model)
 
-def one_current(statement: str, ended: str) -> tuple[models.UniqueConstraint, ...]:
-    """Return the constraints on an annotator's statements on a candidate under one narrative.
 
-    One is current, and one is the last under each older text version; `ended` is set on the others.
-    """
-    target = ["narrative", "candidate", "annotator"]
-    not_ended = {f"{ended}__isnull": True}
-    return (
-        models.UniqueConstraint(
-            name=f"{statement}_one_current",
-            fields=target,
-            condition=Q(**not_ended, text_replaced_at__isnull=True),
-        ),
-        models.UniqueConstraint(
-            name=f"{statement}_one_of_older_text",
-            fields=[*target, "text_version"],
-            condition=Q(**not_ended, text_replaced_at__isnull=False),
-        ),
+class StatementQuerySet(models.QuerySet[Row]):
+    """Statements of one kind."""
+
+    def current(self) -> Self:
+        """Return each person's current statements on the newest text."""
+        return self.filter(ended_at__isnull=True, text_replaced_at__isnull=True)
+
+
+class StoredStatement(ReadsText):
+    """What one person said about one candidate under one narrative version and text version."""
+
+    # Made by the sender, so that sending it twice changes nothing.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="%(class)ss")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="%(class)ss")
+    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="%(class)ss")
+    at = models.DateTimeField(default=timezone.now)
+    # When it was given, by the browser's clock: earlier than `at` if the network was down.
+    made_at = models.DateTimeField(null=True, blank=True)
+    # Null while it is the person's last statement of its text version. Set when they answered
+    # again, or withdrew it.
+    ended_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+        constraints: ClassVar = [
+            # One is current, and one is the last under each older text version.
+            models.UniqueConstraint(
+                name="%(class)s_one_current",
+                fields=["narrative", "candidate", "annotator"],
+                condition=Q(ended_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="%(class)s_one_of_older_text",
+                fields=["narrative", "candidate", "annotator", "text_version"],
+                condition=Q(ended_at__isnull=True, text_replaced_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="%(class)s_withdrawn_is_ended",
+                condition=Q(withdrawn_at__isnull=True) | Q(ended_at__isnull=False),
+            ),
+        ]
+
+
+class StoredGrade(StoredStatement):
+    """A statement that can be a grade, with all that belongs to one."""
+
+    # The milliseconds of some grades, and how many of them have any, to annotate.
+    EFFORT: ClassVar = {"milliseconds": Sum("active_ms"), "timed": Count("active_ms")}
+
+    class Pressed(models.TextChoices):
+        """How the grade was given on the page."""
+
+        KEY = "key", "A key"
+        CLICK = "click", "A click"
+
+    note = models.TextField(blank=True)
+    # Spans that decided: [{"start": 10, "end": 42}], offsets in characters of the stored text.
+    evidence = models.JSONField(default=list, blank=True)
+    # Spans of the narrative that decided, in the same shape: offsets in characters of its text.
+    clauses = models.JSONField(default=list, blank=True)
+    # Active time with the document on the screen, in milliseconds; time away does not count.
+    active_ms = models.PositiveIntegerField(null=True, blank=True)
+    pressed = models.CharField(max_length=10, choices=Pressed, blank=True)
+
+    # The fields that a grade consists of, in the order in which they are hashed.
+    CONTENT: ClassVar = (
+        "relevance",
+        "note",
+        "evidence",
+        "clauses",
+        "verdicts",
+        "active_ms",
+        "pressed",
     )
 
+    class Meta(StoredStatement.Meta):
+        abstract = True
 
-class JudgmentQuerySet(models.QuerySet["Judgment"]):
+
+class JudgmentQuerySet(StatementQuerySet["Judgment"]):
     """Judgments of people and machines."""
-
-    def current(self) -> JudgmentQuerySet:
-        """Return each annotator's current judgment of the newest text."""
-        return self.not_superseded().filter(text_replaced_at__isnull=True)
 
     def not_superseded(self) -> JudgmentQuerySet:
         """Return each annotator's last judgment of each text version they read."""
-        return self.filter(superseded_at__isnull=True)
+        return self.filter(ended_at__isnull=True)
+
+    def timed(self) -> JudgmentQuerySet:
+        """Return the judgments whose active time is known."""
+        return self.filter(active_ms__isnull=False)
 
     def of_people(self) -> JudgmentQuerySet:
         """Leave out machines, which never count as people."""
         return self.filter(annotator__is_machine=False)
 
 
-class Judgment(ReadsText):
+class Judgment(StoredGrade):
     """One annotator's relevance for one candidate under one narrative version and text version.
 
     An unjudged candidate has no row.
@@ -63,34 +125,8 @@ class Judgment(ReadsText):
         PAGE = "page", "Entered here"
         FILE = "file", "Loaded from a file"
 
-    class Pressed(models.TextChoices):
-        """How the grade was given on the page."""
-
-        KEY = "key", "A key"
-        CLICK = "click", "A click"
-
-    # Made by the sender, so that sending it twice changes nothing.
-    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
-    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="judgments")
-    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="judgments")
-    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="judgments")
     relevance = models.IntegerField()
-    note = models.TextField(blank=True)
-    # Spans that decided: [{"start": 10, "end": 42}], offsets in characters of the stored text.
-    evidence = models.JSONField(default=list, blank=True)
-    # Spans of the narrative that decided, in the same shape: offsets in characters of its text.
-    clauses = models.JSONField(default=list, blank=True)
-    # Active time with the document on the screen; time away does not count.
-    active_ms = models.PositiveIntegerField(null=True, blank=True)
-    pressed = models.CharField(max_length=10, choices=Pressed, blank=True)
     source = models.CharField(max_length=10, choices=Source, default=Source.PAGE)
-    at = models.DateTimeField(default=timezone.now)
-    # When it was given, by the browser's clock: earlier than `at` if the network was down.
-    made_at = models.DateTimeField(null=True, blank=True)
-    # Null while it is the annotator's last judgment of its text version. Set when the annotator
-    # judged again, or withdrew the judgment.
-    superseded_at = models.DateTimeField(null=True, blank=True)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
     # The judgment that this one superseded: undoing this one restores it.
     replaces = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaced_by"
@@ -98,14 +134,9 @@ class Judgment(ReadsText):
 
     objects = JudgmentQuerySet.as_manager()
 
-    class Meta:
+    class Meta(StoredGrade.Meta):
         constraints: ClassVar = [
-            *one_current("judgment", "superseded_at"),
-            # A withdrawn judgment is no longer current.
-            models.CheckConstraint(
-                name="judgment_withdrawn_is_superseded",
-                condition=Q(withdrawn_at__isnull=True) | Q(superseded_at__isnull=False),
-            ),
+            *StoredGrade.Meta.constraints,
             models.CheckConstraint(
                 name="judgment_never_replaces_itself",
                 condition=Q(replaces__isnull=True) | ~Q(replaces=F("id")),
@@ -121,10 +152,10 @@ class Judgment(ReadsText):
             models.Index(
                 fields=[
                     *("narrative", "candidate", "annotator", "relevance", "at"),
-                    *("superseded_at", "text_replaced_at"),
+                    *("ended_at", "text_replaced_at"),
                 ],
                 name="judgment_differing",
-                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
+                condition=Q(ended_at__isnull=True, text_replaced_at__isnull=True),
             ),
         ]
 
@@ -134,7 +165,12 @@ class Judgment(ReadsText):
     @property
     def is_current(self) -> bool:
         """Whether it is its annotator's current judgment of the newest text."""
-        return self.superseded_at is None and self.text_replaced_at is None
+        return self.ended_at is None and self.text_replaced_at is None
+
+    @property
+    def seconds(self) -> float | None:
+        """The active time with the document on the screen; None if it is not known."""
+        return None if self.active_ms is None else self.active_ms / 1_000
 
     def answers(self) -> dict[int, str]:
         """Return the answers by condition key; prefetched verdicts are not queried again."""
@@ -146,9 +182,7 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
 
     def current(self) -> VerdictQuerySet:
         """Return the answers in current judgments of the newest texts."""
-        return self.filter(
-            judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
-        )
+        return self.filter(judgment__ended_at__isnull=True, judgment__text_replaced_at__isnull=True)
 
     def of_people(self) -> VerdictQuerySet:
         """Return the answers of people, without those of machines."""
@@ -182,15 +216,11 @@ class Verdict(models.Model):
         return self.answer
 
 
-class FlagQuerySet(models.QuerySet["Flag"]):
+class FlagQuerySet(StatementQuerySet["Flag"]):
     """Flags on documents."""
 
-    def current(self) -> FlagQuerySet:
-        """Return the flags that are not cleared, on the newest text."""
-        return self.filter(cleared_at__isnull=True, text_replaced_at__isnull=True)
 
-
-class Flag(ReadsText):
+class Flag(StoredStatement):
     """An annotator's answer instead of a grade. It is not a grade."""
 
     class Kind(models.TextChoices):
@@ -200,25 +230,10 @@ class Flag(ReadsText):
         CANNOT_JUDGE = "cannot_judge", "Cannot judge"
         PROBLEM = "problem", "Problem with this document"
 
-    # Made by the sender, so that sending it twice changes nothing.
-    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
-    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="flags")
-    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="flags")
-    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="flags")
     kind = models.CharField(max_length=20, choices=Kind)
     words = models.TextField(blank=True)
-    at = models.DateTimeField(default=timezone.now)
-    # When it was given, by the browser's clock.
-    made_at = models.DateTimeField(null=True, blank=True)
-    # Set when the annotator answered again, or withdrew the flag.
-    cleared_at = models.DateTimeField(null=True, blank=True)
 
     objects = FlagQuerySet.as_manager()
-
-    class Meta:
-        constraints: ClassVar = [
-            *one_current("flag", "cleared_at"),
-        ]
 
     def __str__(self) -> str:
         return self.kind

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.collection.models import Candidate, ReadsText
-from annotate.judgments.models.judgments import Flag, Judgment, one_current
-from annotate.pairs.models import Narrative
+from annotate.judgments.models.judgments import (
+    Flag,
+    Judgment,
+    StatementQuerySet,
+    StoredGrade,
+)
 from annotate.projects.models import Guideline, Membership
 from base.constraints import at_and_by
 
@@ -26,7 +28,7 @@ class RejudgeRequestQuerySet(models.QuerySet["RejudgeRequest"]):
     def open(self) -> RejudgeRequestQuerySet:
         """Return the unanswered requests: their judgment is still current, on the newest text."""
         return self.not_withdrawn().filter(
-            judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
+            judgment__ended_at__isnull=True, judgment__text_replaced_at__isnull=True
         )
 
 
@@ -68,25 +70,16 @@ class RejudgeRequest(models.Model):
         return f"rejudge request {self.pk}"
 
 
-class RepeatQuerySet(models.QuerySet["Repeat"]):
+class RepeatQuerySet(StatementQuerySet["Repeat"]):
     """Answers to repeats."""
 
-    def current(self) -> RepeatQuerySet:
-        """Return each person's current answers to repeats, on the newest text."""
-        return self.filter(superseded_at__isnull=True, text_replaced_at__isnull=True)
 
-
-class Repeat(ReadsText):
-    """One person's answer to a repeat: a relevance, or a flag instead.
+class Repeat(StoredGrade):
+    """One person's answer to a repeat: a relevance, or a flag instead. `note`: also its words.
 
     It never changes the first judgment, and counts only for intra-annotator agreement.
     """
 
-    # Made by the sender, so that sending it twice changes nothing.
-    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
-    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="repeats")
-    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="repeats")
-    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="repeats")
     # Their judgment of the document that was current when they answered the repeat. Null if there
     # was none: then it is their current judgment of the document.
     first = models.ForeignKey(
@@ -94,36 +87,20 @@ class Repeat(ReadsText):
     )
     relevance = models.IntegerField(null=True, blank=True)
     flag = models.CharField(max_length=20, choices=Flag.Kind, blank=True)
-    # The note of a relevance, or the words of a flag.
-    note = models.TextField(blank=True)
-    evidence = models.JSONField(default=list, blank=True)
-    clauses = models.JSONField(default=list, blank=True)
     # Answers by the key of the condition: {"7": "met"}.
     verdicts: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
         default=dict, blank=True
     )
-    active_ms = models.PositiveIntegerField(null=True, blank=True)
-    pressed = models.CharField(max_length=10, choices=Judgment.Pressed, blank=True)
-    at = models.DateTimeField(default=timezone.now)
-    # When it was given, by the browser's clock.
-    made_at = models.DateTimeField(null=True, blank=True)
-    # Null while current. Set when they answered the repeat again, or withdrew the answer.
-    superseded_at = models.DateTimeField(null=True, blank=True)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     objects = RepeatQuerySet.as_manager()
 
-    class Meta:
+    class Meta(StoredGrade.Meta):
         constraints: ClassVar = [
-            *one_current("repeat", "superseded_at"),
+            *StoredGrade.Meta.constraints,
             models.CheckConstraint(
                 name="repeat_is_a_grade_or_a_flag",
                 condition=Q(relevance__isnull=False, flag="")
                 | (Q(relevance__isnull=True) & ~Q(flag="")),
-            ),
-            models.CheckConstraint(
-                name="repeat_withdrawn_is_superseded",
-                condition=Q(withdrawn_at__isnull=True) | Q(superseded_at__isnull=False),
             ),
         ]
         indexes: ClassVar = [

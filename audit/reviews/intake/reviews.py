@@ -133,7 +133,7 @@ class Reviews(OfNarratives):
                 """
             )
             keys = {key for (key,) in fresh}
-            review_chain.follow(review_chain.REVIEW, self.intake.project.pk, new=keys, texts=True)
+            review_chain.follow(review_chain.REVIEW, self.intake.project.pk, new=keys)
         run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
         self.count()
 

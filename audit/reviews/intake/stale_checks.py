@@ -9,7 +9,7 @@ CHECKS = AnswerTable(
     "audit_check",
     *("check", "checks"),
     "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",
-    "r.superseded_at IS NULL",
+    "r.ended_at IS NULL",
 )
 
 

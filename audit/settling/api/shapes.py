@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotate.guidelines import rejudge_requests
-from annotate.judging.api.judgments import SpanSerializer
+from annotate.judging.forms import SpanSerializer
 from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer

@@ -174,7 +174,7 @@ def voice_of(
         judgment.at,
         judgment,
         words=judgment.note,
-        seconds=None if judgment.active_ms is None else judgment.active_ms / 1_000,
+        seconds=judgment.seconds,
         evidence=_quote_spans(judgment.evidence, text),
         clauses=_quote_spans(judgment.clauses, narrative.text),
     )

@@ -79,7 +79,7 @@ def about(project: Project) -> About:
 
 def annotators(project: Project) -> list[Annotator]:
     """Return the people with current judgments, ordered by their numbers."""
-    stands = Q(judgments__superseded_at=None, judgments__text_replaced_at=None)
+    stands = Q(judgments__ended_at=None, judgments__text_replaced_at=None)
     people = Membership.objects.people().filter(project=project)
     judges = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
     rows = judges.values_list("pk", "name", "named_at", "n")

@@ -94,7 +94,7 @@ def write(
 
     counts |= tally(project, pairs).counts()
     counts["judgments_superseded"] = Judgment.objects.filter(
-        candidate__query__project=project, superseded_at__isnull=False
+        candidate__query__project=project, ended_at__isnull=False
     ).count()
     counts["reviews_by_machines"] = (
         Review.objects.submitted()

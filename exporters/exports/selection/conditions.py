@@ -99,7 +99,7 @@ def documents(
         rows = Verdict.objects.filter(
             counted,
             judgment__narrative__in=list(asked),
-            judgment__superseded_at=None,
+            judgment__ended_at=None,
             judgment__text_replaced_at=None,
         ).order_by(
             ordered_rows.bytewise("judgment__narrative__pair__pair_id"),

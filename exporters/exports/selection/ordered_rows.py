@@ -44,6 +44,34 @@ def placeholders(values: Sequence[object]) -> str:
     return ", ".join(["%s"] * len(values))
 
 
+# The columns of statements that have another name in records.
+_COLUMNS = {
+    "query_id": "candidate__query__query_id",
+    "doc_id": "candidate__document__doc_id",
+    "pair_id": "narrative__pair__pair_id",
+    "side": "narrative__side",
+    "version": "narrative__version",
+    "annotator": "annotator__name",
+    "machine": "annotator__is_machine",
+    "by": "by__name",
+    "withdrawn_by": "withdrawn_by__name",
+    "superseded_at": "ended_at",
+    "cleared_at": "ended_at",
+    "first": "first__relevance",
+    "first_at": "first__at",
+    # Annotated as TEXT_READ.
+    "text_version": "text",
+}
+
+
+def statement_columns(record: type[Any], **columns: str) -> list[str]:
+    """Return the columns of a statement's row in the order of its record's fields; `columns`: those
+    that have another name here, "" for none.
+    """
+    named = {**_COLUMNS, **columns}
+    return [named.get(name, name) for name in record._fields if named.get(name, name)]
+
+
 def stream_rows(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:
     """Yield the fields of each row through a cursor, CHUNK rows at a time."""
     return rows.values_list(*fields).iterator(CHUNK)

@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
-from typing import IO, NamedTuple
+from typing import IO
 
 from annotate.judgments.models import Repeat
 from annotate.projects.models import Project
 from exporters.exports.selection import ordered_rows
 from formats.fields import to_json
 from formats.reading import write_lines
-
-
-class RepeatRecord(NamedTuple):
-    """One answer to a repeat: `relevance`, or `flag` instead.
-
-    `first` is the grade of the first judgment at that time, or None if there was none.
-    """
-
-    query_id: str
-    doc_id: str
-    annotator: str
-    side: str
-    pair_id: str
-    version: int
-    at: datetime
-    first: int | None
-    first_at: datetime | None
-    relevance: int | None
-    flag: str
-    note: str
-    active_ms: int | None
+from formats.records import RepeatRecord
 
 
 def repeats(project: Project) -> Iterator[RepeatRecord]:
@@ -46,19 +25,7 @@ def repeats(project: Project) -> Iterator[RepeatRecord]:
             "narrative__version",
             ordered_rows.bytewise("annotator__name"),
         ),
-        "candidate__query__query_id",
-        "candidate__document__doc_id",
-        "annotator__name",
-        "narrative__side",
-        "narrative__pair__pair_id",
-        "narrative__version",
-        "at",
-        "first__relevance",
-        "first__at",
-        "relevance",
-        "flag",
-        "note",
-        "active_ms",
+        *ordered_rows.statement_columns(RepeatRecord),
     ):
         yield RepeatRecord._make(row)
 

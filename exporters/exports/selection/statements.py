@@ -18,6 +18,7 @@ from exporters.exports.selection.ordered_rows import (
     TEXT_READ,
     batches,
     bytewise,
+    statement_columns,
     stream_rows,
 )
 from exporters.exports.selection.selection import Pair, QueryRow
@@ -37,9 +38,15 @@ from formats.records import (
 # How many judgments' verdicts are fetched at once.
 VERDICTS = 500
 
-# Fields of the narrative version, and of the candidate.
-_NARRATIVE_FIELDS = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
-_CANDIDATE_FIELDS = ("candidate__query__query_id", "candidate__document__doc_id")
+# The columns of a judgment without its verdicts, and their fields in the record.
+_JUDGMENT = statement_columns(
+    JudgmentRecord,
+    uuid="uuid_text",
+    evidence="evidence_text",
+    clauses="clauses_text",
+    verdicts="",
+)
+_JUDGMENT_FIELDS = [name for name in JudgmentRecord._fields if name != "verdicts"]
 
 
 def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
@@ -49,49 +56,20 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
         rows = Judgment.objects.filter(candidate__query__in=among)
         # As text: this avoids parsing empty lists of evidence, and converting UUIDs twice.
         with_text = rows.annotate(
-            spans=Cast("evidence", TextField()),
+            evidence_text=Cast("evidence", TextField()),
             clauses_text=Cast("clauses", TextField()),
-            hexadecimal=Cast("uuid", TextField()),
+            uuid_text=Cast("uuid", TextField()),
             text=TEXT_READ,
         )
         walked = stream_rows(
-            with_text.order_by(*_candidate_order("annotator__name"), "uuid"),
-            "pk",
-            *_CANDIDATE_FIELDS,
-            "annotator__name",
-            "relevance",
-            *_NARRATIVE_FIELDS,
-            "at",
-            "note",
-            "hexadecimal",
-            "annotator__is_machine",
-            "spans",
-            "active_ms",
-            "superseded_at",
-            "withdrawn_at",
-            "clauses_text",
-            "pressed",
-            "made_at",
-            "text",
+            with_text.order_by(*_candidate_order("annotator__name"), "uuid"), "pk", *_JUDGMENT
         )
-        for row, verdicts in _with_verdicts(walked, among):
-            _, *fields, uuid, machine, spans, active, over, back, clauses, pressed, made, text = row
-            yield JudgmentRecord._make(
-                (
-                    *fields,
-                    _with_hyphens(uuid),
-                    machine,
-                    _evidence(spans),
-                    active,
-                    over,
-                    back,
-                    _evidence(clauses),
-                    verdicts,
-                    pressed,
-                    made,
-                    text,
-                )
-            )
+        for (_pk, *row), verdicts in _with_verdicts(walked, among):
+            fields = dict(zip(_JUDGMENT_FIELDS, row, strict=True))
+            fields["uuid"] = _with_hyphens(fields["uuid"])
+            for spans in ("evidence", "clauses"):
+                fields[spans] = _evidence(fields[spans])
+            yield JudgmentRecord(**fields, verdicts=verdicts)
 
 
 def _with_verdicts(
@@ -128,42 +106,20 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     """Yield every flag, including cleared ones."""
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for *fields, uuid, made_at, machine, text in stream_rows(
-            rows.annotate(text=TEXT_READ).order_by(
-                *_candidate_order("annotator__name"), bytewise("kind"), "uuid"
-            ),
-            *_CANDIDATE_FIELDS,
-            "annotator__name",
-            "kind",
-            *_NARRATIVE_FIELDS,
-            "at",
-            "words",
-            "cleared_at",
-            "uuid",
-            "made_at",
-            "annotator__is_machine",
-            "text",
-        ):
-            yield FlagRecord._make((*fields, str(uuid), made_at, machine, text))
+        ordered = rows.annotate(text=TEXT_READ).order_by(
+            *_candidate_order("annotator__name"), bytewise("kind"), "uuid"
+        )
+        for row in stream_rows(ordered, *statement_columns(FlagRecord)):
+            record = FlagRecord._make(row)
+            yield record._replace(uuid=str(record.uuid))
 
 
 def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
     """Yield every settling decision, including withdrawn ones."""
     for batch in batches(of, BATCH):
         rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for row in stream_rows(
-            rows.annotate(text=TEXT_READ).order_by(*_candidate_order("by__name"), "relevance"),
-            *_CANDIDATE_FIELDS,
-            "by__name",
-            "relevance",
-            *_NARRATIVE_FIELDS,
-            "at",
-            "reason",
-            "cause",
-            "withdrawn_by__name",
-            "withdrawn_at",
-            "text",
-        ):
+        ordered = rows.annotate(text=TEXT_READ).order_by(*_candidate_order("by__name"), "relevance")
+        for row in stream_rows(ordered, *statement_columns(AdjudicationRecord)):
             yield AdjudicationRecord._make(row)
 
 
