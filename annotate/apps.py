@@ -13,39 +13,26 @@ class AnnotateConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register rules, append-only tables, loaders and the records of hash chains."""
+        """Register append-only tables, loaders and the records of hash chains."""
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.documents import Documents
         from annotate.collection.intake.load import after_load, describe_rows
         from annotate.collection.intake.pooled import Pools
         from annotate.collection.intake.qrels import Qrels
         from annotate.collection.intake.runs import Runs
-        from annotate.judgments import (
-            adjudication_chain,
-            assignments,
-            blindness,
-            grades,
-            judgment_chain,
-        )
+        from annotate.judgments import adjudication_chain, judgment_chain
         from annotate.judgments.intake import versions
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import finish_load
         from annotate.pairs.intake.topics import Topics
-        from annotate.pairs.longest_conditions import longest_conditions
-        from annotate.people import members
-        from annotate.projects import audit_log_chain, audit_log_page, hash_chain, rules
+        from annotate.projects import audit_log_chain, hash_chain
         from annotate.projects.models import AuditEvent, Link
         from annotate.topics.intake.collection import Collection
         from annotate.topics.intake.filters import Filters
         from base import append_only
 
-        rules.grades_in_use.register(grades.grades_in_use)
-        rules.is_judged.register(grades.is_judged)
-        rules.longest_conditions.register(longest_conditions)
-        audit_log_page.is_blind.register(blindness.must_answer_first)
-        members.free_assignments.register(assignments.free_assignments)
         append_only.register(AuditEvent, Link)
         register(
             *(Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements),

@@ -17,7 +17,7 @@ class AuditConfig(AppConfig):
         from annotate.collection import intake as files
         from annotate.collection.intake import stale_answers
         from annotate.judging.api import journal
-        from annotate.judgments import completion_queries, narrative_answers, tally
+        from annotate.judgments import completion, narrative_answers, tally
         from annotate.judgments.narrative_answers import Answers
         from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
@@ -40,7 +40,7 @@ class AuditConfig(AppConfig):
         audit_events.register(AUDIT_EVENTS)
         kind_settings.adopt_rubric.register(project_rubric.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
-        completion_queries.register_reviews(passes.submitted_reviews)
+        completion.register_reviews(passes.submitted_reviews)
         tally.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.count_checks)
         sent_back.register(passes.why_sent_back)

@@ -1,13 +1,15 @@
 """Processor time of each page: requests answered one after another in one process.
 
-    python -m benchmarks.pages [--rounds 40] [--share 1.0] [--only NAME] [--before FILE] [--profile]
+    python -m benchmarks.pages [--database sqlite|postgresql] [--projects 50] [--rounds 40]
+                               [--share 1.0] [--only NAME] [--before FILE] [--profile]
 
-Fills a new SQLite database with one project of 30,030 candidates in 77 pools and 100,000 judgments
-by people, and 49 smaller ones with the same lead, and prints JSON. For each page:
+Fills a new database with one project of 30,030 candidates in 77 pools and 100,000 judgments by
+people, and 49 smaller ones with the same lead (`--projects`), and prints JSON. For each page:
 
 - `ms`: milliseconds of processor time of one request, the median of all rounds after two that are
   not counted. It includes all of Django with its middleware, and the test client (`bare` is the
-  time of an almost empty page), but not the web server.
+  time of an almost empty page), but neither the web server nor a server of PostgreSQL.
+- `wall_ms`: the median of the whole time, which includes PostgreSQL.
 - `queries`: the number of database queries, without BEGIN and COMMIT.
 - `kb`: the size of the response before compression.
 
@@ -15,6 +17,8 @@ by people, and 49 smaller ones with the same lead, and prints JSON. For each pag
   more comparable than `ms` between machines, and on a busy one.
 - `goal_ms`, if there is a goal, and `before`: the figures of an earlier commit for the same page
   (`--before FILE`).
+
+With REJUDGE_DATA (and DATABASE_URL) set, the database of an earlier run is used again.
 
 `judgment` is one entry of the journal, `batch` is twenty of them, and `each_further` is what each
 of the other nineteen adds; `ahead` fetches twenty documents. `--profile` instead prints where the
@@ -24,13 +28,13 @@ time goes, for the pages that `--only` names.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import cProfile
 import json
 import os
 import pstats
 import random
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -38,10 +42,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.annotators import journal_entry
-from benchmarks.serving import set_up
+from benchmarks.serving import DATABASES, installation, set_up
 
 QUERIES, POOL, PEOPLE, JUDGMENTS = 77, 390, 6, 100_000
-PROJECTS = 50
 GOALS = {"sign_in": 2.5, "home": 12, "project": 40, "judgment": 2.5, "each_further": 1, "ahead": 12}
 # Pages of the project for a lead, by the last part of their URLs.
 LISTS = (
@@ -65,37 +68,40 @@ LISTS = (
 def main() -> None:
     """Fill a database, request each page many times, and print the times."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--database", choices=DATABASES, default="sqlite")
+    parser.add_argument("--projects", type=int, default=50, help="of the lead (%(default)s)")
     parser.add_argument("--rounds", type=int, default=40, help="requests of each (%(default)s)")
     parser.add_argument("--share", type=float, default=1.0, help="of all rows (%(default)s)")
     parser.add_argument("--only", action="append", help="a page by its name in the figures")
     parser.add_argument("--before", type=Path, help="what an earlier commit printed")
     parser.add_argument("--profile", action="store_true", help="print where the time goes")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("REJUDGE_DATA", folder)
+    with contextlib.ExitStack() as stack:
+        if "REJUDGE_DATA" not in os.environ:
+            env, _folder = stack.enter_context(installation(options.database))
+            os.environ |= env
         os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "REJUDGE_WEB_PROCESS": "1"}
-        os.environ["DATABASE_URL"] = ""
         set_up()
         from config.static import collect_static
 
         collect_static()
-        figures = _measure(_plan(options.share), options)
+        figures = _measure(_plan(options), options)
     if not options.profile:
         print(json.dumps(figures, indent=2))
 
 
-def _plan(share: float) -> dict[str, Any]:
+def _plan(options: argparse.Namespace) -> dict[str, Any]:
     """Fill the database, unless an earlier run in the same data folder has."""
     from django.conf import settings
 
     path = Path(settings.DATA) / "pages.json"
     if not path.exists():
-        path.write_text(json.dumps(fill(share)))
+        path.write_text(json.dumps(fill(options.share, options.projects)))
     plan: dict[str, Any] = json.loads(path.read_text())
     return plan
 
 
-def fill(share: float) -> dict[str, Any]:
+def fill(share: float, projects: int = 50) -> dict[str, Any]:
     """Make the projects and return the plan of requests."""
     set_up(migrate=True)
     from django.db import transaction
@@ -110,7 +116,7 @@ def fill(share: float) -> dict[str, Any]:
     with transaction.atomic():
         people = [world.add_user(f"judge{n}") for n in range(PEOPLE)]
         lead = world.add_user("carla")
-        for number in range(PROJECTS):
+        for number in range(projects):
             large = number == 0
             project = world.add_project(f"bench{number}", f"Bench {number}", overlap=4)
             Membership.objects.create(project=project, user=lead, name="carla", role="lead")
@@ -229,6 +235,7 @@ def _pages(plan: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         "sign_in": lambda: visitor.get("/accounts/login/"),
         "home": lambda: lead.get("/"),
         "home_annotator": lambda: annotator.get("/"),
+        "notices": lambda: lead.get("/notices/"),
         "project": lambda: lead.get("/projects/bench0/"),
         "project_annotator": lambda: annotator.get("/projects/bench0/"),
         "queries": lambda: lead.get("/projects/bench0/queries/"),
@@ -268,15 +275,18 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         if options.profile:
             _profile(name, request_page, options.rounds)
             continue
-        times, bare = [], []
+        times, bare, whole = [], [], []
         for _ in range(options.rounds):
             bare.append(_timed(pages["bare"]))
+            begun = time.perf_counter()
             times.append(_timed(request_page))
+            whole.append(1000 * (time.perf_counter() - begun))
         with CaptureQueriesContext(connection) as asked:
             answer = request_page()
         figures[name] = {
             "ms": round(statistics.median(times), 2),
             "least_ms": round(min(times), 2),
+            "wall_ms": round(statistics.median(whole), 2),
             "queries": sum(not one["sql"].startswith(("BEGIN", "COMMIT")) for one in asked),
             "kb": round(len(b"".join(answer)) / 1000, 1),
             "times_bare": round(statistics.median(times) / statistics.median(bare), 1),

@@ -17,7 +17,6 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale
-from base.prepared_queries import Built, prepared
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000
@@ -84,14 +83,14 @@ def write_guideline(
     return made
 
 
-def cases_waiting(project: Project) -> QuerySet[Adjudication]:
+def cases_waiting(*projects: Project | int) -> QuerySet[Adjudication]:
     """Return the decisions with the cause "gap in the guidelines" that led to no version yet."""
     linked = GuidelineCase.objects.filter(
         narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
     )
     return Adjudication.objects.current().filter(
         ~Exists(linked),
-        narrative__pair__project__in=[project.pk],
+        narrative__pair__project__in=projects,
         narrative__pair__removed_at__isnull=True,
         cause=Adjudication.Cause.GUIDELINE,
     )
@@ -99,13 +98,8 @@ def cases_waiting(project: Project) -> QuerySet[Adjudication]:
 
 def count_waiting(projects: Sequence[int]) -> dict[int, int]:
     """Return the number of such decisions in each of these projects, by key."""
-    return dict(_waiting.rows(project=projects))
-
-
-@prepared("project")
-def _waiting(project: int) -> Built:
-    found = cases_waiting(Project(pk=project)).order_by().values_list("narrative__pair__project")
-    return found.annotate(n=Count("pk"))
+    rows = cases_waiting(*projects).order_by().values_list("narrative__pair__project")
+    return dict(rows.annotate(n=Count("pk")))
 
 
 def _refuse_foreign_cases(cases: Collection[Case], by: Membership) -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 from django.urls import reverse
 
 from annotate.collection.document_rendering import DocumentPane, ShownTable, build_pane
-from annotate.collection.models import Candidate, Document, Run, RunLine
+from annotate.collection.models import Candidate, Document, DocumentText, Run, RunLine
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, hidden_from, name_of
@@ -21,9 +21,6 @@ from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Grade, Membership
-from base.prepared_queries import Built
-from base.prepared_queries import prepared as prepared_query
-from base.raw_sql import all_rows, columns
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,7 @@ def document_views(
     spots = {number: spot for number, spot in spots.items() if spot in positions}
     keys = {spot.candidate for spot in spots.values()}
     candidates, texts = _read_candidates(keys)
-    rows = _answered.rows(narrative=narrative.pk, member=member.pk, candidates=list(keys))
-    answered = {candidate for (candidate,) in rows}
+    answered = _read_answered(narrative, member, keys)
     answers, flags = _read_answers(narrative, member, answered, spots)
     again = read_rejudge_requests(narrative, member, list(answered), flags) if answered else {}
     ranks = _read_ranks(pair, candidates.values()) if pair.project.show_rank else {}
@@ -162,20 +158,18 @@ def _read_candidates(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[
     """Return candidates with their documents, and the documents' newest texts, both by candidate
     key: one query.
     """
-    if not keys:
-        return {}, {}
-    sql = f"""
-        SELECT {columns(Candidate, "c")}, {columns(Document, "d")}, t.text
-        FROM annotate_candidate c JOIN annotate_document d ON d.id = c.document_id
-        LEFT JOIN annotate_documenttext t
-            ON t.document_id = d.id AND t.version = d.text_version
-        WHERE c.id IN ({", ".join(["%s"] * len(keys))})
-    """  # noqa: S608 (the columns of our own tables)
+    newest = DocumentText.objects.filter(
+        document=OuterRef("document"), version=OuterRef("document__text_version")
+    )
+    rows = (
+        Candidate.with_removed.filter(pk__in=keys)
+        .select_related("document")
+        .annotate(newest_text=Subquery(newest.values("text")[:1]))
+    )
     candidates: dict[int, Candidate] = {}
     texts: dict[int, str | None] = {}
-    for candidate, document, text in all_rows(sql, list(keys), Candidate, Document):
-        candidate.document = document
-        candidates[candidate.pk], texts[candidate.pk] = candidate, text
+    for candidate in rows:
+        candidates[candidate.pk], texts[candidate.pk] = candidate, candidate.newest_text
     return candidates, texts
 
 
@@ -205,10 +199,9 @@ def _read_answers(
     return answers, flags
 
 
-@prepared_query("narrative", "member", "candidates")
-def _answered(narrative: int, member: int, candidates: int) -> Built:
-    """Return the candidates that a judge has answered under a narrative, or should rejudge."""
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": [candidates]}
+def _read_answered(narrative: Narrative, member: Membership, keys: Collection[int]) -> set[int]:
+    """Return which candidates a judge has answered under a narrative, or should rejudge."""
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
     requested = RejudgeRequest.objects.not_withdrawn().filter(
         **{f"judgment__{name}": value for name, value in mine.items()}
     )
@@ -221,7 +214,8 @@ def _answered(narrative: int, member: int, candidates: int) -> Built:
         )
     )
     to_rejudge = requested.values_list("judgment__candidate_id")
-    return judged.union(flagged, repeated, to_rejudge, all=True)
+    rows = judged.union(flagged, repeated, to_rejudge, all=True)
+    return {candidate for (candidate,) in rows}
 
 
 def _answer_to(

@@ -10,14 +10,12 @@ from uuid import UUID
 
 from django.db.models.functions import Length
 
-from annotate.collection.models import Candidate
 from annotate.judgments import repeats
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, repeat_seed
+from annotate.pairs.pool import candidates_to_judge, repeat_seed
 from annotate.projects.models import Membership, Project
-from base.prepared_queries import Built, prepared
 
 
 @dataclass(frozen=True)
@@ -258,17 +256,8 @@ def _ordered_pool(pair: InstructionPair, by: Membership) -> list[tuple[int, str]
         is_shown = is_shared and project.show_ids and length is None
         return (not is_shown, doc_id.encode() if is_shown else _digest(prefix + doc_id), key)
 
-    scope = project.judge_scope
-    rows = _pool.rows(scope, query=pair.query_id, relevant_from=project.relevant_from, pair=pair.pk)
+    rows = candidates_to_judge(pair).values_list("pk", "document__doc_id", "document__length")
     return [(key, doc_id) for key, doc_id, _length in sorted(rows, key=sort_key)]
-
-
-@prepared("query", "relevant_from", "pair")
-def _pool(scope: str, query: int, relevant_from: int, pair: int) -> Built:
-    """Return the pool of a pair as rows of candidate key, document id and text length."""
-    rules = Project(judge_scope=scope, relevant_from=relevant_from)
-    candidates = in_scope(rules, Candidate.objects.filter(query=query), pair)
-    return candidates.values_list("pk", "document__doc_id", "document__length")
 
 
 def _digest(words: str) -> bytes:

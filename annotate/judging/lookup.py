@@ -12,17 +12,18 @@ from django.db import connection
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
+from annotate.collection.shown_documents import is_shown_to_judges
 from annotate.judging.statement import INSTANT, UNKNOWN_PREVIOUS, Statement, Target
 from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment
-from annotate.pairs.pool import is_shown_to_judges, pool_sql, repeat_seed
+from annotate.pairs.pool import pool_sql, repeat_seed
 from annotate.projects import access as projects_access
 from annotate.projects import hash_chain
 from annotate.projects.models import Membership, Project
 from base.errors import ObjectNotFound, Refused, Stale
-from base.raw_sql import aware_datetime, first_named_values, repeating_cursor
+from base.raw_sql import aware_datetime, first_named_values
 
 
 class CurrentStatement(NamedTuple):
@@ -107,17 +108,9 @@ class JudgingState:
                 Repeat.objects.filter(pk__in=ended).update(ended_at=self.now)
             return
         if self.judgment:
-            self._end_row("annotate_judgment", self.judgment)
+            Judgment.objects.filter(pk=self.judgment.pk).update(ended_at=self.now)
         if self.flag:
-            self._end_row("annotate_flag", self.flag)
-
-    def _end_row(self, table: str, statement: CurrentStatement) -> None:
-        now = connection.ops.adapt_datetimefield_value(self.now)
-        with repeating_cursor() as cursor:
-            cursor.execute(
-                f"UPDATE {table} SET ended_at = %s WHERE id = %s",  # noqa: S608 (our own names)
-                [now, statement.pk],
-            )
+            Flag.objects.filter(pk=self.flag.pk).update(ended_at=self.now)
 
     def append_to_chain(
         self, target: Target, by: Membership, row: Judgment | Flag, verdicts: Mapping[int, str]
@@ -253,7 +246,6 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         _lookup_sql(target, project),
         {
             "project": project.pk,
-            "relevant_from": project.relevant_from,
             "query": target.pair.query_id,
             "pair": target.pair.pk,
             "narrative": target.narrative,
@@ -283,8 +275,9 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         version=row.version,
         narrative_length=row.narrative_length,
         stale=bool(row.is_stale),
-        is_to_judge=is_shown_to_judges(
-            project, prior=row.prior_relevance, made_for=row.made_for_id, pair=target.pair.pk
+        is_to_judge=row.made_for_id in (None, target.pair.pk)
+        and is_shown_to_judges(
+            project, prior=row.prior_relevance, generated=row.made_for_id is not None
         ),
         prior=row.prior_relevance,
         doc_id=row.doc_id,
@@ -315,7 +308,7 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
     Repeats are not counted. It equals what a `JudgingSession` would show, without reading one.
     `again`: the candidate's first occurrence counts too.
 
-    Parameters: query, pair, candidate, narrative, member, relevant_from.
+    Parameters: query, pair, candidate, narrative, member.
     """
     before = "<=" if again else "<"
     scope = pool_sql(project, "o", "%(pair)s")

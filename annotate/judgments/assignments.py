@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -23,8 +23,6 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.projects.schedule import refuse_if_paused
 from base.errors import Refused
-from base.prepared_queries import Built, prepared
-from base.raw_sql import repeating_cursor
 
 # An assignment that nobody worked on is given back after this long.
 LEASE = timedelta(hours=4)
@@ -110,14 +108,7 @@ def take(
 
 def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
     """Return whether `by` has an assignment of `task` on this pair."""
-    return bool(_held.rows(str(task), pair=pair.pk, member=by.pk))
-
-
-@prepared("pair", "member")
-def _held(task: str, pair: int, member: int) -> Built:
-    """Return a member's assignment on a pair."""
-    assignments = Assignment.objects.filter(pair=pair, member=member, task=task)
-    return assignments.values_list("pk")[:1]
+    return Assignment.objects.filter(pair=pair, member=by, task=task).exists()
 
 
 def lock(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
@@ -131,19 +122,13 @@ def lock(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
 
 
 def begin_work(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
-    """Lock the assignment of `by` for this transaction and mark it as begun, in one SQL statement.
+    """Lock the assignment of `by` for this transaction and mark it as begun, in one statement.
 
     Returns False if they hold none.
     """
-    with repeating_cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE annotate_assignment SET touched_at = COALESCE(touched_at, %s)
-            WHERE pair_id = %s AND task = %s AND member_id = %s
-            """,
-            [connection.ops.adapt_datetimefield_value(now), pair.pk, str(task), by.pk],
-        )
-        return bool(cursor.rowcount > 0)
+    held = Assignment.objects.filter(pair=pair, task=task, member=by)
+    begun = Coalesce("touched_at", Value(now, models.DateTimeField()))
+    return bool(held.update(touched_at=begun))
 
 
 def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:
@@ -220,11 +205,6 @@ def give_back_untouched(*, project: Project, task: str, now: datetime) -> int:
     return freed
 
 
-def free_assignments(members: QuerySet[Membership]) -> None:
-    """Delete the assignments that these departing members never began."""
-    Assignment.objects.filter(member__in=members, touched_at__isnull=True).delete()
-
-
 def _untouched_with_work(task: str, by: Membership) -> Assignment | None:
     """Return the first assignment that `by` has not begun and that has work now."""
     held = list(by.assignments.filter(task=task, touched_at__isnull=True).order_by("pk"))
@@ -244,7 +224,7 @@ def _has_answered(pair: InstructionPair, task: str, by: Membership) -> bool:
     return (
         task == Task.JUDGE
         and judgments_in_force(by.project).filter(annotator=by, narrative__pair=pair).exists()
-        and workable_pairs(by.project, task).filter(pk=pair.pk).exists()
+        and workable_pairs(task, by.project).filter(pk=pair.pk).exists()
     )
 
 

@@ -28,7 +28,7 @@ def must_answer_first(member: Membership) -> bool:
     """
     held = work_left.open_assignments(member, *BLIND_TASKS)
     return any(
-        workable_pairs(member.project, task)
+        workable_pairs(task, member.project)
         .filter(pk__in=[assignment.pair_id for assignment in held if assignment.task == task])
         .exists()
         for task in {assignment.task for assignment in held}
@@ -92,7 +92,7 @@ def must_review_first(
     `own_reviews`: the reviews of this version that they submitted. The author of a version cannot
     review it, whatever assignment they hold.
     """
-    if narrative.author_id == who.pk:
+    if narrative.is_by(who):
         return False
     assigned = Assignment.objects.filter(pair=narrative.pair_id, task=Task.REVIEW, member=who)
     return assigned.exists() and not own_reviews.exists()
@@ -115,4 +115,4 @@ def may_see_reviews(
         return True
     if reader.leads:
         return not must_review()
-    return narrative.author_id == reader.pk and decided_against
+    return narrative.is_by(reader) and decided_against

@@ -19,31 +19,45 @@ For the work left in one person's assignments, see `annotate.judgments.work_left
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
+from django.db.models import Count, QuerySet
+
+from annotate.collection.models import Candidate
+from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import revisions
-from annotate.judgments.completion_queries import (
-    answers_of_people,
-    count_alive,
-    count_to_rewrite,
-    documents_by_answers,
-    documents_of_queries,
-    pairs_ready,
-    pairs_ready_of,
-    pairs_reviewed,
-    pairs_to_review,
-    run_by_rules,
-)
-from annotate.pairs.models import Assignment
-from annotate.pairs.pool import PoolRules, common_rules
+from annotate.judgments.answer_counts import counts_of
+from annotate.pairs.models import Assignment, InstructionPair
+from annotate.pairs.pool import pairs_with_pool
 from annotate.projects.models import Project
-from base.prepared_queries import Prepared
+from base.current_request import read_once
 
 Task = Assignment.Task
+
+# Returns a query of submitted reviews, whose rows have `of_pair` and `of_member`: those of the
+# current altered narratives of projects (by key), or for None of any narrative. Reviews belong to
+# an app above this one, which registers the function.
+ReviewSource = Callable[[Sequence[int] | None], QuerySet[Any]]
+_reviews: list[ReviewSource] = []
+
+
+def register_reviews(provider: ReviewSource) -> None:
+    """Register the source of reviews; called once, when the app that has them starts."""
+    if provider not in _reviews:
+        _reviews.append(provider)
+
+
+def reviews_in_force(projects: Sequence[int]) -> QuerySet[Any]:
+    """Return the submitted reviews of current narratives, with `of_pair` and `of_member`."""
+    return _reviews[0](projects)
+
+
+def submitted_reviews() -> QuerySet[Any]:
+    """Return the submitted reviews of any narrative, with `of_pair` and `of_member`."""
+    return _reviews[0](None)
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,8 @@ class JudgingProgress(NamedTuple):
 def judging_by_pair(
     project: Project, queries: Iterable[int] | None = None
 ) -> dict[int, PairProgress]:
-    """Return the progress of each pair that can be judged now, by pair key: four queries.
+    """Return the progress of each pair that can be judged now, by pair key: at most six queries if
+    no answer is new.
 
     `queries`: only the pairs of these queries (by key).
     """
@@ -101,7 +116,7 @@ def judging_by_pair(
 
 
 def judging_of(projects: Sequence[Project]) -> dict[int, JudgingProgress]:
-    """Return the progress of judging in each project, by project key: four queries."""
+    """Return the progress of judging in each project, by project key."""
     found = _judging_by_pair(projects)
     return {project: total(pairs.values()) for project, pairs in found.items()}
 
@@ -113,52 +128,24 @@ def _judging_by_pair(
     judging: dict[int, dict[int, PairProgress]] = {project.pk: {} for project in projects}
     if not projects:
         return judging
-    if queries is None:
-        ready = run_by_rules(pairs_ready, projects)
-    else:
-        ready = run_by_rules(pairs_ready_of, projects, queries=list(queries))
-    if not ready:
-        return judging
-    sizes = pool_sizes(projects, {pair: (query, project) for pair, query, project in ready})
-    wanted = {pair for pair, _, _ in ready}
-    states = [state for state in revisions.states_in_force(projects) if state.pair in wanted]
-    counts = _documents_by_answers.of(states, _rules(projects))
-    answers = {state.pair: counts.get(state.narrative) for state in states}
-    overlaps = {project.pk: project.overlap_judge for project in projects}
-    for pair, query, project in ready:
-        judging[project][pair] = PairProgress(
-            query, sizes[pair], overlaps[project], answers.get(pair) or Counter()
+    ready = pairs_with_pool(*projects)
+    if queries is not None:
+        ready = ready.filter(query__in=queries)
+    rows = list(ready.order_by("pk").values_list("pk", "query_id", "project_id"))
+    sizes = pool_sizes(projects, {pair: query for pair, query, _project in rows})
+    states = [state for state in revisions.states_in_force(projects) if state.pair in sizes]
+    counts = counts_of(states)
+    narratives = {state.pair: state.narrative for state in states}
+    by_key = {project.pk: project for project in projects}
+    for pair, query, key in rows:
+        project, counted = by_key[key], counts.get(narratives[pair])
+        judging[key][pair] = PairProgress(
+            query,
+            sizes[pair],
+            project.overlap_judge,
+            counted.by_number(project) if counted else Counter(),
         )
     return judging
-
-
-def _rules(projects: Sequence[Project]) -> dict[int, PoolRules]:
-    return {project.pk: common_rules([project]) for project in projects}
-
-
-def _count_by(query: Prepared, rules: PoolRules, narratives: list[int]) -> dict[int, Counter[int]]:
-    """Return the counts of a query by narrative and by its second column."""
-    found: dict[int, Counter[int]] = defaultdict(Counter)
-    for narrative, key, number in query.rows(
-        rules.scope, relevant_from=rules.relevant_from, narratives=narratives
-    ):
-        found[narrative][key] = number
-    return found
-
-
-def _count_pools(rules: PoolRules, queries: list[int]) -> dict[int, list[tuple[int | None, int]]]:
-    """Count the documents to judge by query: pairs of the only pair or None, and the number."""
-    found: dict[int, list[tuple[int | None, int]]] = defaultdict(list)
-    for query, made_for, documents in documents_of_queries.rows(
-        rules.scope, relevant_from=rules.relevant_from, queries=queries
-    ):
-        found[query].append((made_for, documents))
-    return found
-
-
-_pool_sizes = revisions.CachedCounts(_count_pools)
-_documents_by_answers = revisions.CachedCounts(partial(_count_by, documents_by_answers))
-_answers_of_people = revisions.CachedCounts(partial(_count_by, answers_of_people))
 
 
 def total(pairs: Iterable[PairProgress]) -> JudgingProgress:
@@ -188,56 +175,60 @@ def has_judging_begun(project: Project, found: JudgingProgress) -> bool:
 def review_progress(project: Project) -> JudgingProgress:
     """Return the progress of reviewing in a project, counted in reviews: two queries."""
     overlap = project.overlap_review
-    to_review = {pair for (pair,) in pairs_to_review.rows(project=project.pk)}
-    counts = Counter(pair for (pair,) in pairs_reviewed.rows(project=project.pk))
+    pairs = InstructionPair.objects.filter(project=project)
+    to_review = set(pairs.to_review().values_list("pk", flat=True))
+    counts = Counter(reviews_in_force([project.pk]).values_list("of_pair", flat=True))
     done = sum(min(counts[pair], overlap) for pair in to_review)
     return JudgingProgress(len(to_review) * overlap, done, len(to_review) * overlap, done)
 
 
 def rewriting_progress(project: Project) -> JudgingProgress:
     """Return the progress of rewriting in a project, counted in pairs: two queries."""
-    pairs = count_alive.value(project=project.pk)
-    done = pairs - count_to_rewrite.value(project=project.pk)
+    every = InstructionPair.objects.filter(project=project)
+    pairs = every.alive().count()
+    done = pairs - every.to_rewrite().count()
     return JudgingProgress(pairs, done, pairs, done)
 
 
 def answers_by_pair(
     *projects: Project, pairs: Container[int] | None = None
 ) -> dict[tuple[int, int], int]:
-    """Return the number of answers by pair and person: two queries.
+    """Return the number of answers by pair and person: five queries if no answer is new.
 
     `pairs`: only answers on these pairs (by key).
     """
+    by_key = {project.pk: project for project in projects}
     states = revisions.states_in_force(projects)
     if pairs is not None:
         states = [state for state in states if state.pair in pairs]
-    counts = _answers_of_people.of(states, _rules(projects))
+    counts = counts_of(states)
     return {
-        (state.pair, person): count
+        (state.pair, person): answers
         for state in states
-        for person, count in counts.get(state.narrative, Counter()).items()
+        if state.narrative in counts
+        for person, answers in counts[state.narrative].by_person(by_key[state.project]).items()
     }
 
 
-def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, tuple[int, int]]) -> dict[int, int]:
-    """Return the number of documents to judge for each of these pairs of projects: one query if no
-    pool has changed.
+def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, int]) -> dict[int, int]:
+    """Return the number of documents to judge for each of these pairs of projects: one query, once
+    in a request.
 
-    `pairs`: the query and the project of each pair, all by key.
+    `pairs`: the query of each pair, both by key.
     """
-    states = revisions.states_of_pools(dict(pairs.values()))
-    counts = _pool_sizes.of(states, _rules(projects))
-    rows = [(query, pair, number) for query, sizes in counts.items() for pair, number in sizes]
-    return sizes_of_pools(rows, {pair: query for pair, (query, _project) in pairs.items()})
+    queries = frozenset(pairs.values())
 
+    def read() -> dict[tuple[int, int | None], int]:
+        rows = (
+            Candidate.objects.filter(shown_to_judges(*projects), query__in=queries)
+            .order_by()
+            .values_list("query_id", "made_for_id")
+            .annotate(n=Count("pk"))
+        )
+        return {(query, made_for): documents for query, made_for, documents in rows}
 
-def sizes_of_pools(rows: Iterable[Sequence[Any]], pairs: Mapping[int, int]) -> dict[int, int]:
-    """Return the size of each pair's pool.
-
-    `rows`: query, the pair that documents were made for or None, number of documents.
-    """
-    found = {(query, made_for): documents for query, made_for, documents in rows}
+    sizes = read_once((pool_sizes, queries), read)
     return {
-        pair: found.get((query, None), 0) + found.get((query, pair), 0)
+        pair: sizes.get((query, None), 0) + sizes.get((query, pair), 0)
         for pair, query in pairs.items()
     }

@@ -14,7 +14,6 @@ from annotate.judgments.neutral_names import number_of, reveals_id
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import is_in_scope, judged_narratives
 from annotate.projects.models import Membership, Project
-from base.prepared_queries import Built, prepared
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,13 @@ def hidden_from(
     if not candidates:
         return set()
     project = reader.project
-    in_force = _in_force.rows(
-        project.judge_scope,
-        project=project.pk,
-        member=reader.pk,
-        queries=list({candidate.query_id for candidate in candidates}),
+    assignment = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=reader
+    )
+    in_force = list(
+        judged_narratives(project)
+        .filter(pair__query__in={candidate.query_id for candidate in candidates})
+        .values_list("pair__query", "pair", "pk", Exists(assignment))
     )
     of_query: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
     for query, pair, narrative, has_assignment in in_force:
@@ -83,7 +84,7 @@ def hidden_from(
     assigned = any(has_assignment for *_, has_assignment in in_force)
     if reader.leads and not assigned and under is None:
         return set()
-    answered = set(_answered.rows(member=reader.pk, candidates=[one.pk for one in candidates]))
+    answered = _answered(reader, candidates)
 
     def is_open(candidate: Candidate) -> bool:
         asked = of_query[candidate.query_id]
@@ -103,28 +104,13 @@ def hidden_from(
     return {candidate.pk for candidate in candidates if is_open(candidate)}
 
 
-@prepared("project", "member", "queries")
-def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
-    """Return the current narratives of these queries: query, pair, narrative, and whether the
-    member has a judge assignment on the pair.
-    """
-    assignment = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=member
-    )
-    found = judged_narratives(Project(pk=project, judge_scope=scope))
-    return found.filter(pair__query__in=[queries]).values_list(
-        "pair__query", "pair", "pk", Exists(assignment)
-    )
-
-
-@prepared("member", "candidates")
-def _answered(member: int, candidates: int) -> Built:
+def _answered(member: Membership, candidates: Collection[Candidate]) -> set[tuple[int, int]]:
     """Return a member's answers to these candidates: narrative, candidate."""
-    mine = {"annotator": member, "candidate__in": [candidates]}
+    mine = {"annotator": member, "candidate__in": candidates}
     judged = Judgment.objects.current().filter(**mine)
     flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
     pairs = ("narrative", "candidate")
-    return judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True)
+    return set(judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True))
 
 
 def names_for(

@@ -5,36 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import (
-    Case,
-    Count,
-    Exists,
-    F,
-    IntegerField,
-    OuterRef,
-    QuerySet,
-    Subquery,
-    Value,
-    When,
-)
+from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion_queries import submitted_reviews
+from annotate.collection.shown_documents import shown_to_judges
+from annotate.judgments.completion import submitted_reviews
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import pairs_open_to
-from annotate.pairs.pool import (
-    OF_EACH,
-    WHOLE_POOL,
-    PoolRules,
-    common_rules,
-    in_scope,
-    workable_pairs,
-)
-from annotate.projects.models import Membership, Project
+from annotate.pairs.pool import in_pool_of, workable_pairs
+from annotate.projects.models import Membership
 from base.current_request import read_once
-from base.prepared_queries import Built, Prepared, prepared
 
 Task = Assignment.Task
 
@@ -48,40 +30,48 @@ def open_pairs(
     `by` holds one instead. `unrestricted`: ignore a lead's limits on who takes a query's tasks and
     on how many tasks one person takes.
     """
-    project = by.project
-    pairs = workable_pairs(project, task)
-    if task == Task.REVIEW:
-        # Nobody reviews a narrative of their own.
-        pairs = pairs.exclude(
-            Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=[by.pk]))
-        )
-    # Read once. Looked up pair by pair, each of several members would be looked for in each pair.
-    mine = Assignment.objects.filter(task=task, member__in=[by.pk]).values("pair")
     if held:
-        return pairs.filter(pk__in=mine)
+        return _pairs_for(task, [by]).filter(pk__in=_held_pairs(task, [by]))
+    if not unrestricted and is_quota_reached(by):
+        return InstructionPair.objects.none()
+    return _open_to(task, [by], unrestricted=unrestricted)
+
+
+def _pairs_for(task: str, members: Sequence[Membership]) -> QuerySet[InstructionPair]:
+    """Return the workable pairs without those on which these members may not work."""
+    pairs = workable_pairs(task, *(one.project for one in members))
+    if task == Task.REVIEW:
+        own = Narrative.objects.written_by(*members).filter(pk=OuterRef("altered_id"))
+        return pairs.filter(~Exists(own))
+    return pairs
+
+
+def _held_pairs(task: str, members: Sequence[Membership]) -> QuerySet[Any, Any]:
+    # Read once. Looked up pair by pair, each of several members would be looked for in each pair.
+    return Assignment.objects.filter(task=task, member__in=members).values("pair")
+
+
+def _open_to(
+    task: str, members: Sequence[Membership], *, unrestricted: bool = False
+) -> QuerySet[Any, Any]:
+    """Return `open_pairs` for one person's memberships of different projects, in all of these."""
+    pairs = _pairs_for(task, members)
     if not unrestricted:
-        pairs = pairs.filter(pairs_open_to(task, by.pk))
-        if is_quota_reached(by):
-            pairs = pairs.none()
+        pairs = pairs.filter(pairs_open_to(task, members))
     assignments = _count_subquery(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
-    overlap = (
-        F(f"project__overlap_{task}")
-        if project.judge_scope == OF_EACH
-        else Value(project.overlap(task))
-    )
-    free: QuerySet[Any] = (
-        pairs.exclude(pk__in=mine)
-        .annotate(taken=assignments, overlap=overlap)
+    free: QuerySet[Any, Any] = (
+        pairs.exclude(pk__in=_held_pairs(task, members))
+        .annotate(taken=assignments, overlap=F(f"project__overlap_{task}"))
         .filter(taken__lt=F("overlap"))
         .order_by(Case(When(taken=0, then=1), default=0), "pk")
     )
     if task == Task.REVIEW:
-        return _needing_review(free, by)
+        return _needing_review(free, members)
     if task == Task.JUDGE:
-        wanting = _unanswered_documents(by).filter(
+        wanting = _unanswered_documents(members).filter(
             others__lt=OuterRef("overlap") - OuterRef("taken")
         )
-        free = free.annotate(under=_judged_narrative_column(project)).filter(Exists(wanting))
+        free = free.filter(Exists(wanting))
     return free
 
 
@@ -109,7 +99,7 @@ class OpenWork(NamedTuple):
     """The keys of an open pair's query and, for judging, of its current narrative."""
 
     query: int
-    narrative: int | None
+    narrative: int | None = None
 
 
 def open_work(*, task: str, by: Membership) -> list[OpenWork]:
@@ -128,97 +118,49 @@ def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[
 
 
 def _read_open_work(task: str, members: Sequence[Membership]) -> dict[int, list[OpenWork]]:
-    found: dict[int, list[OpenWork]] = {member.pk: [] for member in members}
+    work: dict[int, list[OpenWork]] = {member.pk: [] for member in members}
     by_project = {member.project_id: member.pk for member in members}
-    for project, query, narrative in _run_for_members(_open, task, members):
-        found[by_project[project]].append(OpenWork(query, narrative))
-    return found
+    if asked := _who_may_take(task, members):
+        columns = ["project_id", "query_id", *(["under"] if task == Task.JUDGE else [])]
+        for project, query, *under in _open_to(task, asked).values_list(*columns):
+            work[by_project[project]].append(OpenWork(query, *under))
+    return work
 
 
 def is_any_open(*, task: str, by: Membership) -> bool:
     """Return whether `by` could take an assignment of `task` now."""
-    return bool(_run_for_members(_first_open, task, [by]))
+    asked = _who_may_take(task, [by])
+    return bool(asked) and _open_to(task, asked).order_by().exists()
 
 
-def _run_for_members(
-    query: Prepared, task: str, members: Sequence[Membership], **more: int
-) -> list[tuple[Any, ...]]:
-    """Run a query for the members who may take the task: wanted, not paused, below their quota."""
+def _who_may_take(task: str, members: Sequence[Membership]) -> list[Membership]:
+    """Return the members who may take the task: wanted, not paused, below their quota."""
     asked = [
         member
         for member in members
         if member.project.overlap(task) and member.project.paused_at is None
     ]
-    if full := _with_quota_reached(asked):
-        asked = [member for member in asked if member.pk not in full]
-    if not asked:
-        return []
-    projects = [member.project for member in asked]
-    rules = common_rules(projects)
-    overlaps = {project.overlap(task) for project in projects}
-    if len(overlaps) > 1:
-        rules = PoolRules(OF_EACH, 0)
-    return query.rows(
-        task,
-        rules.scope,
-        project=[project.pk for project in projects],
-        member=[member.pk for member in asked],
-        relevant_from=rules.relevant_from,
-        overlap=overlaps.pop(),
-        **more,
-    )
-
-
-@prepared("project", "member", "relevant_from", "overlap")
-def _open(
-    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
-) -> Built:
-    found = _open_in(task, scope, project, member, relevant_from, overlap)
-    if task != Task.JUDGE:
-        found = found.annotate(under=Value(None, output_field=IntegerField()))
-    return found.values_list("project_id", "query_id", "under")
-
-
-@prepared("project", "member", "relevant_from", "overlap")
-def _first_open(
-    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
-) -> Built:
-    found = _open_in(task, scope, project, member, relevant_from, overlap)
-    return found.order_by().values_list("pk")[:1]
-
-
-def _open_in(
-    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
-) -> QuerySet[Any, Any]:
-    """Return `open_pairs` for members known by key only, and projects known by their rules only."""
-    rules = PoolRules(scope, relevant_from).stub(project)
-    for one in Task.values:
-        setattr(rules, f"overlap_{one}", overlap)
-    return open_pairs(task=task, by=Membership(pk=member, project=rules))
+    full = _with_quota_reached(asked)
+    return [member for member in asked if member.pk not in full]
 
 
 def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
     """Return how many assignments of `task` on this pair `by` could take."""
-    counts = _run_for_members(_count_taken, task, [by], pair=pair.pk)
-    return max(by.project.overlap(task) - sum(counts[0]), 0) if counts else 0
-
-
-@prepared("project", "member", "relevant_from", "overlap", "pair")
-def _count_taken(
-    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int, pair: int
-) -> Built:
-    """Return, for an open pair, how many people hold the task and how many answered without it."""
-    found = _open_in(task, scope, project, member, relevant_from, overlap).filter(pk=pair)
+    asked = _who_may_take(task, [by])
+    if not asked:
+        return 0
+    # How many people hold the task, and how many answered without it.
+    found = _open_to(task, asked).filter(pk=pair.pk)
     if task == Task.JUDGE:
-        by = Membership(pk=member, project=PoolRules(scope, relevant_from).stub(project))
-        fewest = _unanswered_documents(by).order_by("others").values("others")[:1]
+        fewest = _unanswered_documents(asked).order_by("others").values("others")[:1]
         found = found.annotate(others=Subquery(fewest))
     elif task == Task.REWRITE:
         found = found.annotate(others=Value(0))
-    return found.values_list("taken", "others")
+    counts = found.values_list("taken", "others").first()
+    return 0 if counts is None else max(by.project.overlap(task) - sum(counts), 0)
 
 
-def _needing_review(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
+def _needing_review(pairs: QuerySet[Any], members: Sequence[Membership]) -> QuerySet[Any]:
     """Keep the pairs that need another review and that this person has not reviewed.
 
     A review by somebody without an assignment (from a file) counts as one assignment.
@@ -229,7 +171,9 @@ def _needing_review(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
     )
     wanted: QuerySet[Any] = (
         pairs.exclude(
-            altered_id__in=submitted_reviews().filter(of_member__in=[by.pk]).values("narrative")
+            altered_id__in=submitted_reviews()
+            .filter(of_member__in=[one.pk for one in members])
+            .values("narrative")
         )
         .annotate(others=_count_subquery(there.filter(~Exists(assigned)), "of_pair"))
         .filter(taken__lt=F("overlap") - F("others"))
@@ -237,8 +181,9 @@ def _needing_review(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
     return wanted
 
 
-def _unanswered_documents(by: Membership) -> QuerySet[Any]:
-    """Return the documents of a pair's pool that `by` has not answered.
+def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
+    """Return the documents of a pair's pool that none of these members of different projects has
+    answered.
 
     The pair is the outer query, with its `under`. Each document has `others`: how many people
     without an assignment on the pair have answered it, as authors of loaded answers have none.
@@ -256,26 +201,19 @@ def _unanswered_documents(by: Membership) -> QuerySet[Any]:
         candidate=OuterRef("candidate_id"),
         annotator=OuterRef("annotator_id"),
     )
-    # The project limits what PostgreSQL reads if it hashes the candidates.
-    candidates = Candidate.objects.filter(
-        query=OuterRef("query_id"), query__project__in=[by.project.pk]
+    projects = [one.project for one in members]
+    # The projects limit what PostgreSQL reads if it hashes the candidates.
+    pool = Candidate.objects.filter(
+        shown_to_judges(*projects),
+        in_pool_of(OuterRef("pk")),
+        query=OuterRef("query_id"),
+        query__project__in=projects,
     )
-    pool = in_scope(by.project, candidates, OuterRef("pk"))
-    mine = {"annotator__in": [by.pk]}
+    mine = {"annotator__in": members}
     return pool.filter(~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))).annotate(
         others=_count_subquery(judgments.filter(~Exists(assigned)), "candidate")
         + _count_subquery(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
     )
-
-
-def _judged_narrative_column(project: Project) -> F | Coalesce | Case:
-    """Return the column of the narrative a pair is judged under now, from `with_narratives`."""
-    either = Coalesce("altered_id", "original_id")
-    if project.judge_scope in WHOLE_POOL:
-        return either
-    if project.judge_scope == OF_EACH:
-        return Case(When(project__judge_scope__in=WHOLE_POOL, then=either), default=F("altered_id"))
-    return F("altered_id")
 
 
 def _count_subquery(rows: QuerySet[Any], by: str) -> Coalesce:

@@ -16,17 +16,16 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments import revisions
+from annotate.judgments.answer_counts import (
+    AnswerPattern,
+    DocumentClass,
+    counts_of,
+    uncached_counts,
+)
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.claims import counting_claims
 from annotate.judgments.completion import pool_sizes
 from annotate.judgments.consensus import Outcome, consensus
-from annotate.judgments.grade_patterns import (
-    GradePattern,
-    count_put_before_judges,
-    kept_from_judges,
-    patterns_of,
-    uncached_patterns,
-)
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.label_rules import LabelRuleResult, label_rule_results
 from annotate.judgments.models import Adjudication, Judgment
@@ -211,29 +210,26 @@ def _count_changes(
     """Count the documents of each pair by their change."""
     judged: Counter[int] = Counter()
     known: set[tuple[int, int]] = set()
-    excluded = kept_from_judges(project)
     for narrative, patterns in _read_patterns(project, reader, pairs).items():
         for pattern in patterns:
             relevance = pattern.outcome(project.consensus).relevance
-            _add_documents(project, pairs[narrative], pattern.prior, relevance, pattern.candidates)
-            judged[narrative] += count_put_before_judges(
-                project, pattern.prior, pattern.candidates, excluded
-            )
+            prior = pattern.documents.prior
+            _add_documents(project, pairs[narrative], prior, relevance, pattern.candidates)
+            if pattern.documents.is_shown(project):
+                judged[narrative] += len(pattern.candidates)
             if kind.counts_claims:
                 known.update((narrative, candidate) for candidate in pattern.candidates)
     if kind.counts_claims:
         of_narratives = Judgment.objects.filter(narrative__in=narratives.values("pk"))
-        for claim in counting_claims(project, of_narratives, "candidate__prior_relevance"):
+        columns = ("candidate__prior_relevance", "candidate__made_for")
+        for claim in counting_claims(project, of_narratives, *columns):
             if (claim.narrative, claim.candidate) not in known:
-                [prior] = claim.columns
+                prior, made_for = claim.columns
                 pair, of_claim = pairs[claim.narrative], [claim.candidate]
                 _add_documents(project, pair, prior, claim.relevance, of_claim)
-                judged[claim.narrative] += count_put_before_judges(
-                    project, prior, of_claim, excluded
-                )
-    sizes = pool_sizes(
-        [project], {one.pair.pk: (one.pair.query_id, project.pk) for one in pairs.values()}
-    )
+                document = DocumentClass(prior, made_for is not None)
+                judged[claim.narrative] += document.is_shown(project)
+    sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in pairs.values()})
     for key, one in pairs.items():
         one.counts.unjudged = sizes[one.pair.pk] - judged[key]
         one.grown.sort()
@@ -241,16 +237,20 @@ def _count_changes(
 
 def _read_patterns(
     project: Project, reader: Membership | None, narratives: Collection[int]
-) -> dict[int, list[GradePattern]]:
-    """Return the grade patterns of these narratives (by key).
+) -> dict[int, list[AnswerPattern]]:
+    """Return the patterns of judged documents under these narratives (by key).
 
     An export reads the rows, not the cache: its transaction may see an older state of the database.
     """
     if reader is None:
-        return uncached_patterns(list(narratives))
-    return patterns_of(
-        one for one in revisions.states_of_newest([project.pk]) if one.narrative in narratives
-    )
+        counts = uncached_counts(list(narratives))
+    else:
+        states = revisions.states_of_newest([project])
+        counts = counts_of(one for one in states if one.narrative in narratives)
+    return {
+        narrative: [one for one in counted.patterns if one.is_judged]
+        for narrative, counted in counts.items()
+    }
 
 
 def _add_documents(

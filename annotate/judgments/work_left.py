@@ -13,18 +13,12 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
-from annotate.judgments.completion import answers_by_pair, pool_sizes
-from annotate.judgments.completion_queries import (
-    count_rejudge_requests,
-    narratives_of_pairs,
-    pairs_to_rewrite_of,
-    reviews_in_force,
-    run_by_rules,
-)
-from annotate.judgments.models import Repeat
+from annotate.judgments.completion import answers_by_pair, pool_sizes, reviews_in_force
+from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.models import RejudgeRequest, Repeat
 from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import repeat_seed
+from annotate.pairs.pool import judged_narratives, repeat_seed
 from annotate.projects.models import Membership, Project
 
 Task = Assignment.Task
@@ -47,16 +41,6 @@ class WorkLeft(NamedTuple):
 _NOTHING = WorkLeft(0, 0)
 
 
-class JudgedNarrative(NamedTuple):
-    """A pair's current narrative, by key, and the pair's query and project."""
-
-    pk: int
-    side: str
-    version: int
-    query: int
-    project: int
-
-
 def left_in(
     project: Project | Sequence[Project],
     assignments: Iterable[Assignment],
@@ -74,7 +58,8 @@ def left_in(
     found: dict[int, WorkLeft] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [assignment.pair_id for assignment in rewriting]
-        wanted = {pair for (pair,) in pairs_to_rewrite_of.rows(pairs=pairs)}
+        to_rewrite = InstructionPair.objects.filter(pk__in=pairs).to_rewrite()
+        wanted = set(to_rewrite.values_list("pk", flat=True))
         found |= {
             assignment.pk: WorkLeft(int(assignment.pair_id not in wanted), 1)
             for assignment in rewriting
@@ -92,16 +77,23 @@ def left_in(
 def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
     """Return a member's assignments with work left, of these tasks or, for none, of all."""
     # Filtered in Python: pages prefetch their reader's assignments.
-    held = [
-        assignment
-        for assignment in member.assignments.all()
-        if not tasks or assignment.task in tasks
-    ]
+    held = [assignment for assignment in held_by(member) if not tasks or assignment.task in tasks]
     held.sort(key=lambda assignment: assignment.pk)
     left: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
     if left is None:
         left = left_in(member.project, held)
     return [assignment for assignment in held if left[assignment.pk].is_open]
+
+
+# The attribute of a member in which a page prefetches their assignments. An attribute of its own:
+# Django builds a query for each member if it prefetches `assignments` itself.
+HELD = "held_assignments"
+
+
+def held_by(member: Membership) -> list[Assignment]:
+    """Return a member's assignments, prefetched as `HELD` or read now."""
+    held: list[Assignment] | None = getattr(member, HELD, None)
+    return list(member.assignments.all()) if held is None else held
 
 
 # The attribute of a member in which `prefetch_left` stores its result.
@@ -113,7 +105,7 @@ def prefetch_left(members: Sequence[Membership]) -> None:
 
     At most thirteen queries, however many members there are. Prefetch their assignments first.
     """
-    held = [assignment for member in members for assignment in member.assignments.all()]
+    held = [assignment for member in members for assignment in held_by(member)]
     judges = {one.member_id for one in held if one.task == Task.JUDGE}
     answers = answers_by_pair(*(one.project for one in members if one.pk in judges))
     left = left_in([member.project for member in members], held, answers)
@@ -124,7 +116,7 @@ def prefetch_left(members: Sequence[Membership]) -> None:
 def left_of(member: Membership) -> Mapping[int, WorkLeft]:
     """Return a member's progress in each assignment, by key; `prefetch_left` prefetches it."""
     found: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
-    return left_in(member.project, member.assignments.all()) if found is None else found
+    return left_in(member.project, held_by(member)) if found is None else found
 
 
 def _left_to_judge(
@@ -135,14 +127,25 @@ def _left_to_judge(
     pairs = {assignment.pair_id for assignment in assignments}
     people = {assignment.member_id for assignment in assignments}
     in_force = {
-        pair: JudgedNarrative(*narrative)
-        for pair, *narrative in run_by_rules(narratives_of_pairs, projects, pairs=list(pairs))
+        narrative.pair_id: narrative
+        for narrative in judged_narratives(*projects)
+        .filter(pair__in=pairs)
+        .select_related("pair")
+        .only("side", "version", "pair")
     }
-    sizes = pool_sizes(projects, {pair: (one.query, one.project) for pair, one in in_force.items()})
-    here = {"pairs": list(in_force), "people": list(people)}
+    sizes = pool_sizes(projects, {pair: one.pair.query_id for pair, one in in_force.items()})
+    # A judgment has at most one request that is not withdrawn. Requests are few: filter by them
+    # first.
+    requested = judgments_in_force(*projects).filter(
+        pk__in=RejudgeRequest.objects.not_withdrawn().values("judgment"),
+        narrative__pair__in=pairs,
+        annotator__in=people,
+    )
     again = {
         (pair, person): many
-        for pair, person, many in run_by_rules(count_rejudge_requests, projects, **here)
+        for pair, person, many in requested.order_by()
+        .values_list("narrative__pair_id", "annotator_id")
+        .annotate(n=Count("pk"))
     }
     if answers is None:
         answers = answers_by_pair(*projects, pairs=pairs)
@@ -165,7 +168,7 @@ def _left_to_judge(
 def _repeat_progress(
     projects: Sequence[Project],
     assignments: Sequence[Assignment],
-    in_force: Mapping[int, JudgedNarrative],
+    in_force: Mapping[int, Narrative],
     sizes: Mapping[int, int],
 ) -> dict[int, WorkLeft]:
     """Return each assignment's progress in repeats, by assignment key."""
@@ -184,7 +187,6 @@ def _repeat_progress(
     people = Membership.objects.select_related("project").in_bulk(
         {one.member_id for one in assignments}
     )
-    pairs = InstructionPair.objects.in_bulk(list(in_force))
     found = {}
     for assignment in assignments:
         narrative = in_force.get(assignment.pair_id)
@@ -192,7 +194,7 @@ def _repeat_progress(
         percent = person.project.repeat_percent
         if narrative is None or not percent:
             continue
-        words = repeat_seed(pairs[assignment.pair_id], narrative.side, narrative.version, person)
+        words = repeat_seed(narrative.pair, narrative.side, narrative.version, person)
         planned = count_repeats(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # Answered repeats still count if fewer are planned by now.
@@ -205,21 +207,17 @@ def _reviews_owed(projects: Sequence[Project], assignments: Sequence[Assignment]
     pairs = {assignment.pair_id for assignment in assignments}
     to_review: QuerySet[Any] = InstructionPair.objects.filter(pk__in=pairs).to_review()
     waiting = dict(to_review.values_list("pk", "altered_id"))
-    # Nobody reviews a narrative of their own.
-    authors = dict(
-        Narrative.objects.filter(pk__in=waiting.values()).values_list("pair_id", "author_id")
-    )
+    people = {assignment.member_id for assignment in assignments}
+    written = Narrative.objects.written_by(*people).filter(pk__in=waiting.values())
+    own = set(written.values_list("pair_id", "author_id"))
     there = set(
         reviews_in_force([project.pk for project in projects])
-        .filter(
-            of_pair__in=pairs, of_member__in={assignment.member_id for assignment in assignments}
-        )
+        .filter(of_pair__in=pairs, of_member__in=people)
         .values_list("of_pair", "of_member")
     )
     return {
         assignment.pk
         for assignment in assignments
         if assignment.pair_id in waiting
-        and authors.get(assignment.pair_id) != assignment.member_id
-        and (assignment.pair_id, assignment.member_id) not in there
+        and (assignment.pair_id, assignment.member_id) not in there | own
     }

@@ -888,7 +888,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='judgment',
-            index=models.Index(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=['narrative', 'candidate', 'annotator', 'relevance', 'at', 'ended_at', 'text_replaced_at'], name='judgment_differing'),
+            index=models.Index(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=['narrative', 'candidate', 'annotator', 'relevance', 'at', 'active_ms', 'ended_at', 'text_replaced_at'], name='judgment_differing'),
         ),
         migrations.AddConstraint(
             model_name='judgment',

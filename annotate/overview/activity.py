@@ -12,14 +12,13 @@ from datetime import UTC, date, datetime, tzinfo
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, F, Func, IntegerField, Q, Value, When
+from django.db.models import Case, Count, F, Func, IntegerField, Q, QuerySet, Value, When
 
+from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import revisions
-from annotate.judgments.in_force import of_existing
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.pool import common_rules, judged_narratives
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
-from base.prepared_queries import Built, prepared
 
 
 class Activity(NamedTuple):
@@ -39,12 +38,10 @@ class Activity(NamedTuple):
 class _Rules(NamedTuple):
     """What a count depends on: which documents are judged, and how days are cut.
 
-    `scope` and `relevant_from` are those of `annotate.pairs.pool.PoolRules`. Days of `zone` are
-    made of slots of `seconds` each.
+    Days of `zone` are made of slots of `seconds` each.
     """
 
-    scope: str
-    relevant_from: int
+    shown: Q
     zone: tzinfo
     seconds: int
 
@@ -80,11 +77,9 @@ def activities(
     Days are made of slots of `seconds` each. Two queries, and two more where something has changed
     since the last count. For pairs in `blind`, only the active time of `by` is given.
     """
-    rules = {project.pk: _Rules(*common_rules([project]), zone, seconds)}
-    in_force = {
-        narrative for (narrative,) in _in_force.rows(project.judge_scope, project=project.pk)
-    }
-    states = revisions.states_of_every([project.pk])
+    in_force = set(judged_narratives(project).values_list("pk", flat=True))
+    states = revisions.states_of_every([project])
+    rules = _Rules(shown_to_judges(project, candidate="candidate__"), zone, seconds)
     counts = _ACTIVITIES.of(states, rules)
     for state in states:
         is_blind = state.pair in blind
@@ -105,12 +100,7 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
 
     sums: dict[int, dict[tuple[int, date | None, bool], list[int]]] = defaultdict(dict)
     for query in (_judged, _flagged):
-        for narrative, person, slot, counts, *numbers in query.rows(
-            rules.scope,
-            rules.seconds,
-            relevant_from=rules.relevant_from,
-            narratives=narratives,
-        ):
+        for narrative, person, slot, counts, *numbers in query(rules, narratives):
             key = (person, day(slot) if slot else None, bool(counts))
             before = sums[narrative].get(key, (0, 0, 0))
             sums[narrative][key] = [
@@ -125,57 +115,46 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
 _ACTIVITIES = revisions.CachedCounts(_count)
 
 
-@prepared("project")
-def _in_force(scope: str, project: int) -> Built:
-    return judged_narratives(Project(pk=project, judge_scope=scope)).values_list("pk")
-
-
-@prepared("relevant_from", "narratives")
-def _judged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Built:
+def _judged(rules: _Rules, narratives: list[int]) -> QuerySet[Judgment, Any]:
     """Select judgments: narrative, person, slot, counts or not, number, milliseconds, timed.
 
     A judgment from a file counts on the day on which it was made, if the file says when.
     """
     on_page = Q(source=Judgment.Source.PAGE)
     return (
-        Judgment.objects.filter(narrative__in=[narratives])
+        Judgment.objects.filter(narrative__in=narratives)
         .order_by()
         .values_list(
             "narrative_id",
             "annotator_id",
             Case(
-                When(on_page, then=Slot(F("at"), seconds)),
-                When(made_at__isnull=False, then=Slot(F("made_at"), seconds)),
+                When(on_page, then=Slot(F("at"), rules.seconds)),
+                When(made_at__isnull=False, then=Slot(F("made_at"), rules.seconds)),
                 default=Value(0),
             ),
-            _counts("ended_at", scope, relevant_from),
+            _counts("ended_at", rules),
         )
         .annotate(n=Count("pk"), **Judgment.EFFORT)
     )
 
 
-@prepared("relevant_from", "narratives")
-def _flagged(scope: str, seconds: int, relevant_from: int, narratives: int) -> Built:
+def _flagged(rules: _Rules, narratives: list[int]) -> QuerySet[Flag, Any]:
     """Select final flags, which are answers as judgments are, with the same columns."""
     return (
         Flag.objects.exclude(kind=Flag.Kind.LATER)
-        .filter(narrative__in=[narratives])
+        .filter(narrative__in=narratives)
         .order_by()
         .values_list(
             "narrative_id",
             "annotator_id",
-            Slot(F("at"), seconds),
-            _counts("ended_at", scope, relevant_from),
+            Slot(F("at"), rules.seconds),
+            _counts("ended_at", rules),
         )
         .annotate(n=Count("pk"), active=Value(0), timed=Value(0))
     )
 
 
-def _counts(ended: str, scope: str, relevant_from: int) -> Case:
+def _counts(ended: str, rules: _Rules) -> Case:
     """Return 1 for an answer that counts while its narrative is current, else 0."""
-    counts = Q(**{f"{ended}__isnull": True}, text_replaced_at__isnull=True)
-    if scope == Project.Scope.RELEVANT:
-        counts &= Q(candidate__prior_relevance__gte=relevant_from)
-    elif scope == Project.Scope.EXISTING:
-        counts &= of_existing()
+    counts = rules.shown & Q(**{f"{ended}__isnull": True}, text_replaced_at__isnull=True)
     return Case(When(counts, then=Value(1)), default=Value(0), output_field=IntegerField())

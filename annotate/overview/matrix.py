@@ -23,6 +23,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
+from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, Flag, Judgment
@@ -116,21 +117,17 @@ def _all_rows(project: Project, asked: Asked) -> QuerySet[Any, Any]:
         rows = rows.filter(pair__query=asked.query)
     if asked.category:
         rows = rows.filter(pair__category="" if asked.category == "-" else asked.category)
-    rows = rows.annotate(
+    return rows.annotate(
         candidate=F("pair__query__candidates__pk"),
-        prior=F("pair__query__candidates__prior_relevance"),
+        prior_relevance=F("pair__query__candidates__prior_relevance"),
         removed_at=F("pair__query__candidates__removed_at"),
         made_for=F("pair__query__candidates__made_for"),
     ).filter(
         in_pool_of(F("pair")),
+        shown_to_judges(project),
         candidate__isnull=False,
         removed_at__isnull=True,
     )
-    if project.judge_scope == Project.Scope.RELEVANT:
-        rows = rows.filter(prior__gte=project.relevant_from)
-    elif project.judge_scope == Project.Scope.EXISTING:
-        rows = rows.filter(made_for__isnull=True)
-    return rows
 
 
 def _rows_beyond(

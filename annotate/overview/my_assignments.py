@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, prefetch_related_objects
 
-from annotate.collection.models import Query
 from annotate.judgments import work_left
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.projects.models import Membership
-from base.prepared_queries import Built, prepared
-from base.raw_sql import all_rows
 
 
 @dataclass(frozen=True)
@@ -35,35 +31,14 @@ class MyAssignment:
 
 def read_assignments(members: Sequence[Membership]) -> None:
     """Prefetch the assignments of these members, with their pairs, for a whole page."""
-    members = [member for member in members if "assignments" not in prefetched(member)]
+    members = [member for member in members if not hasattr(member, work_left.HELD)]
     if not members:
         return
-    held: dict[int, list[Assignment]] = {member.pk: [] for member in members}
-    for assignment, pair, query in all_rows(
-        *_with_pairs.sql(members=list(held)), Assignment, InstructionPair, Query
-    ):
-        pair.query, assignment.pair = query, pair
-        held[assignment.member_id].append(assignment)
-    nothing = Assignment.objects.all().query
+    with_pairs = Assignment.objects.select_related("pair__query")
+    prefetch_related_objects(members, Prefetch("assignments", with_pairs, to_attr=work_left.HELD))
     for member in members:
-        for assignment in held[member.pk]:
-            assignment.member = member
+        for assignment in work_left.held_by(member):
             assignment.pair.project = member.project
-        # As `prefetch_related_objects` does, but without building a query for each member.
-        read: QuerySet[Assignment] = QuerySet(Assignment, nothing)
-        read._result_cache = held[member.pk]
-        member.__dict__.setdefault("_prefetched_objects_cache", {})["assignments"] = read
-
-
-@prepared("members")
-def _with_pairs(members: int) -> Built:
-    return Assignment.objects.filter(member__in=[members]).select_related("pair__query")
-
-
-def prefetched(member: Membership) -> Mapping[str, Any]:
-    """Return the prefetched relations of a member, by name."""
-    found: Mapping[str, Any] = getattr(member, "_prefetched_objects_cache", {})
-    return found
 
 
 def my_assignments(member: Membership) -> list[MyAssignment]:
@@ -74,7 +49,7 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
     read_assignments([member])
     left = work_left.left_of(member)
     held = [
-        assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
+        assignment for assignment in work_left.held_by(member) if assignment.pair.removed_at is None
     ]
     held.sort(
         key=lambda assignment: (

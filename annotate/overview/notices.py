@@ -122,9 +122,10 @@ def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]
 
 def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of judgments that a lead asks these members to look at again."""
+    # By project, not by annotator: SQLite would begin with all that these members ever judged.
     rows = (
         RejudgeRequest.objects.open()
-        .filter(judgment__annotator__in=members)
+        .filter(by__project__in=[one.project_id for one in members])
         .order_by()
         .values_list("judgment__annotator")
         .annotate(n=Count("pk"), at=Max("at"), pair=Min("judgment__narrative__pair"))

@@ -14,15 +14,12 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, Max, OuterRef, Subquery
 
 from annotate.collection.models import Candidate, Query
+from annotate.collection.shown_documents import is_shown_to_judges
 from annotate.judgments import completion, open_pairs, revisions, work_left
+from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress, PairProgress
 from annotate.judgments.consensus import State, consensus
-from annotate.judgments.grade_patterns import (
-    count_put_before_judges,
-    kept_from_judges,
-    patterns_of,
-)
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -132,19 +129,19 @@ def query_progress(
         return list(rows.values())
     seen = {pk for pk in pairs if pk not in blind}
     states = [one for one in revisions.states_in_force([project]) if one.pair in seen]
-    aside = kept_from_judges(project)
-    patterns = patterns_of(states)
+    counts = counts_of(states)
     for state in states:
         row = rows[pairs[state.pair].query_id]
-        for pattern in patterns.get(state.narrative, ()):
-            if not pattern.grades:
+        counted = counts.get(state.narrative)
+        for pattern in counted.patterns if counted else ():
+            if not (pattern.grades and pattern.documents.is_shown(project)):
                 continue
-            documents = count_put_before_judges(project, pattern.prior, pattern.candidates, aside)
+            documents = len(pattern.candidates)
             relevance = pattern.outcome(project.consensus).relevance
             if relevance is None:
                 row.disputed += documents
                 continue
-            became = change(pattern.prior, relevance, project.relevant_from)
+            became = change(pattern.documents.prior, relevance, project.relevant_from)
             row.kept += documents * (became is Change.KEPT)
             row.dropped += documents * (became is Change.DROPPED)
             row.others += documents * (became in {Change.GREW, Change.STAYED})
@@ -364,11 +361,9 @@ def _outcome(
     grades = [judgment.relevance for judgment in judgments if not judgment.annotator.is_machine]
     found = consensus(grades, project.consensus, settled)
     before = candidate.prior_relevance
-    was_relevant = before is not None and before >= project.relevant_from
-    if project.judge_scope == Project.Scope.RELEVANT and not was_relevant:
-        return "outside"
-    if project.judge_scope == Project.Scope.EXISTING and candidate.made_for_id is not None:
-        return "not_judged"
+    generated = candidate.made_for_id is not None
+    if not is_shown_to_judges(project, prior=before, generated=generated):
+        return "outside" if project.judge_scope == Project.Scope.RELEVANT else "not_judged"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value
     return change(before, found.relevance, project.relevant_from).value

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from django.db.models import F
 
 from annotate.collection.models import Candidate
+from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import revisions
+from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress
-from annotate.judgments.models import Judgment
-from annotate.pairs.pool import in_pool_of, in_scope_of_any
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
 
 # Seconds for one judgment if no time is known.
@@ -56,8 +56,10 @@ def _wanted_later(project: Project) -> int:
     """Count the judgments wanted of the whole pool once every narrative is written."""
     if not project.overlap_judge:
         return 0
-    documents = in_scope_of_any(project, Candidate.objects.filter(query__project=project)).filter(
+    documents = Candidate.objects.filter(
+        shown_to_judges(project),
         in_pool_of(F("query__pairs")),
+        query__project=project,
         query__removed_at__isnull=True,
         query__pairs__isnull=False,
         query__pairs__removed_at__isnull=True,
@@ -70,22 +72,5 @@ def _measured(reader: Membership) -> tuple[float, int]:
     """Return the seconds of the judgments whose time is known, and their number."""
     project, blind = reader.project, blind_pairs(reader)
     states = [one for one in revisions.states_in_force([project]) if one.pair not in blind]
-    found = _EFFORTS.of(states, {project.pk: None}).values()
-    return sum(ms for ms, _count in found) / 1_000, sum(count for _ms, count in found)
-
-
-def _count_efforts(_rules: None, narratives: list[int]) -> Mapping[int, tuple[int, int]]:
-    """Return the milliseconds and the number of the timed judgments of each narrative."""
-    rows = (
-        Judgment.objects.current()
-        .of_people()
-        .timed()
-        .filter(narrative__in=narratives)
-        .order_by()
-        .values_list("narrative")
-        .annotate(**Judgment.EFFORT)
-    )
-    return {narrative: (ms, count) for narrative, ms, count in rows}
-
-
-_EFFORTS = revisions.CachedCounts(_count_efforts)
+    counts = counts_of(states).values()
+    return sum(one.active_ms for one in counts) / 1_000, sum(one.timed for one in counts)

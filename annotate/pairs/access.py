@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from django.http import Http404
-
-from annotate.collection.models import Candidate, Query
+from annotate.collection.models import Candidate
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, lead, user_key
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from base.lookup import first_or_404
-from base.raw_sql import LARGEST_KEY, columns, first_row
+from base.raw_sql import LARGEST_KEY
 from base.users import User
+
+NO_PAIR = "There is no such pair in your projects."
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     """Return the user's membership and a pair with its query and project, or raise Http404.
 
-    Takes one query.
+    Takes two queries.
     """
-    sql = f"""
-        SELECT {columns(InstructionPair, "p")}, {columns(Query, "q")},
-            {columns(Project, "r")}, {columns(Membership, "m")}
-        FROM annotate_instructionpair p
-        JOIN annotate_query q ON q.id = p.query_id
-        JOIN annotate_project r ON r.id = p.project_id
-        JOIN annotate_membership m ON m.project_id = r.id
-        WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
-    """  # noqa: S608 (the columns of our own tables)
-    params = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
-    row = first_row(sql, params, InstructionPair, Query, Project, Membership)
-    if row is None:
-        raise Http404("There is no such pair in your projects.")
-    found, query, project, reader = row
-    found.query, found.project = query, project
-    query.project = reader.project = project
+    pairs = InstructionPair.objects.select_related("query", "project")
+    found = first_or_404(pairs.filter(pk=min(pk, LARGEST_KEY)), NO_PAIR)
+    members = Membership.objects.active().filter(user_id=user_key(user), project=found.project)
+    reader = first_or_404(members, NO_PAIR)
+    found.query.project = reader.project = found.project
     if isinstance(user, User):
         reader.user = user
     return reader, found

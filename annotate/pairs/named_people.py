@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -17,12 +17,14 @@ from base.errors import Refused
 Task = Assignment.Task
 
 
-def pairs_open_to(task: str, member: int) -> Q:
-    """Return a filter for pairs whose query names `member` for the task, or no active member."""
+def pairs_open_to(task: str, members: Collection[Membership]) -> Q:
+    """Return a filter for pairs whose query names one of these members for the task, or no active
+    member.
+    """
     named = NamedPerson.objects.filter(
         task=task, query=OuterRef("query_id"), member__left_at__isnull=True
     )
-    return ~Exists(named) | Q(Exists(named.filter(member__in=[member])))
+    return ~Exists(named) | Q(Exists(named.filter(member__in=members)))
 
 
 def people_to_name(project: Project) -> QuerySet[Membership]:

@@ -11,20 +11,20 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.pairs.models import Assignment
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from base.providers import Provider
 from base.users import User, find_account
 
 # The task limits that a lead may set for a member.
 QUOTAS = range(10_001)
 
-# Answered by the package of judgments.
-free_assignments: Provider[[QuerySet[Membership]], None] = Provider(
-    "Who frees the assignments that leaving members never began?"
-)
+
+def free_assignments(members: QuerySet[Membership]) -> None:
+    """Delete the assignments that these departing members never began."""
+    Assignment.objects.filter(member__in=members, touched_at__isnull=True).delete()
 
 
 def add_member(

@@ -16,8 +16,6 @@ from django.http import Http404
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
 from base.lookup import first_or_404
-from base.prepared_queries import Built, prepared
-from base.raw_sql import all_rows, columns, first_row
 from base.users import User
 
 Person = User | AnonymousUser
@@ -34,21 +32,8 @@ def memberships_of(user: Person) -> MembershipQuerySet:
 
 def projects_of(user: Person) -> list[Membership]:
     """Return a person's active memberships, including archived projects, by name: one query."""
-    found = []
-    for member, project in all_rows(*_with_projects.sql(user=user_key(user)), Membership, Project):
-        member.project = project
-        found.append(member)
-    return found
-
-
-@prepared("user")
-def _with_projects(user: int) -> Built:
-    return (
-        Membership.objects.active()
-        .filter(user_id=user)
-        .select_related("project")
-        .order_by("project__name", "pk")
-    )
+    members = Membership.objects.active().filter(user_id=user_key(user))
+    return list(members.select_related("project").order_by("project__name", "pk"))
 
 
 def archived_projects(user: Person) -> MembershipQuerySet:
@@ -64,18 +49,10 @@ def archived_projects(user: Person) -> MembershipQuerySet:
 
 def member(user: Person, slug: str) -> Membership:
     """Return the person's membership of the project called `slug`, or raise Http404."""
-    sql = f"""
-        SELECT {columns(Membership, "m")}, {columns(Project, "p")}, {columns(User, "u")}
-        FROM annotate_membership m
-        JOIN annotate_project p ON p.id = m.project_id
-        JOIN {User._meta.db_table} u ON u.id = m.user_id
-        WHERE m.user_id = %(user)s AND p.slug = %(slug)s AND m.left_at IS NULL
-    """  # noqa: S608 (the columns of our own tables)
-    row = first_row(sql, {"user": user_key(user), "slug": slug}, Membership, Project, User)
-    if row is None:
+    members = Membership.objects.active().filter(user_id=user_key(user), project__slug=slug)
+    found = members.select_related("project", "user").first()
+    if found is None:
         raise Http404("You have no project with this name.")
-    found: Membership
-    found, found.project, found.user = row
     return found
 
 

@@ -13,17 +13,14 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db.models import QuerySet
 from django.utils.text import Truncator, capfirst
 
+from annotate.judgments.blindness import must_answer_first
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.models import AuditEvent, Membership
-from base.providers import Provider
 from base.users import User
 
 # The maximum length of a changed value on a page; the table has all of it.
 SHOWN = 120
 COLUMNS = ("uuid", "at", "who", "what", "about", "kind", "key", "words", "changes")
-
-# Answered by the package of judgments.
-is_blind: Provider[[Membership], bool] = Provider("Has a member judging or reviewing left?")
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def kinds(reader: Membership | None) -> dict[str, str]:
     A lead who still has to judge or review does not see kinds that reveal others' judgments.
     `reader`: None for an administrator.
     """
-    blind = reader is not None and is_blind(reader)
+    blind = reader is not None and must_answer_first(reader)
     return {
         key: str(kind.name)
         for key, kind in AUDIT_EVENTS.items()

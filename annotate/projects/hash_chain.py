@@ -25,7 +25,6 @@ from django.db import connection
 
 from annotate.projects.models import Link, Project
 from base import bulk
-from base.raw_sql import repeating_cursor
 
 # The namespace of the UUIDs made here. Any constant works, but it must never change.
 NAMESPACE = uuids.UUID("5b0d1f6e-3c52-4a0e-9a39-5f1f6f3f2d8b")
@@ -36,7 +35,7 @@ NOTHING = b"\0" * 32
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _COLUMNS = ("project_id", "chain", "number", "event", "kind", "name", "digest", "sum")
-# Up to so many rows are sent as one INSERT; more are sent in bulk.
+# More rows than this are sent in bulk, past the ORM.
 _FEW = 20
 
 Content = tuple[str | int | bool | None, ...]
@@ -178,14 +177,11 @@ def end_of(project: int | None, chain: uuids.UUID) -> End:
 def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
     names = ", ".join(_COLUMNS)
     marks = f"({', '.join(['%s'] * len(_COLUMNS))})"
-    with repeating_cursor() if len(rows) <= _FEW else connection.cursor() as cursor:
-        if len(rows) <= _FEW:
-            every = ", ".join([marks] * len(rows))
-            cursor.execute(
-                f"INSERT INTO annotate_link ({names}) VALUES {every}",  # noqa: S608 (our names)
-                [value for row in rows for value in row],
-            )
-        elif bulk.on_postgresql():
+    if len(rows) <= _FEW:
+        Link.objects.bulk_create(Link(**dict(zip(_COLUMNS, row, strict=True))) for row in rows)
+        return
+    with connection.cursor() as cursor:
+        if bulk.on_postgresql():
             with cursor.copy(f"COPY annotate_link ({names}) FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)

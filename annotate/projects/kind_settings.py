@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from django.db import transaction
 
+from annotate.judgments.grades import grades_in_use
+from annotate.pairs.longest_conditions import longest_conditions
 from annotate.projects import rules
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -72,13 +74,13 @@ def refusal_reason(project: Project, kind: ProjectKind) -> str:
     values = {grade.value for grade in kind.grades}
     if not kind.settings:
         return ""
-    if lost := sorted(rules.grades_in_use(project) - values):
+    if lost := sorted(grades_in_use(project) - values):
         return (
             f"Judges have given the grade {', '.join(map(str, lost))}, which {kind.name} does "
             "not have. Those judgments would have no grade, so the project keeps its kind."
         )
     counted = kind.settings.get("condition_rule") == Project.ConditionRule.COUNT_MET
-    longest = rules.longest_conditions(project) if counted else None
+    longest = longest_conditions(project) if counted else None
     if longest is not None and longest[0] > max(values):
         return (
             f"The narrative of {longest[1]} has {longest[0]} conditions; {kind.name} counts at "

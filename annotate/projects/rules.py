@@ -9,12 +9,13 @@ from typing import NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.judgments.grades import grades_in_use
+from annotate.pairs.longest_conditions import longest_conditions
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Grade, Membership, Project
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
-from base.providers import Provider
 
 
 class GradeRule(NamedTuple):
@@ -24,13 +25,6 @@ class GradeRule(NamedTuple):
     name: str
     sentence: str = ""
 
-
-# Data that the rules must not contradict. Answered by the packages of pairs and of judgments.
-grades_in_use: Provider[[Project], set[int]] = Provider("Which grades have been given?")
-is_judged: Provider[[Project], bool] = Provider("Has a project any judgments?")
-longest_conditions: Provider[[Project], tuple[int, str] | None] = Provider(
-    "How many conditions has the narrative with the most, and of which pair is it?"
-)
 
 _COUNT = Project.ConditionRule.COUNT_MET
 

@@ -11,7 +11,6 @@ from django.db.models.functions import Coalesce, Concat
 from annotate.judgments.in_force import in_pools
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
-from base.prepared_queries import Built, Prepared, prepared
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
@@ -65,58 +64,48 @@ LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
 def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:
     """Return the items that `member` could still check: fewer than two checks, none theirs."""
-    checks = Check.objects.current().filter(item=OuterRef("pk"))
-    both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
-    return _checkable_items(member, sample).filter(
-        ~both, ~Exists(checks.filter(checker__in=[member.pk]))
-    )
+    return _to_check([member], sample)
 
 
 def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any, Any]:
     """Return the unsettled items on which two others differ or that they could not judge."""
-    checks = Check.objects.current().filter(item=OuterRef("pk"))
-    return (
-        with_checks(_checkable_items(member, sample))
-        .filter(TO_SETTLE)
-        .exclude(Exists(checks.filter(checker__in=[member.pk])))
-    )
+    return _to_settle([member], sample)
 
 
 def count_to_check(members: Sequence[Membership]) -> dict[int, int]:
     """Return how many items each of these members of different projects could still check; 0 while
     a project is paused.
     """
-    counts = _count_by_member(
-        _count_to_check, [one for one in members if one.project.paused_at is None]
-    )
-    return {one.pk: counts.get(one.pk, 0) for one in members}
+    working = [one for one in members if one.project.paused_at is None]
+    return _count_by_member(_to_check(working, None), members)
 
 
 def count_to_settle(members: Sequence[Membership]) -> dict[int, int]:
     """Return how many items each of these members of different projects could settle."""
-    return _count_by_member(_count_to_settle, members)
+    return _count_by_member(_to_settle(members, None), members)
 
 
-def _count_by_member(query: Prepared, members: Sequence[Membership]) -> dict[int, int]:
-    counts = dict(
-        query.rows(member=[one.pk for one in members], project=[one.project_id for one in members])
+def _to_check(members: Sequence[Membership], sample: Sample | None) -> QuerySet[SampleItem]:
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
+    both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
+    return _checkable_items(members, sample).filter(
+        ~both, ~Exists(checks.filter(checker__in=members))
     )
-    return {one.pk: counts.get(one.project_id, 0) for one in members}
 
 
-@prepared("member", "project")
-def _count_to_check(member: int, project: int) -> Built:
-    return _count_by_project(to_check(Membership(pk=member, project_id=project)))
+def _to_settle(members: Sequence[Membership], sample: Sample | None) -> QuerySet[Any, Any]:
+    checks = Check.objects.current().filter(item=OuterRef("pk"))
+    return (
+        with_checks(_checkable_items(members, sample))
+        .filter(TO_SETTLE)
+        .exclude(Exists(checks.filter(checker__in=members)))
+    )
 
 
-@prepared("member", "project")
-def _count_to_settle(member: int, project: int) -> Built:
-    return _count_by_project(to_settle(Membership(pk=member, project_id=project)))
-
-
-def _count_by_project(items: QuerySet[Any, Any]) -> Built:
+def _count_by_member(items: QuerySet[Any, Any], members: Sequence[Membership]) -> dict[int, int]:
     found = SampleItem.objects.filter(pk__in=items.values("pk"))
-    return found.values_list("sample__project").annotate(n=Count("pk"))
+    counts = dict(found.values_list("sample__project").annotate(n=Count("pk")))
+    return {one.pk: counts.get(one.project_id, 0) for one in members}
 
 
 def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
@@ -166,12 +155,12 @@ def next_item(items: QuerySet[SampleItem], after: int | None) -> int | None:
     return rest.first()
 
 
-def _checkable_items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
+def _checkable_items(members: Sequence[Membership], sample: Sample | None) -> QuerySet[SampleItem]:
     # Removed pairs and candidates that were taken out are not checked.
     items = SampleItem.objects.filter(in_pools(), narrative__pair__removed_at__isnull=True)
     if sample is not None:
         return items.filter(sample=sample)
-    return items.filter(sample__project__in=[member.project_id])
+    return items.filter(sample__project__in=[one.project_id for one in members])
 
 
 class Progress(NamedTuple):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
-from audit.reviews.models import Decision, Review
+from audit.reviews.models import Decision
+from audit.reviews.passes import owes_no_review
 from base.natural_order import natural
 
 
@@ -96,10 +97,8 @@ def coverage(reader: Membership) -> Coverage:
         outcome=Decision.Outcome.REVISE,
         withdrawn_at__isnull=True,
     )
-    reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=reader)
-    held = reader.assignments.filter(task=Assignment.Task.REVIEW).values("pair_id")
-    unreviewed = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
-    hidden = list(unreviewed.values_list("pair__pk", flat=True))
+    owed = newest.filter(~owes_no_review(reader), pair__project=reader.project_id)
+    hidden = list(owed.values_list("pair__pk", flat=True))
     may_see = ~Q(pk__in=hidden)
     instructed = Narrative.objects.filter(pair=OuterRef("pk")).exclude(side=Narrative.Side.ORIGINAL)
     rows = (

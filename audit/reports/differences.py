@@ -15,19 +15,22 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q
 
 from annotate.judgments import revisions
+from annotate.judgments.answer_counts import (
+    AnswerPattern,
+    ConditionPattern,
+    DocumentClass,
+    counts_of,
+)
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.consensus import State, consensus
-from annotate.judgments.grade_patterns import GradePattern, patterns_of
+from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.judgments.tally import CHUNK, tallies
-from annotate.pairs.models import Assignment, Condition, Narrative
+from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
-from audit.reports.verdict_patterns import VerdictPattern, verdict_patterns
 from audit.reviews import rubrics
-from audit.reviews.models import Decision, Rating, Review
+from audit.reviews.models import Decision, Rating
+from audit.reviews.passes import owes_no_review
 
-# Answers to a condition as numbers, which the consensus rule takes.
-_ANSWERS = {answer: place for place, answer in enumerate(Verdict.Answer.values)}
 # How many entries of each list to show, those with most to settle first.
 TOP = 10
 
@@ -136,25 +139,26 @@ def differences(reader: Membership) -> Differences:
     return found
 
 
-def _patterns(reader: Membership) -> Iterator[tuple[int, GradePattern]]:
+def _patterns(reader: Membership) -> Iterator[tuple[int, AnswerPattern]]:
     """Yield the grades that people gave under each current narrative (by key).
 
     In pairs that the reader judges, this covers only documents that they have judged.
     """
     blind = blind_pairs(reader)
-    states = revisions.states_of_newest([reader.project_id])
-    found = patterns_of(one for one in states if one.pair not in blind)
-    for narrative, patterns in found.items():
-        for pattern in patterns:
+    states = revisions.states_of_newest([reader.project])
+    counts = counts_of(one for one in states if one.pair not in blind)
+    for narrative, counted in counts.items():
+        for pattern in counted.patterns:
             yield narrative, pattern
     if blind:
         for tally in tallies(
             Narrative.objects.in_force([reader.project_id]).filter(pair__in=blind), reader
         ):
             grades = tuple(sorted(tally.grades.elements()))
+            documents = DocumentClass(tally.prior, generated=False)
             yield (
                 tally.narrative,
-                GradePattern(tally.prior, grades, tally.settled, [tally.candidate]),
+                AnswerPattern(documents, grades, 0, tally.settled, [tally.candidate]),
             )
 
 
@@ -173,25 +177,25 @@ def _conditions(reader: Membership) -> list[Spot]:
         ).values_list("pk", "name", "number")
     }
     spots: dict[str, Spot] = {}
-    for condition, answers, decided, documents in _verdicts(reader) if names else ():
-        if len(answers) < 2 and decided is None:
+    for pattern in _verdicts(reader) if names else ():
+        if len(pattern.answers) < 2 and pattern.settled is None:
             continue
-        name = names[condition]
-        settled = None if decided is None else _ANSWERS[decided]
-        ranks = [_ANSWERS[answer] for answer in answers]
-        state = consensus(ranks, reader.project.consensus, settled).state
-        spots.setdefault(name, Spot(name, name)).add(state, documents)
+        name = names[pattern.condition]
+        state = pattern.state(reader.project.consensus)
+        spots.setdefault(name, Spot(name, name)).add(state, pattern.documents)
     return _sort_spots(spots.values())
 
 
-def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
+def _verdicts(reader: Membership) -> Iterator[ConditionPattern]:
     """Yield people's answers to each condition.
 
     In pairs that the reader judges, this covers only documents that they have judged.
     """
     blind = blind_pairs(reader)
-    states = revisions.states_of_newest([reader.project_id])
-    yield from verdict_patterns(one for one in states if one.pair not in blind)
+    states = revisions.states_of_newest([reader.project])
+    counts = counts_of(one for one in states if one.pair not in blind)
+    for counted in counts.values():
+        yield from counted.conditions
     if not blind:
         return
     narratives = Narrative.objects.in_force([reader.project_id]).filter(pair__in=blind).values("pk")
@@ -215,7 +219,7 @@ def _verdicts(reader: Membership) -> Iterator[VerdictPattern]:
     }
     for place, answers in groupby(rows.iterator(CHUNK), lambda row: row[:2]):
         pattern = tuple(answer for *_, answer in answers)
-        yield VerdictPattern(place[0], pattern, settled.get(place), 1)
+        yield ConditionPattern(place[0], pattern, settled.get(place), 1)
 
 
 def _criteria(reader: Membership) -> list[Spot]:
@@ -226,17 +230,7 @@ def _criteria(reader: Membership) -> list[Spot]:
         review__narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"),
         rejects__isnull=False,
     )
-    assignments = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
-    if assigned := list(assignments.values_list("pair_id", flat=True)):
-        own = Review.objects.submitted().filter(
-            narrative=OuterRef("review__narrative"), auditor=reader
-        )
-        # The author of a narrative cannot review it, even with an assignment.
-        rows = rows.filter(
-            ~Q(review__narrative__pair__in=assigned)
-            | Exists(own)
-            | Q(review__narrative__author=reader)
-        )
+    rows = rows.filter(owes_no_review(reader, narrative="review__narrative"))
     grouped = (
         rows.order_by()
         .values_list("criterion", "review__narrative_id")

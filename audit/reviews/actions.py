@@ -175,7 +175,7 @@ def _lock_assignment(narrative: Narrative, by: Membership) -> Assignment:
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused("Only the altered narrative is reviewed.")
     refuse_if_superseded(narrative, _CHANGED)
-    if narrative.author_id == by.pk:
+    if narrative.is_by(by):
         raise Refused("You wrote this narrative, so somebody else reviews it.")
     return assignment
 

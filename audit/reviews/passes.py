@@ -23,7 +23,6 @@ from audit.reviews.criteria import Criterion, Level, Rubric
 from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.pseudonyms import positions_of, pseudonym
 from audit.reviews.review_verdict import Verdict, straddles, verdict
-from base.prepared_queries import Built, prepared
 
 
 class Answer(NamedTuple):
@@ -293,8 +292,9 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     )
 
 
-def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
-    """Return the current altered narratives that wait for a lead's decision.
+def narratives_to_decide(*leads: Membership) -> QuerySet[Narrative]:
+    """Return the current altered narratives that wait for the decision of these leads of different
+    projects.
 
     Auditors reject them (`rejected_by_auditors`) or every wanted review is submitted; and this lead
     owes no review of them.
@@ -304,7 +304,7 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
     # A project that wants no reviews may still get some from a file.
     wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
-        Narrative.objects.in_force([member.project_id])
+        Narrative.objects.in_force([one.project_id for one in leads])
         .filter(
             side=Narrative.Side.ALTERED,
             # The filters below require at least one review. Starting from the reviews is faster
@@ -314,39 +314,31 @@ def narratives_to_decide(member: Membership) -> QuerySet[Narrative]:
         .annotate(submitted=Coalesce(Subquery(count), Value(0)))
         .filter(rejected_by_auditors() | Q(submitted__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
-        .filter(owes_no_review(member))
+        .filter(owes_no_review(*leads))
     )
 
 
-def owes_no_review(*members: Membership) -> Q:
-    """Return a filter for narratives of which none of these members of different projects owes a
-    review, so that they stay blind.
+def owes_no_review(*members: Membership, narrative: str = "") -> Q:
+    """Return a filter for rows whose narrative (at that path) none of these members of different
+    projects still has to review, so that they stay blind (`owes_review` is the same for one).
     """
-    keys = [member.pk for member in members]
+    path = f"{narrative}__" if narrative else ""
     owed = Assignment.objects.filter(
-        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member__in=keys
+        pair=OuterRef(f"{path}pair"), task=Assignment.Task.REVIEW, member__in=members
     )
-    own = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor__in=keys)
-    return ~Exists(owed) | Exists(own) | Q(author__in=keys)
+    own = Review.objects.submitted().filter(narrative=OuterRef(f"{path}pk"), auditor__in=members)
+    written = Narrative.objects.written_by(*members).filter(pk=OuterRef(f"{path}pk"))
+    return Q(~Exists(owed)) | Q(Exists(own)) | Q(Exists(written))
 
 
 def count_to_decide(leads: Sequence[Membership]) -> dict[int, int]:
     """Return how many narratives wait for the decision of each of these leads of different
     projects, by the key of the lead.
     """
-    counts = dict(
-        _count_to_decide.rows(
-            member=[one.pk for one in leads], project=[one.project_id for one in leads]
-        )
-    )
+    waiting = narratives_to_decide(*leads).order_by().values("pk")
+    rows = Narrative.objects.filter(pk__in=waiting).values_list("pair__project")
+    counts = dict(rows.annotate(n=Count("pk")))
     return {one.pk: counts.get(one.project_id, 0) for one in leads}
-
-
-@prepared("member", "project")
-def _count_to_decide(member: int, project: int) -> Built:
-    found = narratives_to_decide(Membership(pk=member, project_id=project)).order_by().values("pk")
-    counted = Narrative.objects.filter(pk__in=found).values_list("pair__project")
-    return counted.annotate(n=Count("pk"))
 
 
 def owes_review(who: Membership, narrative: Narrative) -> bool:

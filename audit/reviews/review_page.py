@@ -91,7 +91,7 @@ def review_rows(member: Membership, narratives: Sequence[Any]) -> list[ReviewRow
         reviews = passes.get(narrative.pk, [])
         mine = any(one.review.auditor_id == member.pk for one in reviews)
         # The verdict is visible after one's own review, and to leads who owe none.
-        owes = narrative.pair_id in held and not mine and narrative.author_id != member.pk
+        owes = narrative.pair_id in held and not mine and not narrative.is_by(member)
         sees = mine or (member.leads and not owes)
         rows.append(
             ReviewRow(

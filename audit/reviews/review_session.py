@@ -58,7 +58,7 @@ class ReviewSession:
     @property
     def closed(self) -> bool:
         """Whether the auditor cannot rate: they submitted the review, or wrote the narrative."""
-        return self.submitted is not None or self.task.narrative.author_id == self.task.member.pk
+        return self.submitted is not None or self.task.narrative.is_by(self.task.member)
 
     @property
     def rated(self) -> list[CriterionView]:

@@ -17,7 +17,7 @@ from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 from annotate.projects.models import Membership
 from audit.settling.disagreement_queries import build_source
 from audit.settling.kinds.frame import Reader, Source
-from audit.settling.open_counts import count_open, count_open_others, count_settled, open_answers
+from audit.settling.open_counts import count_open, open_answers
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, QueuePosition
 from audit.settling.queue_items import Item, read_items
 
@@ -106,16 +106,11 @@ class _OpenCounts:
         for state in states:
             if within is not None and state.narrative not in within:
                 continue
-            for name, distance, number, _since in answers.get(state.narrative, ()):
-                kind = Kind(name)
+            for kind, distance, number, _since in answers.get(state.narrative, ()):
                 self.counts[kind] += number
                 self._places[kind].append((-distance, state.narrative, number))
-        if filters.query is None:
-            self.counts.update({Kind(kind): n for kind, n in count_open_others(reader).items()})
-        else:
-            self.counts.update(
-                _count_kinds(reader, filters, leave_out=(Kind.JUDGMENT, Kind.VERDICT))
-            )
+        every = filters.replaced(kind=None)
+        self.counts.update(_count_kinds(reader, every, (Kind.JUDGMENT, Kind.VERDICT)))
 
     def narrow_reader(self, kind: Kind, after: QueuePosition | None, size: int) -> Reader:
         """Return the reader restricted to the narratives of the first `size` disagreements of a
@@ -154,8 +149,6 @@ def count_by_kind(by: Membership, filters: QueueFilter) -> dict[Kind, int]:
     if _is_cached(filters):
         known = _OpenCounts(reader, filters).counts
         return found | {kind: known[kind] for kind in filters.kinds}
-    if filters == QueueFilter(settled=True, order=filters.order):
-        return found | {Kind(kind): number for kind, number in count_settled(reader).items()}
     return found | _count_kinds(_narrow_reader(reader, filters), filters)
 
 

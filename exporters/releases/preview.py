@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
-from annotate.collection.models import Candidate
-from annotate.judgments.completion import sizes_of_pools
+from annotate.collection.shown_documents import shown_to_judges
+from annotate.judgments.completion import pool_sizes
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import rule_report, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope_of_any
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from annotate.topics.removal import QUERIES
@@ -196,13 +195,7 @@ def _why_left_out() -> tuple[tuple[str, str, str], ...]:
 
 def count_unjudged(project: Project, written: list[Pair]) -> int:
     """Return how many documents put before judges nobody has judged or settled, in these pairs."""
-    sizes = sizes_of_pools(
-        in_scope_of_any(project, Candidate.objects.filter(query__project=project))
-        .order_by()
-        .values_list("query_id", "made_for_id")
-        .annotate(n=Count("pk")),
-        {pair.pk: pair.query.pk for pair in written},
-    )
+    sizes = pool_sizes([project], {pair.pk: pair.query.pk for pair in written})
     judgments = judgments_in_force(project)
     judged = dict(
         judgments.order_by()
@@ -211,7 +204,9 @@ def count_unjudged(project: Project, written: list[Pair]) -> int:
     )
     settled_only = Adjudication.objects.current().filter(
         ~Exists(judgments.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
-        candidate__in=in_scope_of_any(project, Candidate.objects.filter(query__project=project)),
+        shown_to_judges(project, candidate="candidate__"),
+        candidate__query__project=project,
+        candidate__removed_at__isnull=True,
     )
     settled = dict(settled_only.order_by().values_list("narrative_id").annotate(n=Count("pk")))
     return sum(

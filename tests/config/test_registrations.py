@@ -2,62 +2,38 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from annotate.collection.intake import arrivals
-from annotate.collection.intake.load import after_load
 from annotate.models import RunLine
-from annotate.overview import progress
-from annotate.people import members
-from annotate.projects import audit_log_page, rules
 from base.providers import NotRegistered, Provider
-from tests import factories
-
-PROVIDERS: dict[str, Provider[..., Any]] = {
-    "grades in use": rules.grades_in_use,
-    "is judged": rules.is_judged,
-    "longest conditions": rules.longest_conditions,
-    "is blind": audit_log_page.is_blind,
-    "free assignments": members.free_assignments,
-    "after a load": after_load,
-    "reviews by member": progress.reviews_by_member,
-}
 
 
-@pytest.mark.parametrize("name", PROVIDERS)
-def test_every_provider_is_registered(name):
-    assert PROVIDERS[name].is_registered
+def providers() -> dict[str, Provider[..., Any]]:
+    """Return every provider of the product, by its module and name."""
+    return {
+        f"{name}.{attribute}": value
+        for name, module in list(sys.modules.items())
+        if name.split(".")[0] in {"annotate", "audit", "exporters", "keeping", "config"}
+        for attribute, value in vars(module).items()
+        if isinstance(value, Provider)
+    }
 
 
-@pytest.mark.django_db
-def test_the_audit_log_is_not_shown_unless_blindness_is_known(monkeypatch):
-    monkeypatch.setattr(audit_log_page, "is_blind", Provider("blind"))
+def test_every_provider_is_registered():
+    every = providers()
 
-    with pytest.raises(NotRegistered):
-        audit_log_page.kinds(factories.lead(factories.project()))
-
-
-@pytest.mark.django_db
-def test_rules_cannot_change_unless_used_grades_are_known(monkeypatch):
-    carla = factories.lead(factories.project())
-    monkeypatch.setattr(rules, "grades_in_use", Provider("grades"))
-    grades = [rules.GradeRule(0, "No"), rules.GradeRule(1, "Yes")]
-
-    with pytest.raises(NotRegistered):
-        rules.change_rules(changes={"relevant_from": 1}, grades=grades, by=carla)
+    assert "audit.settling.kinds.judgments.effects_on_measures" in every
+    assert [name for name, one in every.items() if not one.is_registered] == []
 
 
-@pytest.mark.django_db
-def test_members_cannot_leave_unless_their_assignments_are_freed(monkeypatch):
-    project = factories.project()
-    carla, ada = factories.lead(project), factories.member(project, "ada")
-    monkeypatch.setattr(members, "free_assignments", Provider("free"))
-
-    with pytest.raises(NotRegistered):
-        members.remove_member(member=ada, by=carla)
+def test_a_question_without_an_answer_raises():
+    with pytest.raises(NotRegistered, match="How many\\?"):
+        Provider("How many?")()
 
 
 def test_files_are_written_in_a_fixed_order_of_kinds():

@@ -205,6 +205,6 @@ def test_listing_judgments_takes_a_constant_number_of_queries(scene, django_asse
         factories.judgment(scene.narrative, candidate, scene.ada, 1)
     program.get(scene.at("judgments/"))
 
-    # The token with its person, the pair, the judgments, their verdicts.
-    with django_assert_num_queries(4):
+    # The token with its person, the pair, the membership, the judgments, their verdicts.
+    with django_assert_num_queries(5):
         assert len(program.get(scene.at("judgments/")).json()["results"]) == 3

@@ -319,7 +319,7 @@ def test_a_document_of_another_query_is_not_found(scene):
 def test_a_grade_takes_few_queries_up_to_its_redirect(scene, django_assert_max_num_queries):
     first, _ = scene.order()
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         scene.post("judgment", first, relevance=2)
 
 

@@ -411,7 +411,7 @@ def test_the_journal_saves_a_repeat_by_its_number(scene):
 def test_a_key_press_takes_as_many_queries_as_without_repeats(scene, django_assert_max_num_queries):
     number = scene.again()[0]
     url = scene.url(number, "judgment")
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         scene.client.post(url, {"narrative": scene.narrative.pk, "relevance": 1})
 
     assert Repeat.objects.current().count() == 1

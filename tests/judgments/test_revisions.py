@@ -338,8 +338,8 @@ def test_counts_are_cached_while_nothing_changes(scene, django_assert_num_querie
     completion.judging(scene.project)
     again = completion.judging(scene.project)
 
-    # The pairs, the sizes of their pools, and the revisions.
-    with django_assert_num_queries(3):
+    # The pairs, the sizes of their pools, their narratives, and the revisions.
+    with django_assert_num_queries(4):
         assert completion.judging(scene.project) == again
     assert again.answered == 2
 

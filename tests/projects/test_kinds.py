@@ -141,7 +141,7 @@ def test_a_kind_without_a_grade_in_use_is_refused_with_a_sentence():
 
 def test_a_narrative_with_too_many_conditions_prevents_a_change_of_kind(monkeypatch):
     project = made("own")
-    monkeypatch.setattr(rules.longest_conditions, "_answer", lambda project: (11, "q1"))
+    monkeypatch.setattr(kind_settings, "longest_conditions", lambda project: (11, "q1"))
 
     found = kind_settings.refusal_reason(project, KINDS["multiconir"])
 

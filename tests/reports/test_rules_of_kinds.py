@@ -217,5 +217,5 @@ def test_rules_of_labels_cost_the_same_however_many_pairs_there_are(django_asser
             1,
         )
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         rule_report(scene.carla)

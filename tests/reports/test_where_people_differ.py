@@ -325,7 +325,7 @@ def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
 def test_the_page_costs_the_same_however_much_differs(tides, client, django_assert_max_num_queries):
     client.force_login(tides.carla.user)
 
-    with django_assert_max_num_queries(24) as queries:
+    with django_assert_max_num_queries(25) as queries:
         client.get(tides.url)
 
     assert Narrative.objects.count() == 4

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.projects.models import Project
+from annotate.collection.shown_documents import shown_to_judges_sql
 from base import bulk
 
 
@@ -146,19 +146,13 @@ def mark_stale(intake: Intake) -> None:
             WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
             """  # noqa: S608 (our own statements)
         )
-    # The same rule as in annotate.pairs.pool, which this package must not import;
-    # tests/collection/test_reopened_assignments.py compares the two.
-    scope = intake.project.judge_scope
-    in_scope = {
-        Project.Scope.RELEVANT: (f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"),
-        Project.Scope.EXISTING: "AND c.made_for_id IS NULL",
-    }.get(Project.Scope(scope), "")
+    shown = shown_to_judges_sql(intake.project, "c")
     intake.run(
         f"""
         UPDATE annotate_assignment SET done_at = NULL
         WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
             SELECT p.id FROM stage_docs_changed x
-            JOIN annotate_candidate c ON c.document_id = x.id AND c.removed_at IS NULL {in_scope}
+            JOIN annotate_candidate c ON c.document_id = x.id AND c.removed_at IS NULL AND {shown}
             JOIN annotate_instructionpair p ON p.query_id = c.query_id
                 AND (c.made_for_id IS NULL OR c.made_for_id = p.id)
             WHERE x.version >= 2

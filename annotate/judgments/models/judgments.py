@@ -147,12 +147,12 @@ class Judgment(StoredGrade):
             models.Index(fields=["narrative", "annotator", "at"], name="judgment_history"),
             # When a member last judged on a page, and whether they have judgments from a file.
             models.Index(fields=["annotator", "source", "at"], name="judgment_last_of_person"),
-            # Disagreements: covers every column that the queue groups by, and the columns that
-            # SQLite reads for the condition.
+            # Counts of answers and the queue of disagreements: covers every column that they group
+            # or add up, and the columns that SQLite reads for the condition.
             models.Index(
                 fields=[
                     *("narrative", "candidate", "annotator", "relevance", "at"),
-                    *("ended_at", "text_replaced_at"),
+                    *("active_ms", "ended_at", "text_replaced_at"),
                 ],
                 name="judgment_differing",
                 condition=Q(ended_at__isnull=True, text_replaced_at__isnull=True),

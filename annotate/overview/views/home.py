@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -18,6 +17,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
+from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import assignments, blindness, completion, open_pairs, work_left
 from annotate.judgments.models import Flag, Judgment
 from annotate.overview.contributions import overviews
@@ -25,13 +25,11 @@ from annotate.overview.my_assignments import MyAssignment, my_assignments, read_
 from annotate.overview.notices import new_among, notices_in, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
-from annotate.pairs.pool import shown_to_judges
 from annotate.projects import access, schedule
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
-from base.prepared_queries import Built, prepared
 from jobs.status import worker_status
 
 # The number of projects on a page.
@@ -257,7 +255,7 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
     own = Narrative.objects.filter(pair=OuterRef("made_for"), pk__in=narratives)
     counts = (
         Candidate.objects.filter(query__in=[offer["next"].query for offer in judging])
-        .filter(shown_to_judges("query__project"), left)
+        .filter(shown_to_judges(*(offer["member"].project for offer in judging)), left)
         .filter(Q(made_for__isnull=True) | Exists(own))
         .values("query")
         .annotate(documents_left=Count("pk"))
@@ -273,22 +271,18 @@ def judged_today(members: Sequence[Membership]) -> dict[int, int]:
     It reads today's judgments only. Call `read_assignments` first.
     """
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    pairs = {member.pk: {one.pair_id for one in member.assignments.all()} for member in members}
+    pairs = {member.pk: {one.pair_id for one in work_left.held_by(member)} for member in members}
     found: Counter[int] = Counter()
-    for member, pair, number in _judged_since.rows(members=list(pairs), since=midnight):
-        found[member] += number if pair in pairs[member] else 0
-    return found
-
-
-@prepared("members", moments=["since"])
-def _judged_since(members: int, since: datetime) -> Built:
-    return (
+    rows = (
         Judgment.objects.current()
-        .filter(annotator__in=[members], source=Judgment.Source.PAGE, at__gte=since)
+        .filter(annotator__in=pairs, source=Judgment.Source.PAGE, at__gte=midnight)
         .order_by()
         .values_list("annotator_id", "narrative__pair_id")
         .annotate(n=Count("pk"))
     )
+    for member, pair, number in rows:
+        found[member] += number if pair in pairs[member] else 0
+    return found
 
 
 def confirmed(request: PageRequest) -> bool:

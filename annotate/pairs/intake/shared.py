@@ -116,7 +116,7 @@ def reopen_judging(intake: Intake, newest: int) -> None:
     # It is not recorded which existing candidates changed: any query of the file may have one.
     grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
     in_scope = pool_sql(intake.project, "c", "p.id")
-    intake.params |= {"newest": newest, "relevant_from": intake.project.relevant_from}
+    intake.params["newest"] = newest
     reopen_assignments(
         intake,
         f"""

@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotate.judgments.grades import is_judged
 from annotate.projects import access, rules
 from annotate.projects.actions import create_project
 from annotate.projects.forms.project import (
@@ -44,7 +45,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
     grades = member.project.grades.order_by("value").values("value", "name", "sentence")
     form = RulesForm(request.POST or None, instance=member.project)
     formset = GradeFormSet(request.POST or None, initial=list(grades), prefix="grades")
-    judged = rules.is_judged(member.project)
+    judged = is_judged(member.project)
     if request.method == "POST" and form.is_valid() and formset.is_valid():
         with refusal_in(form):
             rules.change_rules(changes=form.cleaned_data, grades=grade_rules(formset), by=member)

@@ -34,7 +34,7 @@ def check_source(
     rows = rows.filter(*(Exists(first_two.filter(relevance=grade)) for grade in filters.grades))
     if filters.settled:
         rows = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
-        return Source(Kind.CHECK, rows, ids)
+        return Source(Kind.CHECK, rows, ids, "item__sample__project")
     second = answers.filter(place=2)
     rows = rows.annotate(
         second=Subquery(second.values("relevance")[:1]),
@@ -62,7 +62,7 @@ def check_source(
         effect=Value(0),
         since=Greatest("at", "second_at"),
     )
-    return Source(Kind.CHECK, rows, ids)
+    return Source(Kind.CHECK, rows, ids, "item__sample__project")
 
 
 def _join_answers() -> Concat:

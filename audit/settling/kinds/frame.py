@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -15,19 +16,6 @@ from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Grade, Membership
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
-from base.prepared_queries import Built, prepared
-
-
-class ReaderFacts(NamedTuple):
-    """Facts that a Reader is given instead of reading them. A list may hold a single mark that
-    stands for a list (`base.prepared_queries`).
-    """
-
-    # The narratives that the Reader is restricted to; None: all of the project.
-    narratives: list[int] | None = None
-    anything_sent_back: bool = False
-    to_judge: Sequence[int] = ()
-    to_review: Sequence[int] = ()
 
 
 class Reader:
@@ -36,19 +24,11 @@ class Reader:
     `others`: the same person's memberships in other projects, to count in all of them at once.
     """
 
-    def __init__(
-        self, member: Membership, *others: Membership, facts: ReaderFacts | None = None
-    ) -> None:
+    def __init__(self, member: Membership, *others: Membership) -> None:
         self.member = member
         self.project = member.project
         self._members = [member, *others]
         self._narratives: list[int] | None = None
-        if facts is not None:
-            self._narratives = facts.narratives
-            self.machines = Membership.objects.filter(is_machine=True).values("pk")
-            self.anything_sent_back = facts.anything_sent_back
-            self._assignments = [(Assignment.Task.JUDGE.value, pair) for pair in facts.to_judge]
-            self._assignments += [(Assignment.Task.REVIEW.value, pair) for pair in facts.to_review]
 
     @property
     def members(self) -> list[int]:
@@ -61,14 +41,16 @@ class Reader:
         return [one.project_id for one in self._members]
 
     @cached_property
-    def machines(self) -> list[int] | QuerySet[Membership, Any]:
+    def machines(self) -> list[int]:
         """The keys of the projects' machines, whose answers never count as disagreement."""
-        return [machine for (machine,) in _machines.rows(project=self.projects)]
+        machines = Membership.objects.filter(project__in=self.projects, is_machine=True)
+        return list(machines.values_list("pk", flat=True))
 
     @cached_property
     def grades(self) -> list[int]:
         """The grades that judges may give."""
-        return [grade for (grade,) in _grades.rows(project=self.projects)]
+        grades = Grade.objects.filter(project__in=self.projects).order_by("value")
+        return list(grades.values_list("value", flat=True).distinct())
 
     @cached_property
     def anything_sent_back(self) -> bool:
@@ -78,7 +60,8 @@ class Reader:
     @cached_property
     def sent_back(self) -> set[int]:
         """The keys of the narratives with an open rejudge request."""
-        return {narrative for (narrative,) in _sent_back.rows(project=self.projects)}
+        requests = RejudgeRequest.objects.open().filter(by__project__in=self.projects)
+        return set(requests.values_list("judgment__narrative", flat=True))
 
     @cached_property
     def _assignments(self) -> list[tuple[str, int]]:
@@ -100,7 +83,23 @@ class Reader:
         """The keys of the pairs that the lead still has to review."""
         return [pair for task, pair in self._assignments if task == Assignment.Task.REVIEW]
 
-    def restricted_to(self, narratives: Sequence[int]) -> Reader:
+    def by_consensus(self, narratives: Sequence[int]) -> list[Reader]:
+        """Return the reader once for each rule of consensus of their projects, restricted to these
+        current narratives (keys).
+        """
+        if not narratives:
+            return []
+        members: dict[str, list[Membership]] = defaultdict(list)
+        for one in self._members:
+            members[one.project.consensus].append(one)
+        readers = []
+        for several in members.values():
+            projects = [one.project_id for one in several]
+            within = Narrative.objects.filter(pk__in=narratives, pair__project__in=projects)
+            readers.append(Reader(*several).restricted_to(within.values_list("pk", flat=True)))
+        return readers
+
+    def restricted_to(self, narratives: Iterable[int]) -> Reader:
         """Return a copy of the reader, restricted to these current narratives (keys)."""
         found = copy(self)
         found._narratives = list(narratives)
@@ -122,29 +121,14 @@ class Reader:
         return found if filters.query is None else found.filter(pair__query=filters.query)
 
 
-@prepared("project")
-def _machines(project: int) -> Built:
-    return Membership.objects.filter(project__in=[project], is_machine=True).values_list("pk")
-
-
-@prepared("project")
-def _grades(project: int) -> Built:
-    grades = Grade.objects.filter(project__in=[project])
-    return grades.order_by("value").values_list("value").distinct()
-
-
-@prepared("project")
-def _sent_back(project: int) -> Built:
-    found = RejudgeRequest.objects.open().filter(by__project__in=[project])
-    return found.values_list("judgment__narrative_id").distinct()
-
-
 @dataclass(frozen=True)
 class Source:
     """The rows of one kind, with `distance`, `effect` and `since`; `ids` are the columns of the
-    narrative and, if the kind has them, of the candidate and of the part.
+    narrative and, if the kind has them, of the candidate and of the part; `project` is that of the
+    project.
     """
 
     kind: Kind
     rows: QuerySet[Any, Any]
     ids: tuple[str, ...]
+    project: str

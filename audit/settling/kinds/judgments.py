@@ -41,7 +41,7 @@ def judgment_source(
     reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
 ) -> Source:
     """Return the source of grade disagreements, open or settled."""
-    ids = ("narrative_id", "candidate_id")
+    ids, project = ("narrative_id", "candidate_id"), "narrative__pair__project"
     narratives = reader.narratives(filters, only).values("pk")
     current = Judgment.objects.current().exclude(annotator__in=reader.machines)
     same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
@@ -57,7 +57,7 @@ def judgment_source(
             rows = rows.filter(Exists(answers.filter(relevant)), Exists(answers.filter(~relevant)))
         if only is not None:
             rows = rows.filter(candidate=only.candidate)
-        return Source(Kind.JUDGMENT, rows, ids)
+        return Source(Kind.JUDGMENT, rows, ids, project)
     rows = current.filter(in_pools(), narrative__in=narratives)
     if only is not None:
         rows = rows.filter(candidate=only.candidate)
@@ -100,7 +100,7 @@ def judgment_source(
             narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id")
         )
         effect = Coalesce(GroupSubquery(moved.values("effect")[:1]), Value(0))
-    return Source(Kind.JUDGMENT, grouped.annotate(effect=effect), ids)
+    return Source(Kind.JUDGMENT, grouped.annotate(effect=effect), ids, project)
 
 
 def _no_majority(grouped: Any, grades: list[int]) -> Any:

@@ -57,7 +57,7 @@ def review_source(
         effect=Value(0 if filters.order is Order.MEASURE else 2),
         since=Subquery(since[:1]),
     )
-    return Source(Kind.REVIEW, rows, ("pk",))
+    return Source(Kind.REVIEW, rows, ("pk",), "pair__project")
 
 
 def _on_same_criterion(ratings: QuerySet[Rating]) -> QuerySet[Rating]:

@@ -53,7 +53,8 @@ def verdict_source(
     # Met, can't tell, not met: the first and the last are two apart.
     wide = Q(**{f"{given[Verdict.Answer.MET]}__gt": 0, f"{given[Verdict.Answer.NOT_MET]}__gt": 0})
     distance = Case(When(wide, then=Value(2)), default=Value(1), output_field=IntegerField())
-    return Source(Kind.VERDICT, grouped.annotate(distance=distance, effect=Value(0)), ids)
+    rows = grouped.annotate(distance=distance, effect=Value(0))
+    return Source(Kind.VERDICT, rows, ids, "judgment__narrative__pair__project")
 
 
 def _settled(
@@ -75,7 +76,8 @@ def _settled(
     )
     if only is not None:
         rows = rows.filter(candidate=only.candidate)
-    return Source(Kind.VERDICT, rows, ("condition__narrative_id", "candidate_id", "condition_id"))
+    ids = ("condition__narrative_id", "candidate_id", "condition_id")
+    return Source(Kind.VERDICT, rows, ids, "condition__narrative__pair__project")
 
 
 def _match_condition(condition: str) -> Q:

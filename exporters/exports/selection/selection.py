@@ -16,11 +16,12 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from annotate.collection.models import Candidate, Query
+from annotate.collection.shown_documents import is_shown_to_judges
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
-from annotate.pairs.pool import WHOLE_POOL, in_pool_of
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
 from base.snapshot import read_once
@@ -334,17 +335,13 @@ def pooled_documents(
 def _pooled_documents(project: Project, pool: Iterable[_PoolRow]) -> Iterator[PooledDocument]:
     """Merge the rows of each candidate, which are consecutive, into one document."""
     rule = project.consensus
-    every = project.judge_scope in WHOLE_POOL
-    existing = project.judge_scope == Project.Scope.EXISTING
-    relevant_from = project.relevant_from
     for _, judgments in groupby(pool, key=attrgetter("candidate")):
         rows = list(judgments)
         row = rows[0]
         grades = tuple(sorted(row.grade for row in rows if row.grade is not None))
         # A document written for this instruction has no earlier relevance.
         prior = row.prior if row.made_for is None else None
-        in_scope = every or (prior is not None and prior >= relevant_from)
-        in_scope = in_scope and not (existing and row.made_for is not None)
+        in_scope = is_shown_to_judges(project, prior=prior, generated=row.made_for is not None)
         outcome = _cached_consensus(grades, rule, row.settled)
         yield PooledDocument(row.doc_id, row.document, prior, in_scope, grades, outcome)
 
