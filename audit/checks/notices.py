@@ -10,12 +10,12 @@ from django.urls import reverse
 from annotate.overview.notices import Notice
 from annotate.projects.models import Membership
 from audit.checks.models import Sample
-from audit.checks.queue import count_to_check
+from audit.checks.queue import waiting_to_check
 
 
 def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of labels that each member could check, dated by the newest sample."""
-    counts = count_to_check(members)
+    waiting = waiting_to_check(members)
     rows = Sample.objects.filter(project__in=[one.project_id for one in members]).order_by()
     drawn = dict(rows.values_list("project").annotate(at=Max("created_at")))
     return {
@@ -24,11 +24,11 @@ def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
                 member.project,
                 "to-check",
                 "Labels to check",
-                counts[member.pk],
+                waiting[member.pk].count,
                 max(member.joined_at, drawn[member.project_id]),
                 reverse("audit:checks", args=[member.project.slug]),
             )
         ]
         for member in members
-        if counts[member.pk]
+        if waiting[member.pk].count
     }

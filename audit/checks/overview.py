@@ -12,30 +12,32 @@ from annotate.overview.contributions import Contribution, Todo
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
-from audit.checks.queue import count_to_check, count_to_settle
+from audit.checks.queue import Waiting, waiting_to_check, waiting_to_settle
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
-    """Return how many labels each member could check or settle; leads settle in the queue of
-    disagreements instead. Two queries.
+    """Return how many labels each member could check or settle, and the way to the next one; leads
+    settle in the queue of disagreements instead. Two queries.
     """
-    to_check = count_to_check(members)
-    to_settle = count_to_settle([member for member in members if not member.leads])
+    to_check = waiting_to_check(members)
+    to_settle = waiting_to_settle([member for member in members if not member.leads])
     return {
-        member.pk: _contribution(member, to_check[member.pk], to_settle.get(member.pk, 0))
+        member.pk: _contribution(member, to_check[member.pk], to_settle.get(member.pk))
         for member in members
     }
 
 
-def _contribution(member: Membership, to_check: int, to_settle: int) -> Contribution:
-    todo: list[Todo] = []
-    if to_check or to_settle:
-        where = reverse("audit:checks", args=[member.project.slug])
-        todo = [
-            Todo("Labels to check", to_check, where),
-            Todo("Checked labels to settle", to_settle, where),
-        ]
-    return Contribution(tuple(todo), details=lambda: _count_sampled(member) if member.leads else {})
+def _contribution(member: Membership, to_check: Waiting, to_settle: Waiting | None) -> Contribution:
+    waiting = (
+        ("Labels to check", "audit:check", to_check),
+        ("Checked labels to settle", "audit:settlement", to_settle),
+    )
+    todo = tuple(
+        Todo(text, left.count, reverse(route, args=[left.first]))
+        for text, route, left in waiting
+        if left is not None and left.first is not None
+    )
+    return Contribution(todo, details=lambda: _count_sampled(member) if member.leads else {})
 
 
 def _count_sampled(member: Membership) -> dict[str, Any]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce, Concat
 
 from annotate.judgments.in_force import in_pools
@@ -72,17 +84,24 @@ def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any,
     return _to_settle([member], sample)
 
 
-def count_to_check(members: Sequence[Membership]) -> dict[int, int]:
-    """Return how many items each of these members of different projects could still check; 0 while
-    a project is paused.
+class Waiting(NamedTuple):
+    """How many items wait for a member, and the first of them."""
+
+    number: int
+    first: int | None
+
+
+def waiting_to_check(members: Sequence[Membership]) -> dict[int, Waiting]:
+    """Return the items that each of these members of different projects could still check; none
+    while a project is paused.
     """
     working = [one for one in members if one.project.paused_at is None]
-    return _count_by_member(_to_check(working, None), members)
+    return _waiting_by_member(_to_check(working, None), members)
 
 
-def count_to_settle(members: Sequence[Membership]) -> dict[int, int]:
-    """Return how many items each of these members of different projects could settle."""
-    return _count_by_member(_to_settle(members, None), members)
+def waiting_to_settle(members: Sequence[Membership]) -> dict[int, Waiting]:
+    """Return the items that each of these members of different projects could settle."""
+    return _waiting_by_member(_to_settle(members, None), members)
 
 
 def _to_check(members: Sequence[Membership], sample: Sample | None) -> QuerySet[SampleItem]:
@@ -102,10 +121,13 @@ def _to_settle(members: Sequence[Membership], sample: Sample | None) -> QuerySet
     )
 
 
-def _count_by_member(items: QuerySet[Any, Any], members: Sequence[Membership]) -> dict[int, int]:
-    found = SampleItem.objects.filter(pk__in=items.values("pk"))
-    counts = dict(found.values_list("sample__project").annotate(n=Count("pk")))
-    return {one.pk: counts.get(one.project_id, 0) for one in members}
+def _waiting_by_member(
+    items: QuerySet[Any, Any], members: Sequence[Membership]
+) -> dict[int, Waiting]:
+    found = SampleItem.objects.filter(pk__in=items.values("pk")).values_list("sample__project")
+    rows = found.annotate(n=Count("pk"), first=Min("pk"))
+    waiting = {project: Waiting(number, first) for project, number, first in rows}
+    return {one.pk: waiting.get(one.project_id, Waiting(0, None)) for one in members}
 
 
 def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:

@@ -53,7 +53,7 @@ def item(sample, doc_id):
 # --- on the home page -------------------------------------------------------------------------
 
 
-def test_the_home_page_lists_labels_to_check(scene, sample, client):
+def test_the_home_page_leads_to_the_next_label_to_check(scene, sample, client):
     sign_in(client, scene.ada)
 
     page = client.get(reverse("annotate:home"))
@@ -61,7 +61,17 @@ def test_the_home_page_lists_labels_to_check(scene, sample, client):
     home = page.content.decode()
     waiting = re.findall(r"<h3>([^<]*)</h3></div>\s*<p[^>]*>([^<]*) waiting</p>", home)
     assert waiting == [("Labels to check", "6")]
-    assert f'href="{url("checks", "tides")}"' in home
+    assert f'href="{url("check", sample.items.earliest("pk").pk)}"' in home
+
+
+def test_the_home_page_leads_past_the_labels_that_were_answered(scene, sample, client):
+    first, second = sample.items.order_by("pk")[:2]
+    check_as_relevant(first, scene.ada)
+    sign_in(client, scene.ada)
+
+    home = client.get(reverse("annotate:home")).content.decode()
+
+    assert f'href="{url("check", second.pk)}"' in home
 
 
 def test_the_list_of_samples_leads_to_the_next_label(scene, sample, client):

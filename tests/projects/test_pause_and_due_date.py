@@ -14,7 +14,7 @@ from annotate.judging.actions import judge
 from annotate.judgments import assignments, open_pairs
 from annotate.models import Assignment, AuditEvent, Judgment, Project
 from annotate.projects import schedule
-from audit.checks.queue import count_to_check
+from audit.checks.queue import waiting_to_check
 from base.errors import Refused
 from tests import factories
 
@@ -53,7 +53,7 @@ def test_a_paused_project_gives_out_no_task_and_offers_none(carla, ada):
         assignments.take(pair=pair, task=JUDGE, by=reloaded(ada))
     assert not open_pairs.is_any_open(task=JUDGE, by=reloaded(ada))
     assert open_pairs.count_free_assignments(pair, JUDGE, reloaded(ada)) == 0
-    assert count_to_check([reloaded(ada)]) == {ada.pk: 0}
+    assert waiting_to_check([reloaded(ada)]) == {ada.pk: (0, None)}
     assert not Assignment.objects.exists()
 
 

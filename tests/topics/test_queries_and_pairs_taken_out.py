@@ -12,7 +12,7 @@ from annotate.judgments import completion
 from annotate.models import AuditEvent, InstructionPair, Judgment, Query
 from annotate.rewriting import actions as rewriting
 from annotate.topics.removal import INSTRUCTIONS, QUERIES
-from audit.checks.queue import count_to_check
+from audit.checks.queue import waiting_to_check
 from audit.models import Sample, SampleItem
 from base.errors import Refused
 from exporters.exports.selection import selection
@@ -133,11 +133,11 @@ def test_labels_of_a_query_taken_out_are_not_checked(two):
     )
     candidate = two.q2.candidates.get()
     SampleItem.objects.create(sample=sample, narrative=narrative, candidate=candidate, claimed=1)
-    assert count_to_check([two.ada])[two.ada.pk] == 1
+    assert waiting_to_check([two.ada])[two.ada.pk].count == 1
 
     two.take_out(two.q2)
 
-    assert count_to_check([two.ada])[two.ada.pk] == 0
+    assert waiting_to_check([two.ada])[two.ada.pk].count == 0
 
 
 def test_the_rows_and_the_audit_log_record_who_and_why(two):
