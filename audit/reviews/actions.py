@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils import timezone
@@ -26,6 +27,7 @@ from base.errors import Refused, Stale, Unconfirmed, refuse_longer
 
 MAX_WORDS = 10_000
 
+RATED_AGAIN = "You have rated this criterion again. The newer answer counts."
 _CHANGED = "The narrative changed while you were reading. Read it again, then rate it."
 
 
@@ -49,6 +51,18 @@ def take_review(
     )
 
 
+class SentAnswer(NamedTuple):
+    """The identity of an answer that a page sends, perhaps late or again.
+
+    `made_at`: when it was given, by the sender's clock. `instead_of`: the UUID of the answer that
+    the sender saw, or None.
+    """
+
+    uuid: UUID
+    made_at: datetime
+    instead_of: UUID | None
+
+
 def save_rating(
     *,
     narrative: Narrative,
@@ -56,10 +70,32 @@ def save_rating(
     by: Membership,
     level: str | None = None,
     words: str | None = None,
+    sent: SentAnswer | None = None,
     now: datetime | None = None,
 ) -> Review:
-    """Save one answer in the draft of `by`; see `save_ratings`."""
-    return save_ratings(narrative=narrative, answers={criterion: (level, words)}, by=by, now=now)
+    """Save one answer in the draft of `by`; see `save_ratings`.
+
+    An answer that was `sent` before changes nothing. Refused: a newer answer stands, which the
+    sender did not see.
+    """
+    answers = {criterion: (level, words)}
+    if sent is None:
+        return save_ratings(narrative=narrative, answers=answers, by=by, now=now)
+    rows = Rating.objects.select_related("review").filter(
+        review__narrative=narrative, review__auditor=by, criterion=criterion
+    )
+    with transaction.atomic():
+        before = rows.first()
+        if before is not None and str(sent.uuid) in before.answered:
+            return before.review
+        _lock_assignment(narrative, by)
+        before = rows.first()
+        if before is not None and sent.made_at < before.made_at and sent.instead_of != before.uuid:
+            raise Refused(RATED_AGAIN)
+        review = save_ratings(narrative=narrative, answers=answers, by=by, now=now)
+        answered = [*(before.answered if before is not None else []), str(sent.uuid)]
+        rows.update(uuid=sent.uuid, made_at=sent.made_at, answered=answered)
+    return review
 
 
 def save_ratings(
@@ -93,6 +129,7 @@ def save_ratings(
             is_replaced = level is not None and levels.get(criterion, level) != level
             columns = _rating_columns(rubric, level, "" if is_replaced and words is None else words)
             if any(columns.values()):
+                columns |= {"uuid": uuid4(), "made_at": now}
                 Rating.objects.update_or_create(
                     review=review, criterion=criterion, defaults=columns
                 )

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from rest_framework import serializers
 
 from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
+from annotate.judging.forms import StatementUuidField
 from annotate.pairs import access
-from audit.reviews.actions import save_rating
+from audit.reviews.actions import RATED_AGAIN, SentAnswer, save_rating
 from audit.reviews.models import Rating
+from audit.reviews.review_session import STORED
 from base.api.resource import KeyField
 from base.errors import Refused
+
+
+class ShownAnswerField(StatementUuidField):
+    """The UUID of the answer that a page showed, from there or from the server."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        """Return the UUID, without what the page's script knows stored answers by."""
+        return super().to_internal_value(
+            data.removeprefix(STORED) if isinstance(data, str) else data
+        )
 
 
 class RatingEntry(JournalEntry):
@@ -25,11 +38,11 @@ class RatingEntry(JournalEntry):
     fields = FormFieldsField()  # type: ignore[assignment]
     # The level that is undone, and None for an answer. The entry then holds what stood before.
     undone = serializers.CharField(default=None, allow_null=True, allow_blank=True)
+    # The answer that the page showed, or None.
+    instead_of = ShownAnswerField(default=None, allow_null=True)
 
     def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
-        """Save it in the draft of `by`; the entry that arrives last wins, except that a newer
-        level is not undone.
-        """
+        """Save it in the draft of `by`, once; a newer level is neither replaced nor undone."""
         now = timezone.now()
         member, pair = by.pair(sent["pair"])
         narrative = access.narrative(pair, sent["narrative"])
@@ -41,13 +54,14 @@ class RatingEntry(JournalEntry):
         if undone is not None and mine.exclude(level__in=["", undone]).exists():
             if mine.filter(level=level).exists():
                 return SavedEntry(now)
-            raise Refused("You have rated this criterion again. The newer answer counts.")
+            raise Refused(RATED_AGAIN)
         save_rating(
             narrative=narrative,
             criterion=criterion,
             level=level,
             words=words,
             by=member,
+            sent=SentAnswer(sent["uuid"], sent["made_at"], sent["instead_of"]),
             now=now,
         )
         return SavedEntry(now)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Greatest
@@ -26,11 +27,12 @@ from audit.reviews.review_verdict import Verdict, straddles, verdict
 
 
 class Answer(NamedTuple):
-    """One auditor's answer to one criterion; `level` is None while not rated."""
+    """One auditor's answer to one criterion; `level` is None while not rated, `uuid` if unanswered."""
 
     criterion: Criterion
     level: Level | None
     words: str
+    uuid: UUID | None
 
 
 @dataclass(frozen=True)
@@ -410,6 +412,7 @@ def _answers(rubric: Rubric, given: dict[str, Rating]) -> list[Answer]:
                 criterion,
                 rubric.level(rating.level) if rating is not None else None,
                 rating.words if rating is not None else "",
+                rating.uuid if rating is not None else None,
             )
         )
     return answers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -13,6 +14,9 @@ from audit.reviews.access import ReviewTask
 from audit.reviews.criteria import Criterion, Level, Rubric
 from audit.reviews.models import Review
 from audit.reviews.passes import Answer, Pass, pass_of
+
+# Before the UUID of an answer that was on the server when the page was rendered.
+STORED = "stored-"
 
 
 @dataclass(frozen=True)
@@ -23,11 +27,12 @@ class CriterionView:
     criterion: Criterion
     level: Level | None
     words: str
+    stored: UUID | None
 
     @property
     def uuid(self) -> str:
         """The name of the stored rating for the page's script; it differs from every entry's."""
-        return f"stored-{self.number}"
+        return f"{STORED}{self.stored}"
 
     @property
     def answer_json(self) -> str:
@@ -114,6 +119,6 @@ def read_session(task: ReviewTask) -> ReviewSession:
     answers = {answer.criterion.key: answer for answer in mine.answers} if mine else {}
     views = []
     for number, criterion in enumerate(rubric.criteria, start=1):
-        answer = answers.get(criterion.key, Answer(criterion, None, ""))
+        answer = answers.get(criterion.key, Answer(criterion, None, "", None))
         views.append(CriterionView(number, *answer))
     return ReviewSession(task, mine, rubric, views)

@@ -144,6 +144,64 @@ def test_a_repeated_entry_changes_nothing_and_the_last_entry_wins(auditing, clie
     assert (rating.level, rating.words) == ("excellent", "Fine.")
 
 
+def test_an_old_entry_that_arrives_again_changes_nothing(auditing, client):
+    journal(auditing, client, 1, {"level": "poor", "words": "Vague."})
+    journal(auditing, client, 2, {"level": "excellent"})
+    before = Rating.objects.values().get()
+
+    assert journal(auditing, client, 1, {"level": "poor", "words": "Vague."})["state"] == "saved"
+
+    assert Rating.objects.values().get() == before
+    assert (before["level"], before["words"]) == ("excellent", "")
+
+
+def test_an_old_entry_arrives_again_after_the_review_was_submitted(auditing, client):
+    journal(auditing, client, 1, {"level": "poor", "words": "Vague."})
+    others = {key: given for key, given in levels().items() if key != KEY}
+    save_ratings(narrative=auditing.narrative, answers=others, by=auditing.dan)
+    submit_review(narrative=auditing.narrative, by=auditing.dan)
+
+    again = journal(auditing, client, 1, {"level": "poor", "words": "Vague."})
+
+    assert again["state"] == "saved"
+
+
+def at(minute):
+    return f"2026-11-21T12:{minute:02}:00+00:00"
+
+
+def test_an_older_entry_never_replaces_a_newer_one(auditing, client):
+    journal(auditing, client, 2, {"level": "excellent"}, made_at=at(30))
+
+    answer = journal(auditing, client, 1, {"level": "poor"}, made_at=at(10))
+
+    assert answer["state"] == "refused"
+    assert answer["sentence"] == "You have rated this criterion again. The newer answer counts."
+    assert Rating.objects.get().level == "excellent"
+
+
+def test_an_older_entry_never_replaces_what_the_form_saved(auditing, client):
+    rate(client, auditing, {**levels(), KEY: ("excellent", "")})
+
+    answer = journal(auditing, client, 1, {"level": "poor"}, made_at=at(10))
+
+    assert answer["state"] == "refused"
+    assert Rating.objects.get(criterion=KEY).level == "excellent"
+
+
+@pytest.mark.parametrize("prefix", ["", "stored-"], ids=["of the page", "of the server"])
+def test_an_entry_by_a_slow_clock_replaces_the_answer_that_its_page_showed(
+    auditing, client, prefix
+):
+    journal(auditing, client, 2, {"level": "excellent"}, made_at=at(30))
+    shown = f"{prefix}{Rating.objects.get().uuid}"
+
+    answer = journal(auditing, client, 3, {"level": "poor"}, made_at=at(10), instead_of=shown)
+
+    assert answer["state"] == "saved"
+    assert Rating.objects.get().level == "poor"
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
