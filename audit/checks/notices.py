@@ -24,11 +24,11 @@ def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
                 member.project,
                 "to-check",
                 "Labels to check",
-                waiting[member.pk].count,
+                waiting[member.pk].number,
                 max(member.joined_at, drawn[member.project_id]),
                 reverse("audit:checks", args=[member.project.slug]),
             )
         ]
         for member in members
-        if waiting[member.pk].count
+        if waiting[member.pk].number
     }

@@ -33,7 +33,7 @@ def _contribution(member: Membership, to_check: Waiting, to_settle: Waiting | No
         ("Checked labels to settle", "audit:settlement", to_settle),
     )
     todo = tuple(
-        Todo(text, left.count, reverse(route, args=[left.first]))
+        Todo(text, left.number, reverse(route, args=[left.first]))
         for text, route, left in waiting
         if left is not None and left.first is not None
     )

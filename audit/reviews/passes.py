@@ -27,7 +27,7 @@ from audit.reviews.review_verdict import Verdict, straddles, verdict
 
 
 class Answer(NamedTuple):
-    """One auditor's answer to one criterion; `level` is None while not rated, `uuid` if unanswered."""
+    """One auditor's answer to one criterion; `level` and `uuid` are None without one."""
 
     criterion: Criterion
     level: Level | None

@@ -103,7 +103,7 @@ def _rejecting_criteria(passes: list[Pass]) -> list[dict[str, Any]]:
     """Return the criteria on which some auditor rejects, with the rejecting answers."""
     found: dict[str, dict[str, Any]] = {}
     for one in passes:
-        for criterion, level, words in one.answers:
+        for criterion, level, words, _uuid in one.answers:
             if level is None or not level.rejects:
                 continue
             entry = found.setdefault(

@@ -133,11 +133,11 @@ def test_labels_of_a_query_taken_out_are_not_checked(two):
     )
     candidate = two.q2.candidates.get()
     SampleItem.objects.create(sample=sample, narrative=narrative, candidate=candidate, claimed=1)
-    assert waiting_to_check([two.ada])[two.ada.pk].count == 1
+    assert waiting_to_check([two.ada])[two.ada.pk].number == 1
 
     two.take_out(two.q2)
 
-    assert waiting_to_check([two.ada])[two.ada.pk].count == 0
+    assert waiting_to_check([two.ada])[two.ada.pk].number == 0
 
 
 def test_the_rows_and_the_audit_log_record_who_and_why(two):
