@@ -3,7 +3,7 @@
 // Ctrl+Enter in a form with `data-ctrl-enter` sends it; within an element with `data-ctrl-enter-of` it sends the named form.
 // Keys pressed before the page listens are replayed here afterwards (see held-keys.js).
 // Keys are ignored in a text field, during an input-method composition, with a modifier, and while repeating.
-// Where no element has Enter, `data-enter` says why it does nothing (on the work page).
+// Where no element has a key, `data-enter` and `data-no-key` say why it does nothing (on the work page).
 // `?` lists the keys that work on the page now, from the same elements: their `data-key-label` or text, in groups named by
 // `data-keys` around them, and Ctrl+Enter from a button with `aria-keyshortcuts` whose <kbd> shows it. The group with `data-keys-first` comes first, keys without a group come last.
 // Within rows (`data-row`) only the keys of the row with `data-current` work; in an open dialog, only its own.
@@ -27,27 +27,43 @@ function answers(element) {
   return !out && element.checkVisibility() && (!row || "current" in row.dataset);
 }
 
-// Signs by their places on a Latin keyboard, which are letters on other layouts.
+// Signs by their places on a Latin keyboard. Layouts without Latin letters have other signs or letters there.
 const SIGNS = { BracketLeft: "[", BracketRight: "]", Semicolon: ";", Quote: "'", Backquote: "`", Comma: ",", Period: ".", Slash: "/" };
 // Places of Latin letters where Greek and Hebrew layouts have these signs in place of a letter.
 const INSTEAD = { KeyQ: [";", "/"], KeyW: ["'"] };
+// Whether the letter that was typed last is not Latin: signs then go by place as well.
+let isByPlace = false;
+
+addEventListener("keydown", ({ key, code }) => {
+  if (/^\p{L}$/u.test(key) && code) isByPlace = !/^\p{Script=Latin}/u.test(key);
+}, true);
 
 // The key that a Latin keyboard has at the place of an event, if the event's own layout has no Latin letters; else undefined.
 export function latinKey({ key, code }) {
-  if (/^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u.test(key) && !INSTEAD[code]?.includes(key)) return undefined;
+  const isLatin = /^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u.test(key);
+  if (isLatin && !isByPlace && !INSTEAD[code]?.includes(key)) return undefined;
   return /^Key[A-Z]$/.test(code) ? code.at(-1).toLowerCase() : SIGNS[code];
 }
 
-// The keys that an event may mean, the most likely first. Letters are lower-case in the key map, whatever Caps Lock says;
-// digits also match by their place in the digit row, on layouts with other signs there, and letters by their place on layouts
-// without Latin letters.
+// The keys that an event may mean, the most likely first. Letters and signs go by their place on layouts without Latin letters:
+// a Hebrew one types "/" at the place of q. Letters are lower-case in the key map, whatever Caps Lock says; digits also match by
+// their place in the digit row, on layouts with other signs there.
 export function meant(event) {
-  const keys = [event.key];
+  const keys = event.shiftKey ? [event.key] : [latinKey(event), event.key];
   if (event.getModifierState("CapsLock") && !event.shiftKey) keys.push(event.key.toLowerCase());
   if (!event.shiftKey && /^Digit\d$/.test(event.code)) keys.push(event.code.at(-1));
-  if (!event.shiftKey) keys.push(latinKey(event));
   return keys;
 }
+
+// Says why a key does nothing on the work page: for Enter each time, for a letter or digit once.
+function explain({ key }) {
+  const { enter, noKey } = document.querySelector("[data-enter][data-at=document]")?.dataset ?? {};
+  if (key === "Enter" && enter) warn(enter);
+  if (!noKey || !/^[\p{L}\p{N}]$/u.test(key) || explained.has(key)) return;
+  explained.add(key);
+  warn(noKey.replace("{key}", key).replace(/\s+/g, " "));
+}
+const explained = new Set();
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.keyCode === 229 || event.repeat || event.defaultPrevented) return;
@@ -76,11 +92,7 @@ document.addEventListener("keydown", (event) => {
   }
   const elements = [...scope().querySelectorAll("[data-key]")].filter(answers);
   const pressed = meant(event).map((key) => elements.find((element) => keysOf(element).includes(key))).find(Boolean);
-  if (!pressed) {
-    const why = event.key === "Enter" && document.querySelector("[data-enter][data-at=document]")?.dataset.enter;
-    if (why) warn(why);
-    return;
-  }
+  if (!pressed) return explain(event);
   event.preventDefault();
   pressed.click();
   enterMenu(pressed.parentElement);

@@ -27,6 +27,7 @@ from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
 from audit.reviews.project_rubric import save_rubric
 from tests import factories
 from tests.browser.conftest import sign_in
+from tests.browser.test_keys import press_typed
 from tests.browser.waiting import document_on, hides, listens, saved, shows, until
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
@@ -62,6 +63,11 @@ class Work:
     def answer(self, page: Page) -> None:
         for key in self.keys:
             page.keyboard.press(key)
+
+    def tap(self, page: Page) -> None:
+        """Answer by touch."""
+        for key in self.keys:
+            page.locator(f"[data-key~='{key}']:visible").first.tap()
 
     def document_on(self, page: Page) -> str:
         return document_on(page)
@@ -279,7 +285,7 @@ TASKS = [Judging, Checking, Questions, Counting, Settling, *DECIDING, Reviewing]
 # The list has neither notes nor a card after its last row.
 EVERY_TASK = pytest.mark.parametrize("task", TASKS)
 AND_THE_LIST = pytest.mark.parametrize("task", [*TASKS, Listing])
-# The rating of a criterion is no row of its own, and is about no document.
+# A criterion is no document, whose text may be replaced.
 ON_DOCUMENTS = pytest.mark.parametrize("task", [*TASKS[:-1], Listing])
 BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling, *DECIDING, Reviewing])
 
@@ -348,7 +354,7 @@ def test_the_next_document_comes_at_once_though_the_server_takes_two_seconds(wor
     assert work.rows() == [(first, "")]
 
 
-@ON_DOCUMENTS
+@AND_THE_LIST
 def test_an_answer_that_arrives_again_after_its_undoing_changes_nothing(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
@@ -620,6 +626,86 @@ def test_the_ways_on_after_the_last_document_wait_for_the_network(
     with page.expect_navigation():
         page.context.set_offline(False)
     assert len(work.rows()) == len(DOCUMENTS)
+
+
+# What the keys of answers, of undo and of leaving type on layouts without Latin letters.
+LAYOUTS = {
+    "Russian": {"a": "ф", "s": "ы", "w": "ц", "z": "я", "q": "й"},
+    "Arabic": {"a": "ش", "s": "س", "w": "ص", "z": "ئ", "q": "ض", "1": "١", "2": "٢"},
+    "Hebrew": {"a": "ש", "s": "ד", "w": "'", "z": "ז", "q": "/"},
+}
+
+
+def press_on(page: Page, layout: str, key: str) -> None:
+    """Press a key at its place on another layout."""
+    if key == "Enter":
+        page.keyboard.press(key)
+    else:
+        place = f"Digit{key}" if key.isdigit() else f"Key{key.upper()}"
+        press_typed(page, LAYOUTS[layout].get(key, key), place)
+
+
+@AND_THE_LIST
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_keys_go_by_place_on_layouts_without_latin_letters(work, new_person, layout):
+    page = work.open(new_person)
+    first = work.document_on(page)
+
+    for key in work.keys:
+        press_on(page, layout, key)
+    work.hides(page, first)
+    saved(page)
+    assert work.rows() == [(first, "")]
+
+    press_on(page, layout, "z")
+    work.shows(page, first)
+    saved(page, "Taken back")
+    with page.expect_navigation():
+        press_on(page, layout, "q")
+    assert work.rows() == []
+
+
+@AND_THE_LIST
+def test_touch_alone_answers_takes_back_and_leaves(work, new_person, accessibility):
+    page = work.open(
+        new_person, has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800}
+    )
+    first = work.document_on(page)
+    # The arrows beside a document are signs on buttons.
+    signs = ":is([data-go], [data-step], [data-conditions-step]) kbd"
+    expect(page.locator(f"kbd:visible:not({signs})")).to_have_count(0)
+
+    work.tap(page)
+    work.hides(page, first)
+    saved(page)
+    assert work.rows() == [(first, "")]
+
+    page.locator("#undo").tap()
+    work.shows(page, first)
+    saved(page, "Taken back")
+    assert work.rows() == []
+    assert accessibility(page) == []
+    buttons = page.locator(":is(main, .judge__bar) button:visible:not(.visually-hidden)")
+    heights = buttons.evaluate_all("all => all.map((one) => one.getBoundingClientRect().height)")
+    assert min(heights) >= 44
+
+
+@pytest.mark.parametrize("task", [Questions, Counting])
+def test_a_key_that_does_nothing_says_why_once(work, new_person):
+    page = work.open(new_person)
+    notices = page.locator("[data-notices]")
+
+    page.keyboard.press("1")
+    expect(notices).to_contain_text("The key “1” does nothing here. Answer each")
+    expect(notices).to_contain_text("with a, s or d, then press Enter.")
+    page.keyboard.press("Escape")
+    work.answer(page)
+    saved(page)
+    expect(notices).to_be_empty()
+    page.keyboard.press("1")
+
+    page.keyboard.press("ArrowLeft")
+    expect(notices).to_be_empty()
 
 
 @AND_THE_LIST
