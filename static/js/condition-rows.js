@@ -34,8 +34,10 @@ export function conditionRows(strip, { changed, enter }) {
     if (!rows.some(open)) clearNotices(strip.dataset.unanswered, document.querySelector(".judge").dataset.enter);
     const here = rows.indexOf(row);
     const next = rows.findIndex((other, index) => index > here && open(other));
-    // With the arrow keys inside a row of radios the focus stays where it is.
-    if (!row.contains(document.activeElement)) go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here, !sentence);
+    // With the arrow keys inside a row of radios the focus stays where it is; a click or a tap leaves none there.
+    const isByArrows = row.querySelector(":focus-visible") !== null;
+    if (!isByArrows && row.contains(document.activeElement)) document.activeElement.blur();
+    if (!isByArrows) go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here, !sentence);
     if (sentence) spoken.textContent = sentence;
   });
 
