@@ -65,6 +65,21 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
+def test_at_800_pixels_each_row_takes_one_line(scene):
+    scene.page.set_viewport_size({"width": 800, "height": 700})
+    page = scene.open()
+    press(page, "2", "p")
+    page.get_by_label("What is wrong").fill("It is cut off.")
+    page.keyboard.press("Control+Enter")
+    saved(page)
+
+    rows = page.locator("[data-row]").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
+
+    assert len(rows) == 5
+    assert max(rows) < 40
+    assert page.evaluate("document.documentElement.scrollWidth") <= 800
+
+
 def test_one_key_per_row_judges_the_whole_list(scene):
     page = scene.open()
 

@@ -59,6 +59,21 @@ def press(page, key):
         page.keyboard.press(key)
 
 
+@pytest.mark.parametrize("width", [1280, 800])
+def test_the_auditors_of_a_review_have_columns_of_one_width(tides, new_person, width):
+    page = new_person("carla", viewport={"width": width, "height": 800})
+    page.goto("/projects/tides/disagreements/?kind=review")
+    with page.expect_navigation():
+        page.locator("main table a").first.click()
+
+    columns = page.locator(".contrasts thead th").evaluate_all(
+        "cells => cells.map((cell) => Math.round(cell.getBoundingClientRect().width))"
+    )
+
+    assert len(columns) == 3
+    assert columns[1] == columns[2]
+
+
 def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_person, accessibility):
     page = new_person("carla")
     page.goto("/projects/tides/disagreements/")
