@@ -43,7 +43,7 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
     carla = new_person("carla")
     carla.goto("/projects/tides/checks/")
     carla.get_by_role("link", name="New sample").click()
-    carla.get_by_label("Name").fill("Spot checks")
+    carla.get_by_label("Name", exact=True).fill("Spot checks")
     carla.get_by_label("Strata").select_option("category")
     carla.get_by_label("How many").fill("2")
     carla.get_by_role("button", name="Show the strata").click()
@@ -93,7 +93,7 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
 def test_an_accidental_press_is_undone_and_words_go_with_the_grade(tides, new_person):
     carla = new_person("carla")
     carla.goto("/projects/tides/checks/new/")
-    carla.get_by_label("Name").fill("Spot checks")
+    carla.get_by_label("Name", exact=True).fill("Spot checks")
     carla.get_by_label("How many").fill("4")
     carla.get_by_role("button", name="Draw the sample").click()
     page = new_person("ada")
@@ -121,7 +121,7 @@ def test_an_accidental_press_is_undone_and_words_go_with_the_grade(tides, new_pe
 def test_a_label_can_be_left_for_later(tides, new_person):
     carla = new_person("carla")
     carla.goto("/projects/tides/checks/new/")
-    carla.get_by_label("Name").fill("Spot checks")
+    carla.get_by_label("Name", exact=True).fill("Spot checks")
     carla.get_by_label("How many").fill("4")
     carla.get_by_role("button", name="Draw the sample").click()
     page = new_person("ada")
