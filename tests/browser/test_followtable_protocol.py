@@ -227,7 +227,7 @@ def test_from_generated_instructions_to_a_release(
 
     # Five tables of each instruction are drawn, and checked by two.
     carla.goto("/projects/tides/checks/new/")
-    carla.get_by_label("Name").fill("Five tables each")
+    carla.get_by_label("Name", exact=True).fill("Five tables each")
     carla.get_by_label("Strata").select_option("category")
     carla.get_by_label("How many").fill("5")
     carla.get_by_label("Of what").select_option("instruction")

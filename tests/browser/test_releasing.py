@@ -31,7 +31,7 @@ def tides(live_server):
 def release(page: Page, name: str) -> None:
     page.goto("/projects/tides/releases/")
     page.get_by_role("link", name="Make a release").click()
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label(re.compile("^I have read what is open")).check()
     page.get_by_role("button", name="Release it").click()
     # The page polls until the worker is done.
