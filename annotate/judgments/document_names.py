@@ -27,6 +27,10 @@ class Name:
     # None while the id is hidden.
     doc_id: str | None
 
+    def has(self, words: str) -> bool:
+        """Return whether the id that is shown, or the title, contains these words."""
+        return words in (self.doc_id or "") or words.casefold() in self.title.casefold()
+
 
 def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
     """Return the name of a project's document.

@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import F, Q, QuerySet, TextChoices
 
 from annotate.collection.models import Candidate
+from annotate.judgments.document_names import names_for
 from annotate.overview.progress import Statements, statements_of
 from annotate.projects.models import Membership
 from base.natural_order import natural
@@ -71,12 +72,15 @@ def find_candidates(
 ) -> QuerySet[Candidate]:
     """Return the candidates of one pool whose document has this id or these words in its title.
 
+    A document is found by what this member may see of it, never by an id that is hidden from them.
     `state`: only those; what others answered is told as `statements_of` tells it to this member.
     """
     if search:
-        pool = pool.filter(
+        matching = pool.filter(
             Q(document__doc_id__contains=search) | Q(document__title__icontains=search)
-        )
+        ).select_related("document")
+        names = names_for(member, matching)
+        pool = pool.filter(pk__in=[pk for pk, name in names.items() if name.has(search)])
     relevant = Q(prior_relevance__gte=member.project.relevant_from)
     if state == State.RELEVANT:
         return pool.filter(relevant)
@@ -102,10 +106,19 @@ def _in_state(statements: Sequence[Statements], state: State) -> Collection[int]
     return {row.candidate.pk for row in statements if row.outcome == "disputed"}
 
 
-def keys_in_order(pool: QuerySet[Candidate], sort: str) -> list[int]:
-    """Return the keys of candidates: by the ids of their documents, or the highest grade first."""
+def keys_in_order(member: Membership, pool: QuerySet[Candidate], sort: str) -> list[int]:
+    """Return the keys of candidates: by the ids of their documents, or the highest grade first.
+
+    Documents whose ids are hidden from this member come last, by their neutral names.
+    """
     if sort == Sort.PRIOR:
         highest_first = F("prior_relevance").desc(nulls_last=True)
         return list(pool.order_by(highest_first, "pk").values_list("pk", flat=True))
-    ids = pool.order_by("pk").values_list("pk", "document__doc_id")
-    return [pk for pk, _id in sorted(ids, key=lambda row: natural(row[1]))]
+    names = names_for(member, pool.select_related("document").order_by("pk"))
+    return [
+        pk
+        for pk, _name in sorted(
+            names.items(),
+            key=lambda row: (row[1].doc_id is None, natural(row[1].doc_id or row[1].label)),
+        )
+    ]

@@ -100,7 +100,7 @@ def _documents(member: Membership, words: str) -> list[Hit]:
     hits = []
     for candidate in candidates:
         name = names[candidate.pk]
-        if words in (name.doc_id or "") or words.casefold() in name.title.casefold():
+        if name.has(words):
             shown = name.doc_id or name.label
             url = _query_url(member, candidate.query_id, shown if member.leads else "")
             hits.append(

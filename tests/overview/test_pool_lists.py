@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.models import Flag
+from annotate.judgments import assignments
+from annotate.models import Assignment, Flag
+from base.natural_order import natural
 from tests import factories
 from tests.programs import Program
 
@@ -116,3 +118,50 @@ def test_programs_of_annotators_cannot_filter(pool, asked):
     path = f"projects/tides/queries/{pool.query.pk}/candidates/?{asked}"
 
     assert Program("ada").get(path).status_code == 403
+
+
+def judge_blind(pool):
+    assignments.take(
+        pair=pool.narrative.pair, task=Assignment.Task.JUDGE, by=pool.carla, become_blind=True
+    )
+
+
+def shown_names(client, pool, **asked):
+    page = client.get(pool.url, asked).context
+    names = [page["names"][row.candidate.pk] for row in page["candidates"]]
+    return [name.doc_id or name.label for name in names]
+
+
+@pytest.mark.parametrize("words", ["A2", "A1", "D"])
+def test_a_lead_who_has_yet_to_judge_does_not_find_hidden_ids(pool, words):
+    judge_blind(pool)
+
+    assert pool.ids(search=words) == []
+    assert pool.ids(search="south") == ["A2"]
+
+
+def test_a_lead_finds_the_id_of_a_document_that_they_judged(pool):
+    judge_blind(pool)
+    candidate = pool.query.candidates.get(document__doc_id="D")
+    factories.judgment(pool.narrative, candidate, pool.carla, 1)
+
+    assert pool.ids(search="D") == ["D"]
+
+
+def test_hidden_ids_do_not_decide_the_order_of_documents(pool, client):
+    judge_blind(pool)
+    candidate = pool.query.candidates.get(document__doc_id="D")
+    factories.judgment(pool.narrative, candidate, pool.carla, 1)
+
+    first, *others = shown_names(client, pool, sort="id")
+
+    assert first == "D"
+    assert others == sorted(others, key=natural)
+
+
+def test_programs_do_not_find_hidden_ids_either(pool):
+    judge_blind(pool)
+
+    path = f"projects/tides/queries/{pool.query.pk}/candidates/?search=A2"
+
+    assert Program("carla").get(path).json()["results"] == []

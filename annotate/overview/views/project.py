@@ -204,7 +204,7 @@ def _pool_page(
     )
     sort = form.value("sort")
     return (
-        page_in_order(pool, pool_lists.keys_in_order(pool, sort), asked)
+        page_in_order(pool, pool_lists.keys_in_order(member, pool, sort), asked)
         if sort
         else page_by_key(pool, asked)
     )
