@@ -23,6 +23,7 @@ from annotate.judgments.open_pairs import count_free_assignments, is_any_open
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts, sending_back
 from annotate.rewriting.desk import Desk, advice_context, changed_conditions, impact_context, is_key
@@ -360,6 +361,7 @@ def _render_page(
         "seen": json.dumps({desk.draft.place: desk.draft.turn} if desk.draft else {}),
         "place": str(uuid4()),
         "served": _current_values(desk) if desk.draft else None,
+        "has_reversed": has_reversed(desk.side, pair),
         "pieces": pieces,
         "before_pieces": before_pieces(pieces),
         "versions": list(versions.order_by("-version")),
@@ -381,3 +383,16 @@ def _render_page(
         **impact_context(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)
+
+
+def has_reversed(side: str, pair: InstructionPair) -> bool:
+    """Return whether a pair has a reversed narrative, or its kind of project asks for one.
+
+    A project without a method may have one for every pair.
+    """
+    kind = kind_of(pair.project.kind)
+    return (
+        kind.key == "own"
+        or Narrative.Side.REVERSED in (side, *kind.sides)
+        or pair.current(Narrative.Side.REVERSED) is not None
+    )

@@ -360,6 +360,24 @@ def test_there_is_no_advice_on_what_cannot_be_saved(pair, ada, client, text):
 # --- the reversed narrative -----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("kind", "has_tab"), [("followir", False), ("infosearch", True), ("own", True)]
+)
+def test_a_kind_without_reversed_narratives_has_no_tab_for_them(pair, ada, client, kind, has_tab):
+    pair.project.kind = kind
+    pair.project.save()
+
+    assert ("?side=reversed" in client.get(url(pair)).content.decode()) is has_tab
+
+
+def test_a_reversed_narrative_that_exists_has_its_tab_in_every_kind(pair, ada, client):
+    pair.project.kind = "followir"
+    pair.project.save()
+    factories.narrative(pair, "reversed", "At sea only.")
+
+    assert "?side=reversed" in client.get(url(pair)).content.decode()
+
+
 def test_a_reversed_narrative_has_versions_of_its_own(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
     address = url(pair) + "?side=reversed"
