@@ -35,7 +35,7 @@ class _Version(NamedTuple):
 def changes_since(project: Project, at: datetime) -> list[str]:
     """Describe what changed since a time: "1 narrative", "3 judgments"; empty: nothing.
 
-    An answer counts if it was given, replaced or withdrawn since. Answers that became stale because
+    An answer counts once if it was given, replaced or withdrawn since. Answers that became stale because
     a narrative has another version are a line of their own.
     """
     of_project = {"narrative__pair__project": project}
@@ -44,16 +44,22 @@ def changes_since(project: Project, at: datetime) -> list[str]:
         Q(at__gt=at) | Q(ended_at__gt=at) | Q(text_replaced_at__gt=at), **of_project
     )
     ended = Q(at__gt=at) | Q(withdrawn_at__gt=at)
-    settled = Adjudication.objects.filter(ended, **of_project).count()
-    settled += ConditionAdjudication.objects.filter(
+    grades = Adjudication.objects.filter(ended, **of_project)
+    verdicts = ConditionAdjudication.objects.filter(
         ended, condition__narrative__pair__project=project
-    ).count()
+    )
+    settled = grades.values("narrative", "candidate").distinct().count()
+    settled += verdicts.values("condition", "candidate").distinct().count()
     flags = Flag.objects.filter(Q(at__gt=at) | Q(ended_at__gt=at), **of_project)
     taken_out = Candidate.with_removed.filter(query__project=project, removed_at__gt=at).count()
     pairs = InstructionPair.objects.filter(project=project, removed_at__gt=at)
     counts = (
         (narratives, "narrative", "narratives"),
-        (judgments.count(), "judgment", "judgments"),
+        (
+            judgments.values("narrative", "candidate", "annotator").distinct().count(),
+            "judgment",
+            "judgments",
+        ),
         (settled, "settlement", "settlements"),
         (flags.count(), "flag", "flags"),
         (Decision.objects.filter(ended, **of_project).count(), "decision", "decisions"),

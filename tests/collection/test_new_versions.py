@@ -182,6 +182,21 @@ def test_claims_about_a_version_that_a_lead_went_back_to_are_not_about_an_older_
     assert not [note for note in report.notes if "an earlier version" in note]
 
 
+def test_versions_of_another_pair_or_project_make_no_claim_an_older_one(scene):
+    elsewhere = factories.pair(factories.query(factories.project("elsewhere"), "9"))
+    factories.narrative(elsewhere, text="Any.", version=7)
+    second = load(scene.project, "pairs-jsonl", answer({"doc_id": "A", "relevance": 1}))
+    file = jsonl(
+        {"type": "claim", "pair_id": "302", "rater": "gen-2", "doc_id": "D", "relevance": 1}
+    )
+
+    third = load(scene.project, "pairs-jsonl", file)
+
+    notes = second.notes + third.notes
+    assert not [note for note in notes if "an earlier version of the narrative" in note]
+    assert claims_of("302")["D"] == 1
+
+
 def test_claims_about_an_older_version_are_kept_there_and_announced(scene):
     load(scene.project, "pairs-jsonl", answer({"doc_id": "A", "relevance": 1}))
     first = scene.narratives["C1"].text
