@@ -187,8 +187,8 @@ def _check_sentences(
     sentences = []
     if claimed and not publication.claims:
         sentences.append(
-            f"{len(claimed):,} instruction pairs have claimed labels only. Publish claimed "
-            "labels below."
+            f"{len(claimed):,} instruction pairs have claimed labels only. The publication "
+            "settings leave claimed labels out."
         )
     elif not chosen:
         sentences.append("No instruction pair is judged yet, so no layout can be written.")

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from annotate.pairs.models import Narrative
 from exporters.exports.manifest import manifest
+from exporters.exports.selection import claimed
 from exporters.releases import contents
 
 # Values in place of a grade if the qrels have none.
@@ -13,14 +14,19 @@ DISPUTED, UNJUDGED, ABSENT = "disputed", "unjudged", ""
 
 
 # The file of grades under the narratives of each side, in the order in which changes are listed.
-# "before": the relevance with which documents were loaded.
+# "claimed-…": the labels that machines claim. "before": the relevance with which documents were
+# loaded.
 BEFORE = "before"
+
+
+CLAIMED = {side: f"claimed-{side.value}" for side in claimed.SIDES}
 
 
 QRELS = {
     Narrative.Side.ALTERED.value: "trec/qrels.changed.txt",
     Narrative.Side.REVERSED.value: "trec/qrels.reversed.txt",
     Narrative.Side.ORIGINAL.value: "trec/qrels.original.judged.txt",
+    **{under: f"trec/{claimed.file_name(side)}" for side, under in CLAIMED.items()},
     BEFORE: "trec/qrels.original.all.txt",
 }
 
@@ -49,7 +55,7 @@ COMPARED = {
     "pairs_claimed": "of them in the claimed qrels",
     "candidates": "documents in the pools",
     "prior_relevant": "relevant before",
-    "judged": "documents judged",
+    "judged": "documents judged, not settled",
     "settled": "documents settled by a lead",
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",

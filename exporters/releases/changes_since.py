@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
 from annotate.judgments.narrative_answers import describe_answers
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.projects.models import Guideline, Project
+from annotate.projects.models import Guideline, Membership, Project
+from audit.checks.models import Check
 from audit.reviews.models import Decision
+
+# One judgment, however often it was changed.
+_OF_JUDGMENT = ("narrative", "candidate", "annotator")
 
 
 class _Version(NamedTuple):
@@ -35,12 +39,12 @@ class _Version(NamedTuple):
 def changes_since(project: Project, at: datetime) -> list[str]:
     """Describe what changed since a time: "1 narrative", "3 judgments"; empty: nothing.
 
-    An answer counts once if it was given, replaced or withdrawn since. Answers that became stale because
-    a narrative has another version are a line of their own.
+    An answer counts once if it was given, replaced or withdrawn since. Answers that became stale
+    because a narrative has another version are a line of their own.
     """
     of_project = {"narrative__pair__project": project}
     replaced, narratives = _changed_narratives(project, at)
-    judgments = Judgment.objects.of_people().filter(
+    judgments = Judgment.objects.filter(
         Q(at__gt=at) | Q(ended_at__gt=at) | Q(text_replaced_at__gt=at), **of_project
     )
     ended = Q(at__gt=at) | Q(withdrawn_at__gt=at)
@@ -48,17 +52,27 @@ def changes_since(project: Project, at: datetime) -> list[str]:
     verdicts = ConditionAdjudication.objects.filter(
         ended, condition__narrative__pair__project=project
     )
-    settled = grades.values("narrative", "candidate").distinct().count()
-    settled += verdicts.values("condition", "candidate").distinct().count()
+    settled = _count(grades, "narrative", "candidate") + _count(verdicts, "condition", "candidate")
     flags = Flag.objects.filter(Q(at__gt=at) | Q(ended_at__gt=at), **of_project)
     taken_out = Candidate.with_removed.filter(query__project=project, removed_at__gt=at).count()
     pairs = InstructionPair.objects.filter(project=project, removed_at__gt=at)
     counts = (
         (narratives, "narrative", "narratives"),
+        (_count(judgments.of_people(), *_OF_JUDGMENT), "judgment", "judgments"),
         (
-            judgments.values("narrative", "candidate", "annotator").distinct().count(),
-            "judgment",
-            "judgments",
+            _count(judgments.filter(annotator__is_machine=True), *_OF_JUDGMENT),
+            "claimed label",
+            "claimed labels",
+        ),
+        (
+            Membership.objects.filter(project=project, claims_chosen_at__gt=at).count(),
+            "choice of whose claims count",
+            "choices of whose claims count",
+        ),
+        (
+            _count(Check.objects.filter(ended, item__sample__project=project), "item"),
+            "checked label",
+            "checked labels",
         ),
         (settled, "settlement", "settlements"),
         (flags.count(), "flag", "flags"),
@@ -75,6 +89,11 @@ def changes_since(project: Project, at: datetime) -> list[str]:
     if stale := describe_answers(replaced):
         sentences.append(f"stale by other narratives: {stale}")
     return sentences
+
+
+def _count(answers: QuerySet[Any], *about: str) -> int:
+    """Return about how many different things these answers are."""
+    return answers.values(*about).distinct().count()
 
 
 def _changed_narratives(project: Project, at: datetime) -> tuple[list[int], int]:

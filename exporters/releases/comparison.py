@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -16,10 +16,12 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from annotate.pairs.models import Narrative
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest.manifest import Manifest, Rule
+from exporters.exports.selection import selection
 from exporters.releases import contents, file_store
 from exporters.releases.changes import (
     ABSENT,
     BEFORE,
+    CLAIMED,
     COMPARED,
     EARLIER_NAMES,
     MANIFEST,
@@ -169,12 +171,12 @@ class Comparison:
     def _compared_pairs(self, under: str) -> dict[str, str]:
         """Return the pairs whose grades are compared, each with its query."""
         before, after = self._pairs
-        altered = under == Narrative.Side.ALTERED
         return {
             pair_id: facts["query_id"]
             for pair_id, facts in after.items()
             if pair_id in before
-            and not (altered and (facts["left_out"] or before[pair_id]["left_out"]))
+            and _has_grades(facts, under)
+            and _has_grades(before[pair_id], under)
         }
 
     def states(self, release: Release) -> defaultdict[str, Counter[str]]:
@@ -223,6 +225,16 @@ class Comparison:
 
     def _both(self, names: Iterable[str]) -> Iterator[tuple[Release, str]]:
         return ((release, name) for release in (self.before, self.after) for name in names)
+
+
+def _has_grades(facts: Mapping[str, Any], under: str) -> bool:
+    """Return whether a release has the grades of a pair in the file of a key of QRELS."""
+    if under == Narrative.Side.ALTERED:
+        return not facts["left_out"]
+    for side, of_claims in CLAIMED.items():
+        if under == of_claims:
+            return bool(facts.get("claimed_on", {}).get(side.value) == selection.CLAIMED)
+    return True
 
 
 def _differences(

@@ -31,7 +31,7 @@ from exporters.exports.manifest import manifest
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing
-from exporters.releases.changes import BEFORE, GradeChange, NarrativeChange, NarrativeText
+from exporters.releases.changes import BEFORE, CLAIMED, GradeChange, NarrativeChange, NarrativeText
 from exporters.releases.comparison import Comparison
 from exporters.releases.downloads import send_file
 from exporters.releases.forms import CompareForm, ReleaseForm
@@ -47,6 +47,7 @@ UNDER = {
     Narrative.Side.ALTERED.value: "altered",
     Narrative.Side.REVERSED.value: "reversed",
     Narrative.Side.ORIGINAL.value: "original",
+    **{under: f"claimed, {side.value}" for side, under in CLAIMED.items()},
     BEFORE: "earlier relevance",
 }
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judgments import assignments
 from annotate.judgments.claims import contradicted_labels, count_undecided
@@ -15,6 +16,7 @@ from audit.checks.machines import Effect, choose_machine, describe_labels, effec
 from audit.models import Sample
 from base.errors import Refused
 from exporters.exports import publishing
+from exporters.releases.changes_since import changes_since
 from exporters.releases.preview import preview
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw, original
@@ -220,6 +222,34 @@ def test_release_and_publication_say_before_that_labels_are_undecided(scene):
 
     assert WARNING not in preview(scene.carla).warnings
     assert WARNING not in publishing.preview(scene.project).checks
+
+
+def test_the_overview_names_undecided_labels_until_a_lead_chooses(scene, client):
+    client.force_login(scene.carla.user)
+    overview = reverse("annotate:project", args=[scene.project.slug])
+    where = reverse("audit:machines", args=[scene.project.slug])
+
+    before = client.get(overview).context["todo"]
+    choose_machine(machine=scene.second, by=scene.carla)
+    after = client.get(overview).context["todo"]
+
+    assert [(todo.count, todo.url) for todo in before if todo.url == where] == [(2, where)]
+    assert [todo for todo in after if todo.url == where] == []
+
+
+def test_claims_choices_and_checks_since_a_release_are_counted(scene):
+    at = timezone.now()
+    assert changes_since(scene.project, at) == []
+
+    factories.judgment(scene.narratives["S1"], scene.candidates["D"], scene.second, 1)
+    choose_machine(machine=scene.second, by=scene.carla)
+    check_label(draw(scene), "E", ada=1, ben=1)
+
+    assert changes_since(scene.project, at) == [
+        "1 claimed label",
+        "1 choice of whose claims count",
+        "1 checked label",
+    ]
 
 
 def test_the_checks_page_leads_to_the_choice(scene, client):

@@ -486,6 +486,18 @@ def test_a_release_holds_claimed_labels_and_comparisons_count_them(scene):
         (one.key, one.before, one.after) for one in compared.counts() if "claim" in one.key
     ] == [("pairs_claimed", 1, 2), ("claims", 2, 9), ("claims_corrected", 0, 1)]
     assert len(list(comparison.table(compared))) == 2
+
+
+def test_a_comparison_lists_the_claimed_labels_that_differ(scene):
+    first = make_release(scene, "v1.0")
+    check_label(sample_of(scene), "B", ada=0, ben=0)
+    second = make_release(scene, "v1.1")
+
+    differing = list(comparison.Comparison(first, second).grades())
+
+    assert [(one.under, *one[2:]) for one in differing] == [
+        ("claimed-altered", "301", "B", "1", "0")
+    ]
     assert contents.all_counts(contents.of(second))["claims_checked"] == 1
 
 
@@ -525,7 +537,8 @@ def test_the_publish_page_counts_pairs_with_claimed_labels_alone(scene):
         ("instruction pairs with claimed labels only", 0),
     ]
     assert kept_back.checks[0] == (
-        "2 instruction pairs have claimed labels only. Publish claimed labels below."
+        "2 instruction pairs have claimed labels only. The publication settings leave claimed "
+        "labels out."
     )
     assert dict(published.counts) == {
         "instruction pairs that people judged": 0,

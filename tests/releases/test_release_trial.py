@@ -133,6 +133,16 @@ def test_answers_given_and_withdrawn_since_are_counted(tides):
     assert changes_since(tides.project, at) == ["1 judgment", "1 settlement"]
 
 
+def test_an_answer_that_was_changed_is_counted_once(tides):
+    at = LATER + timedelta(days=1)
+    changed = tides.judge(
+        tides.narrative, tides.pool["B"], tides.dan, 1, superseded_at=at + timedelta(hours=1)
+    )
+    tides.judge(changed.narrative, changed.candidate, tides.dan, 0, at=at + timedelta(hours=1))
+
+    assert changes_since(tides.project, at) == ["1 judgment"]
+
+
 def test_the_overview_says_how_far_the_present_is_from_the_release(tides, carla, empty_storage):
     make_release(tides, "v1.0")
     address = reverse("annotate:project", args=["tides"])

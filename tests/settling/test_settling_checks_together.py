@@ -57,6 +57,15 @@ def scene(db):
     return made
 
 
+def test_a_list_of_labels_alone_leads_to_settling_them_together(scene, client):
+    client.force_login(scene.carla.user)
+
+    shown = client.get(reverse("audit:disagreements", args=[scene.project.slug])).context
+
+    assert shown["ticked_kind"] is Kind.CHECK
+    assert "kind=check" in shown["settle_many_url"]
+
+
 def settle(scene, rule, **more) -> int:
     choice = RuleChoice(rule, **more)
     token = preview_checks(scene.carla, OF_CHECKS, choice).token

@@ -14,6 +14,7 @@ from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
+from annotate.judgments.claims import count_undecided
 from annotate.judgments.completion import PairProgress
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
@@ -88,7 +89,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         steps=found,
         next_step=steps.next_step(found),
         kind=kind_of(member.project.kind),
-        todo=[*_begun(assignments), *added.todo],
+        todo=[*_begun(assignments), *added.todo, *_undecided(member)],
         rows=rows,
         shows_judging=_shows_judging(member.project, rows),
         people=people,
@@ -303,6 +304,13 @@ def _people(member: Membership) -> list[dict[str, Any]] | None:
         for person in people_progress(member.project)
         for review in (reviewed.get(person.member.pk),)
     ]
+
+
+def _undecided(member: Membership) -> list[Todo]:
+    """Return the choice of whose claims count, for a lead of a project where machines differ."""
+    undecided = count_undecided(member.project) if member.leads else 0
+    where = reverse("audit:machines", args=[member.project.slug])
+    return [Todo("Labels that machines claim differently", undecided, where)] if undecided else []
 
 
 def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:

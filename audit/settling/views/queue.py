@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -61,9 +62,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         )
     }
     is_open = not filters.settled and not filters.waiting
-    # What can be settled together: documents, or labels where only they are listed.
-    settled_together = {None: Kind.JUDGMENT, Kind.JUDGMENT: Kind.JUDGMENT, Kind.CHECK: Kind.CHECK}
-    ticked_kind = settled_together.get(filters.kind) if is_open else None
+    ticked_kind = _settled_together(filters.kind, listed.counts) if is_open else None
     return project_page(
         request,
         "settling/disagreements.html",
@@ -95,7 +94,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         all_url=add_filter(here, {"state": asked.get("state", "")}),
         settle_many_url=add_filter(
             reverse("audit:settling_many", args=[slug]),
-            {**asked, "kind": Kind.CHECK if filters.kind is Kind.CHECK else "", "state": ""},
+            {**asked, "kind": Kind.CHECK if ticked_kind is Kind.CHECK else "", "state": ""},
         )
         if ticked_kind and listed.counts[ticked_kind]
         else "",
@@ -110,6 +109,13 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         words=f"{len(listed.items)} of {listed.total:,} shown",
         assigned=bool(open_assignments(member, *BLIND_TASKS)),
     )
+
+
+def _settled_together(kind: Kind | None, counts: Mapping[Kind, int]) -> Kind | None:
+    """Return what can be settled together in a list: documents, or labels where none is listed."""
+    if kind is None:
+        return Kind.JUDGMENT if counts[Kind.JUDGMENT] else Kind.CHECK
+    return kind if kind in (Kind.JUDGMENT, Kind.CHECK) else None
 
 
 @require_GET

@@ -137,7 +137,7 @@ GROUPS = {
 COUNTS = [key for group in GROUPS.values() for key in group]
 # The most important counts, with descriptions that need no heading.
 FIGURES = {
-    "judged": "documents judged",
+    "judged": "documents judged, not settled",
     "settled": "documents settled by a lead",
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
