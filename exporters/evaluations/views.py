@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -124,15 +125,14 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
     results, project = found.results, found.project
     names = [one["name"] for one in results["systems"]]
     others = [name for name in names if name != results["baseline"]]
-    system = _choose(request.GET.get("system", ""), names, (others or names or [""])[0])
+    by_query = results["by_query"].get("p-mrr", {})
+    # A system with an original and a changed run says most.
+    followed = [name for name in others if _has_values(by_query.get(name, {}))]
+    system = _choose(request.GET.get("system", ""), names, (followed or others or names or [""])[0])
     keys = [one["key"] for one in results["measures"]]
     # Where no document loses its relevance, the first measure has no values.
     with_values = [
-        key
-        for key in keys
-        if any(
-            value is not None for value in results["by_query"].get(key, {}).get(system, {}).values()
-        )
+        key for key in keys if _has_values(results["by_query"].get(key, {}).get(system, {}))
     ]
     measure = _choose(request.GET.get("measure", ""), keys, (with_values or keys or [""])[0])
     found_moves: list[Any] = next(
@@ -157,9 +157,8 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         "measures": [(one["key"], one["name"]) for one in results["measures"]],
         "bars": page.query_bars(project, results, measure, system),
         "against": against,
-        "histogram": page.histogram(
-            project, results["by_query"].get("p-mrr", {}).get(system, {}).items()
-        ),
+        "histogram": page.histogram(project, by_query.get(system, {}).items()),
+        "has_p_mrr": _has_values(by_query.get(system, {})),
         "moves": page.moves(project, found_moves),
         "moves_in_all": len(found_moves),
         "deciding": results.get("deciding"),
@@ -184,6 +183,11 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         ],
         "json_url": _table_url(found, "results", "json"),
     }
+
+
+def _has_values(by_topic: Mapping[str, float | None]) -> bool:
+    """Return whether a measure is defined for any topic."""
+    return any(value is not None for value in by_topic.values())
 
 
 def _bars_caption(measure: str, system: str, against: str) -> str:

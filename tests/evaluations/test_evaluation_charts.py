@@ -80,3 +80,25 @@ def test_an_unknown_chart_is_not_found(leading, client):
     found = make_evaluation(leading)
 
     assert client.get(file_url(found, "pie.svg")).status_code == 404
+
+
+def test_a_system_without_a_p_mrr_has_a_sentence_in_place_of_an_empty_chart(leading, client):
+    found = make_evaluation(leading)
+    values = found.results["by_query"]["p-mrr"]["good"]
+    assert client.get(found.get_absolute_url()).context["has_p_mrr"]
+    found.results["by_query"]["p-mrr"]["good"] = dict.fromkeys(values)
+    found.save()
+
+    page = client.get(found.get_absolute_url(), {"system": "good"})
+
+    assert not page.context["has_p_mrr"]
+    assert "This needs an original and a changed run" in page.content.decode()
+
+
+def test_the_charts_begin_with_a_system_that_has_a_p_mrr(leading, client):
+    found = make_evaluation(leading, baseline="")
+    values = found.results["by_query"]["p-mrr"]
+    values["still"] = dict.fromkeys(values["still"])
+    found.save()
+
+    assert client.get(found.get_absolute_url()).context["system"] == "good"
