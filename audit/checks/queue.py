@@ -59,6 +59,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         answered=count(),
         unsure=count(cannot_judge=True),
         unjudgeable=Exists(checks.filter(place=Check.SETTLES, cannot_judge=True)),
+        stratify=F("sample__stratify"),
     ).annotate(
         outcome=Case(
             When(third__isnull=False, then=F("third")),
@@ -148,13 +149,16 @@ def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
 
 def hide_open_checks(labels: Sequence[Any]) -> Sequence[Any]:
     """Hide from leads, who check too, what could influence them: the two answers to a label until
-    both are given, and its claims until it is checked. `labels` come from `with_checks`.
+    both are given; its claims, and a stratum that is named after them, until it is checked.
+    `labels` come from `with_checks`.
     """
     for label in labels:
         if label.answered < 2:
             label.first = label.second = None
         if label.outcome is None:
             label.claimed = label.claimed_topic = label.claimed_constraint = None
+            if label.stratify == Sample.Stratify.LABEL:
+                label.stratum = ""
     return labels
 
 

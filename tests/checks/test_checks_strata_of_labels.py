@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
+from audit.checks import actions
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.sampled_claims import plan
 from audit.models import Sample
@@ -15,6 +19,7 @@ from base.sampling import draw as draw_names
 from base.sampling import place
 from tests import factories
 from tests.checks.checking import claimed_scene, draw
+from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
@@ -94,6 +99,31 @@ def test_a_size_per_stratum_draws_as_many_of_each_label(scene):
     assert sorted(sample.items.values_list("stratum", flat=True)) == (
         ["complies"] * 3 + ["off topic"] * 3 + ["violates"] * 3
     )
+
+
+def test_a_stratum_named_after_claims_is_hidden_until_the_label_is_checked(scene, client):
+    sample = draw(scene, stratify="label", per="stratum", size=1)
+    checked = sample.items.get(stratum="complies")
+    client.force_login(scene.carla.user)
+
+    def strata_of_labels():
+        table = client.get(reverse("audit:sample_labels", args=[sample.pk])).getvalue().decode()
+        rows = (
+            Program("carla", "read", "lead").get(f"samples/{sample.pk}/labels/").json()["results"]
+        )
+        page = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
+        return (
+            sorted(row["stratum"] for row in csv.DictReader(io.StringIO(table))),
+            sorted(row["stratum"] for row in rows),
+            re.findall(r"<td><bdi>(complies|violates|off topic)</bdi></td>", page),
+        )
+
+    before = strata_of_labels()
+    for checker in (scene.ada, scene.ben):
+        actions.check(item=checked, questions={"topic": "yes", "constraint": "yes"}, by=checker)
+
+    assert before == (["", "", ""], ["", "", ""], [])
+    assert strata_of_labels() == (["", "", "complies"], ["", "", "complies"], ["complies"])
 
 
 def test_labels_cannot_be_strata_of_condition_counts(scene):
