@@ -136,7 +136,7 @@ def test_answers_given_and_withdrawn_since_are_counted(tides):
 def test_an_answer_that_was_changed_is_counted_once(tides):
     at = LATER + timedelta(days=1)
     changed = tides.judge(
-        tides.narrative, tides.pool["B"], tides.dan, 1, superseded_at=at + timedelta(hours=1)
+        tides.narrative, tides.pool["B"], tides.dan, 1, ended_at=at + timedelta(hours=1)
     )
     tides.judge(changed.narrative, changed.candidate, tides.dan, 0, at=at + timedelta(hours=1))
 
