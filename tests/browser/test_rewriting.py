@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Draft, Narrative
+from annotate.models import Assignment, Draft, Narrative, Project
 from annotate.rewriting import actions as rewriting
 from tests import factories
 
@@ -100,18 +100,18 @@ def test_ticks_survive_and_give_the_estimate(carla, new_person, address):
 
 def test_ticks_count_also_while_the_list_shows_something_else(carla):
     carla.get_by_role("checkbox", name="Plant 1").check()
-    carla.get_by_role("searchbox").fill("plant 2")
+    carla.get_by_role("searchbox", name="Title or id").fill("plant 2")
     expect(carla.get_by_role("checkbox")).to_have_count(1)
     carla.get_by_role("checkbox", name="Plant 2").check()
 
     expect(carla.locator("p.goal")).to_contain_text("2 of 4 would drop out")
-    carla.get_by_role("searchbox").fill("")
+    carla.get_by_role("searchbox", name="Title or id").fill("")
     expect(carla.get_by_role("checkbox")).to_have_count(4)
     expect(carla.get_by_role("checkbox", checked=True)).to_have_count(2)
 
 
 def test_documents_are_found_by_their_text_on_request(carla):
-    carla.get_by_role("searchbox").fill("barrage 3")
+    carla.get_by_role("searchbox", name="Title or id").fill("barrage 3")
     expect(carla.get_by_role("checkbox")).to_have_count(0)
 
     carla.get_by_role("button", name="Find in the texts").click()
@@ -122,9 +122,9 @@ def test_documents_are_found_by_their_text_on_request(carla):
 
 
 def test_enter_in_the_search_finds_in_the_texts(carla):
-    carla.get_by_role("searchbox").fill("barrage 3")
+    carla.get_by_role("searchbox", name="Title or id").fill("barrage 3")
     expect(carla.get_by_role("checkbox")).to_have_count(0)
-    carla.get_by_role("searchbox").press("Enter")
+    carla.get_by_role("searchbox", name="Title or id").press("Enter")
 
     expect(carla.get_by_role("checkbox")).to_have_count(1)
     expect(carla.get_by_text("in its title, id or text")).to_be_visible()
@@ -345,6 +345,8 @@ def test_a_draft_can_be_discarded(carla):
 
 
 def test_the_reversed_side_has_its_own_draft(carla):
+    Project.objects.update(kind="own")
+    carla.reload()
     words(carla).fill("At sea, in use.")
     saved(carla)
     carla.get_by_role("link", name="Reversed").click()
