@@ -41,14 +41,14 @@ class Checking(NamedTuple):
 
 def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
     """Return the person's membership and a sample of that project, or raise Http404."""
-    found = first_or_404(
+    sample = first_or_404(
         Sample.objects.select_related("project", "rater", "created_by").filter(
             pk=min(pk, raw_sql.LARGEST_KEY)
         ),
         NO_SAMPLE,
     )
     with access.not_found_as(NO_SAMPLE):
-        return access.member(user, found.project.slug), found
+        return access.member(user, sample.project.slug), sample
 
 
 def label(pk: int) -> SampleItem:
@@ -63,13 +63,13 @@ def label(pk: int) -> SampleItem:
 
 def items_of(project: Project, keys: Sequence[int]) -> list[SampleItem]:
     """Return labels of a project with what `label` reads, in the order of `keys`."""
-    found = SampleItem.objects.filter(sample__project=project).select_related(*_READ)
-    by_key = found.in_bulk([key for key in keys if key <= raw_sql.LARGEST_KEY])
+    items = SampleItem.objects.filter(sample__project=project).select_related(*_READ)
+    by_key = items.in_bulk([key for key in keys if key <= raw_sql.LARGEST_KEY])
     return [by_key[key] for key in keys if key in by_key]
 
 
 def item(user: Person, pk: int) -> Checking:
     """Return a claimed label of a project of the person, or raise Http404."""
-    found = label(pk)
+    item = label(pk)
     with access.not_found_as(NO_LABEL):
-        return Checking(access.member(user, found.sample.project.slug), found)
+        return Checking(access.member(user, item.sample.project.slug), item)

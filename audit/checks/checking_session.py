@@ -42,7 +42,7 @@ class CheckingSession:
             for check in self.answers.values()
             if check.at > since and check.reason_read_at is None
         ]
-        return [check.item_id for check in sorted(undoable, key=lambda one: (one.at, one.pk))]
+        return [check.item_id for check in sorted(undoable, key=lambda check: (check.at, check.pk))]
 
     @property
     def last(self) -> Check | None:

@@ -170,16 +170,18 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         # Narratives that people judge belong to the frame even without a claim.
         judged = set(judged_narratives(project).values_list("pk", flat=True))
         judged |= {claim.narrative.pk for claim in claims}
-        narratives = [one for one in by_key.values() if one.pk in judged]
+        narratives = [narrative for narrative in by_key.values() if narrative.pk in judged]
     if selection.side:
         claims = [claim for claim in claims if claim.narrative.side == selection.side]
-        narratives = [one for one in narratives if one.side == selection.side]
+        narratives = [narrative for narrative in narratives if narrative.side == selection.side]
     if selection.asks == Sample.Asks.COUNT:
         claims, narratives = _with_condition_counts(claims, narratives)
     if selection.asks == Sample.Asks.QUESTIONS:
         # An original narrative sets no constraint.
-        claims = [one for one in claims if one.narrative.side != Narrative.Side.ORIGINAL]
-        narratives = [one for one in narratives if one.side != Narrative.Side.ORIGINAL]
+        claims = [claim for claim in claims if claim.narrative.side != Narrative.Side.ORIGINAL]
+        narratives = [
+            narrative for narrative in narratives if narrative.side != Narrative.Side.ORIGINAL
+        ]
     if selection.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
     why_empty = (
@@ -188,8 +190,8 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         else {}
     )
     with_text, without = _divide_by_text(project, claims)
-    known = {claim.narrative.name for claim in with_text}
-    for name in {claim.narrative.name for claim in without} - known:
+    names_with_text = {claim.narrative.name for claim in with_text}
+    for name in {claim.narrative.name for claim in without} - names_with_text:
         why_empty[name] = "its documents have no text"
     return Frame(with_text, narratives, selection.side, why_empty, len(without))
 
@@ -244,7 +246,7 @@ def _with_condition_counts(
 ) -> tuple[list[Claim], list[ClaimNarrative]]:
     """Return the claims and narratives with conditions, with the claimed number met."""
     sizes = dict(
-        Condition.objects.filter(narrative__in={one.pk for one in narratives})
+        Condition.objects.filter(narrative__in={narrative.pk for narrative in narratives})
         .order_by()
         .values_list("narrative")
         .annotate(n=Count("pk"))
@@ -266,16 +268,16 @@ def _with_condition_counts(
         )
         if number is not None:
             kept.append(claim._replace(relevance=number))
-    return kept, [one for one in narratives if one.pk in sizes]
+    return kept, [narrative for narrative in narratives if narrative.pk in sizes]
 
 
 def _verdicts_on(narratives: Iterable[int]) -> dict[int | None, list[str]]:
     """Return machines' current verdicts on the conditions of these narratives, by judgment."""
     answers: dict[int | None, list[str]] = defaultdict(list)
-    found = Verdict.objects.current().filter(
+    verdicts = Verdict.objects.current().filter(
         condition__narrative__in=list(narratives), judgment__annotator__is_machine=True
     )
-    for judgment, answer in found.values_list("judgment", "answer"):
+    for judgment, answer in verdicts.values_list("judgment", "answer"):
         answers[judgment].append(answer)
     return answers
 
@@ -300,8 +302,8 @@ def _original_narratives(project: Project) -> list[ClaimNarrative]:
     """Return the current original narrative of each query, from its first pair that has one."""
     originals = Narrative.objects.in_force([project.pk]).filter(side=Narrative.Side.ORIGINAL)
     of_query: dict[int, ClaimNarrative] = {}
-    for one in _load_narratives(originals).values():
-        of_query.setdefault(one.query, one)
+    for narrative in _load_narratives(originals).values():
+        of_query.setdefault(narrative.query, narrative)
     return list(of_query.values())
 
 
@@ -311,11 +313,11 @@ def _claims_of_qrels(
     """Return earlier relevances under the original narratives; only those from `least` on, if it is
     not None.
     """
-    of_query = {one.query: one for one in narratives}
-    found = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
+    of_query = {narrative.query: narrative for narrative in narratives}
+    candidates = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
     if least is not None:
-        found = found.filter(prior_relevance__gte=least)
-    rows: Iterable[Any] = found.values_list(
+        candidates = candidates.filter(prior_relevance__gte=least)
+    rows: Iterable[Any] = candidates.values_list(
         "pk", "query", "document", "document__doc_id", "prior_relevance"
     )
     return [
@@ -330,16 +332,16 @@ def _claims_of_never_relevant(
 ) -> list[Claim]:
     """Return earlier non-relevant documents under each altered narrative of their query."""
     of_query: dict[int, list[ClaimNarrative]] = defaultdict(list)
-    for one in narratives:
-        of_query[one.query].append(one)
+    for narrative in narratives:
+        of_query[narrative.query].append(narrative)
     rows: Iterable[Any] = Candidate.objects.filter(
         query__in=of_query, prior_relevance__lt=project.relevant_from
     ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance", "made_for")
     return [
-        _claim(project, one, candidate, document, doc_id, relevance, prior=relevance)
+        _claim(project, narrative, candidate, document, doc_id, relevance, prior=relevance)
         for candidate, query, document, doc_id, relevance, made_for in rows
-        for one in of_query[query]
-        if made_for in (None, one.pair)
+        for narrative in of_query[query]
+        if made_for in (None, narrative.pair)
     ]
 
 
@@ -399,13 +401,13 @@ def _why_unclaimed(
 ) -> dict[str, str]:
     """Return why narratives have no claim, by their names; at most one query."""
     claimed = {claim.narrative.pk for claim in claims}
-    empty = [one for one in narratives if one.pk not in claimed]
+    empty = [narrative for narrative in narratives if narrative.pk not in claimed]
     if not empty:
         return {}
     judgments = Judgment.objects.current().filter(
         annotator__project=project,
         annotator__is_machine=True,
-        narrative__pair__in={one.pair for one in empty},
+        narrative__pair__in={narrative.pair for narrative in empty},
     )
     if rater is not None:
         judgments = judgments.filter(annotator=rater)
@@ -413,14 +415,14 @@ def _why_unclaimed(
     current = {narrative for narrative, _pair, _side in rows}
     of_pairs = {(pair, side) for _narrative, pair, side in rows}
 
-    def why(one: ClaimNarrative) -> str:
-        if one.pk in current:
+    def why(narrative: ClaimNarrative) -> str:
+        if narrative.pk in current:
             return "its labels are undecided, or not what this sample asks for"
-        if (one.pair, one.side) in of_pairs:
+        if (narrative.pair, narrative.side) in of_pairs:
             return "labels were claimed under an earlier version only"
         return "no label is claimed"
 
-    return {one.name: why(one) for one in empty}
+    return {narrative.name: why(narrative) for narrative in empty}
 
 
 def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]) -> list[Claim]:
@@ -443,8 +445,8 @@ def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]
         .values_list("narrative", "candidate", "relevance")
     }
     claims = []
-    for (narrative, candidate), given in grades.items():
-        outcome = consensus(given, project.consensus, decided.get((narrative, candidate)))
+    for (narrative, candidate), people_grades in grades.items():
+        outcome = consensus(people_grades, project.consensus, decided.get((narrative, candidate)))
         if outcome.relevance is not None:
             document, doc_id, prior = documents[candidate]
             claims.append(

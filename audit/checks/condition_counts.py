@@ -53,7 +53,7 @@ def error_matrix(sample: Sample, outcomes: Iterable[tuple[int, int | None]]) -> 
     conditions = Condition.objects.filter(narrative__in=sample.items.values("narrative"))
     most = max(conditions.aggregate(most=Max("number"))["most"] or 0, *map(max, met), 0)
     numbers = list(range(most + 1))
-    rows = [MatrixRow(one, [met[one, other] for other in numbers]) for one in numbers]
+    rows = [MatrixRow(row, [met[row, other] for other in numbers]) for row in numbers]
     return ErrorMatrix(numbers, rows)
 
 
@@ -94,9 +94,9 @@ def broken_conditions_of(item: SampleItem) -> BrokenConditions | None:
 
 def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:
     """Return the conditions that the machine says are not met, where it gave verdicts."""
-    found: dict[tuple[int, int], list[int]] = defaultdict(list)
+    broken_by_label: dict[tuple[int, int], list[int]] = defaultdict(list)
     if sample.rater_id is None:
-        return found
+        return broken_by_label
     rows: Iterable[Any] = (
         Verdict.objects.current()
         .filter(
@@ -107,10 +107,10 @@ def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, 
         .values_list("judgment__narrative", "judgment__candidate", "condition__number", "answer")
     )
     for narrative, candidate, number, answer in rows.order_by("condition__number"):  # type: ignore[attr-defined]
-        broken = found[narrative, candidate]
+        broken = broken_by_label[narrative, candidate]
         if answer == Verdict.Answer.NOT_MET:
             broken.append(number)
-    return found
+    return broken_by_label
 
 
 def _counted_as_broken(items: Sequence[int]) -> dict[int, list[int]]:
@@ -122,15 +122,17 @@ def _counted_as_broken(items: Sequence[int]) -> dict[int, list[int]]:
         broken_by_item[item][place] = frozenset(broken)
     agreed = {}
     for item, places in broken_by_item.items():
-        one, *others = [places[Check.SETTLES]] if Check.SETTLES in places else places.values()
-        if all(other == one for other in others):
-            agreed[item] = one
+        first, *others = [places[Check.SETTLES]] if Check.SETTLES in places else places.values()
+        if all(other == first for other in others):
+            agreed[item] = first
     numbers = dict(
         Condition.objects.filter(pk__in=frozenset().union(*agreed.values())).values_list(
             "pk", "number"
         )
     )
-    return {item: sorted(numbers[one] for one in broken) for item, broken in agreed.items()}
+    return {
+        item: sorted(numbers[condition] for condition in broken) for item, broken in agreed.items()
+    }
 
 
 HEADER = (
@@ -176,7 +178,7 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
 
 def _reply_columns(item: Any, answers: Sequence[QuestionReplies]) -> list[str]:
     """Return for each question the first answer, the second, and the outcome."""
-    by_place = {one.place: one.replies for one in answers} if item.answered == 2 else {}
+    by_place = {answer.place: answer.replies for answer in answers} if item.answered == 2 else {}
     outcome = answers[-1].replies if answers and item.outcome is not None else {}
     every = (by_place.get(1, {}), by_place.get(2, {}), outcome)
     return [replies.get(question, "") for question in Question.values for replies in every]
@@ -195,5 +197,5 @@ def _label_columns(item: Any, conditions: int, broken: BrokenConditions) -> list
         item.stratum,
         str(conditions or ""),
         *("" if value is None else str(value) for value in values),
-        *("" if one is None else " ".join(map(str, one)) or "none" for one in broken),
+        *("" if numbers is None else " ".join(map(str, numbers)) or "none" for numbers in broken),
     ]

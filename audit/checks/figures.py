@@ -238,7 +238,8 @@ def _count_errors(
         more_grade=more_needed(grade, len(checked), bound=bound),
         frame=frame,
         questions={
-            one.value: question_rate(one, labels, bound, decided) for one in sample_questions
+            question.value: question_rate(question, labels, bound, decided)
+            for question in sample_questions
         },
     )
 
@@ -256,6 +257,6 @@ def _weight_rates(sample: Sample, strata: Sequence[Rates]) -> WeightedRates | No
     if all(items * drawn[0][1] == drawn[0][0] * frame for items, frame in drawn):
         return None
     return WeightedRates(
-        stratified([Stratum(one.status.count, one.status.of, one.frame) for one in strata]),
-        stratified([Stratum(one.grade.count, one.grade.of, one.frame) for one in strata]),
+        stratified([Stratum(rates.status.count, rates.status.of, rates.frame) for rates in strata]),
+        stratified([Stratum(rates.grade.count, rates.grade.of, rates.frame) for rates in strata]),
     )

@@ -27,8 +27,8 @@ MAX_SEED = 2**53 - 1
 _MACHINE = "machine-"
 # In the field "Strata"; a changed label of the model would need a migration.
 _STRATA = [
-    (one.value, "None: all labels together" if one == Sample.Stratify.NONE else one.label)
-    for one in Sample.Stratify
+    (choice.value, "None: all labels together" if choice == Sample.Stratify.NONE else choice.label)
+    for choice in Sample.Stratify
 ]
 
 
@@ -60,11 +60,13 @@ class _ClaimsForm(forms.Form):
         self._project = member.project
         if not has_modes(member.project):
             del self.fields["modes"]
-        self._machines = {f"{_MACHINE}{one.pk}": one for one in _machines_with_judgments(member)}
+        self._machines = {
+            f"{_MACHINE}{machine.pk}": machine for machine in _machines_with_judgments(member)
+        }
         claims = self.fields["claims"]
         assert isinstance(claims, forms.ChoiceField)
         claims.choices = [
-            *((key, f"Judgments of {one.name}") for key, one in self._machines.items()),
+            *((key, f"Judgments of {machine.name}") for key, machine in self._machines.items()),
             *(
                 (source.value, source.words)
                 for source in Sample.Source
@@ -75,9 +77,9 @@ class _ClaimsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Add an empty list of modes if the project has only one mode."""
-        given = super().clean() or self.cleaned_data
-        given.setdefault("modes", [])
-        return given
+        cleaned = super().clean() or self.cleaned_data
+        cleaned.setdefault("modes", [])
+        return cleaned
 
     def selection(self) -> ClaimSelection:
         """Return the claims that the valid form asks for."""
@@ -177,12 +179,12 @@ class SampleForm(_NamedForm, _ClaimsForm):
 
     def clean(self) -> dict[str, Any]:
         """Refuse a question that these labels cannot answer."""
-        given = super().clean() or self.cleaned_data
+        cleaned = super().clean() or self.cleaned_data
         if not self.errors and (
-            unfit := why_unfit(self._project, self.selection(), given["stratify"])
+            unfit := why_unfit(self._project, self.selection(), cleaned["stratify"])
         ):
             self.add_error("asks", unfit)
-        return given
+        return cleaned
 
     def choices(self) -> dict[str, Any]:
         """Return the keyword arguments of `sampled_claims.plan`; the form must be valid."""
@@ -240,14 +242,14 @@ class SuspectsForm(_ClaimsForm):
 
     def clean(self) -> dict[str, Any]:
         """Refuse a number of missing runs that is larger than the number of chosen runs."""
-        given = super().clean() or self.cleaned_data
-        runs, at_least = given.get("runs"), given.get("at_least")
+        cleaned = super().clean() or self.cleaned_data
+        runs, at_least = cleaned.get("runs"), cleaned.get("at_least")
         if runs is not None and at_least is not None and at_least > len(runs):
             self.add_error(
                 "at_least",
                 f"{at_least} runs cannot miss a document if only {len(runs)} are chosen.",
             )
-        return given
+        return cleaned
 
 
 class SendForm(_NamedForm):
@@ -286,21 +288,25 @@ class CheckForm(forms.Form):
     def __init__(self, asks: str, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data)
         if asks != Sample.Asks.QUESTIONS:
-            for one in Question:
-                del self.fields[one.column]
+            for question in Question:
+                del self.fields[question.column]
 
     def answer(self) -> dict[str, Any]:
         """Return the keyword arguments of the actions; the form must be valid."""
-        given = self.cleaned_data
-        sent: uuid.UUID | None = given["uuid"]
+        cleaned = self.cleaned_data
+        sent: uuid.UUID | None = cleaned["uuid"]
         return {
-            "relevance": given["relevance"],
-            "cannot_judge": given["cannot_judge"],
-            "verdicts": given["verdicts"],
-            "questions": {one.value: reply for one in Question if (reply := given.get(one.column))},
-            "words": given["words"],
+            "relevance": cleaned["relevance"],
+            "cannot_judge": cleaned["cannot_judge"],
+            "verdicts": cleaned["verdicts"],
+            "questions": {
+                question.value: reply
+                for question in Question
+                if (reply := cleaned.get(question.column))
+            },
+            "words": cleaned["words"],
             "uuid": sent,
-            "text": given["text_version"],
+            "text": cleaned["text_version"],
         }
 
     def clean(self) -> dict[str, Any]:
@@ -325,9 +331,9 @@ class BoundForm(forms.Form):
     )
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        given = dict(data.items())
-        given.setdefault("bound", f"{100 * BOUND:g}")
-        super().__init__(given)
+        values = dict(data.items())
+        values.setdefault("bound", f"{100 * BOUND:g}")
+        super().__init__(values)
 
     def share(self) -> float:
         """Return the bound as a share; the default if the input is invalid."""

@@ -32,7 +32,7 @@ class LabelView:
     # The id is shown once the checker has no open answer about the document.
     name: Name
     conditions: list[Condition]
-    given: Check | None
+    answer: Check | None
     # For who settles: the answers of the two, without their names.
     answers: list[Check]
     broken: BrokenConditions | None
@@ -60,7 +60,7 @@ class LabelView:
     @property
     def answer_json(self) -> str:
         """The checker's answer for the page's script: the fields of the form that gives it."""
-        return json.dumps(_answer_data(self.given), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(_answer_data(self.answer), ensure_ascii=False, separators=(",", ":"))
 
 
 def label_views(
@@ -79,8 +79,10 @@ def label_views(
         ).values_list("document", "text")
     )
     narratives = {item.narrative_id: item.narrative for item in items}
-    words = {pk: words_to_mark(one.pair, one) for pk, one in narratives.items()}
-    conditions = {pk: list(one.conditions.order_by("number")) for pk, one in narratives.items()}
+    words = {pk: words_to_mark(narrative.pair, narrative) for pk, narrative in narratives.items()}
+    conditions = {
+        pk: list(narrative.conditions.order_by("number")) for pk, narrative in narratives.items()
+    }
     still_open = set(
         to_check(member)
         .filter(candidate__document__in={item.candidate.document_id for item in items})
@@ -88,9 +90,9 @@ def label_views(
     )
     views = []
     for item in items:
-        given = session.answers.get(item.pk)
+        answer = session.answers.get(item.pk)
         document = item.candidate.document
-        hidden = given is None or (not session.settles and document.pk in still_open)
+        hidden = answer is None or (not session.settles and document.pk in still_open)
         views.append(
             LabelView(
                 item=item,
@@ -98,9 +100,9 @@ def label_views(
                 shown=build_pane(document, texts.get(document.pk), words[item.narrative_id]),
                 name=name_of(document, member.project, hidden=hidden),
                 conditions=conditions[item.narrative_id],
-                given=given,
+                answer=answer,
                 answers=_answers_of_the_two(item) if session.settles else [],
-                broken=broken_conditions_of(item) if given else None,
+                broken=broken_conditions_of(item) if answer else None,
             )
         )
     return views
@@ -111,15 +113,19 @@ def _answers_of_the_two(item: SampleItem) -> list[Check]:
     return list(checks.order_by("place"))
 
 
-def _answer_data(given: Check | None) -> dict[str, Any]:
-    if given is None:
+def _answer_data(check: Check | None) -> dict[str, Any]:
+    if check is None:
         return {}
-    verdicts = {f"{VERDICT_PREFIX}{key}": answer for key, answer in given.answers().items()}
-    replies = {one.column: reply for one in Question if (reply := getattr(given, one.column))}
-    unable = given.cannot_judge and not verdicts and not replies
+    verdicts = {f"{VERDICT_PREFIX}{key}": answer for key, answer in check.answers().items()}
+    replies = {
+        question.column: reply
+        for question in Question
+        if (reply := getattr(check, question.column))
+    }
+    unable = check.cannot_judge and not verdicts and not replies
     return {
         "kind": "check",
-        "uuid": str(given.uuid),
-        "note": "" if unable else given.words,
+        "uuid": str(check.uuid),
+        "note": "" if unable else check.words,
         "fields": {**verdicts, **replies},
     }

@@ -148,9 +148,9 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
     narratives = {first.narrative_id for first in firsts}
     claims: dict[tuple[int, int], dict[int, MachineGrade]] = defaultdict(dict)
     of_machines = current_claims(project).filter(narrative__in=narratives, candidate__in=candidates)
-    for one in of_machines.select_related("annotator").order_by("annotator__name"):
-        label = claims[one.narrative_id, one.candidate_id]
-        label[one.annotator_id] = MachineGrade(one.annotator, one.relevance)
+    for judgment in of_machines.select_related("annotator").order_by("annotator__name"):
+        label = claims[judgment.narrative_id, judgment.candidate_id]
+        label[judgment.annotator_id] = MachineGrade(judgment.annotator, judgment.relevance)
     chosen = [machine.pk for machine in chosen_machines(project)]
     hidden_ids = hidden_from(reader, list(candidates.values()))
     blind = blind_pairs(reader)

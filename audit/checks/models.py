@@ -303,4 +303,4 @@ class Check(ReadsText):
         """Return the answers to the two questions; empty if the sample does not ask them."""
         if not self.on_topic:
             return {}
-        return {one.value: getattr(self, one.column) for one in Question}
+        return {question.value: getattr(self, question.column) for question in Question}

@@ -132,8 +132,8 @@ def progress_by_mode(member: Membership) -> list[ModeProgress]:
 
 def waiting_by_mode(member: Membership) -> dict[str, tuple[int, int]]:
     """Return by mode how many labels the member could check, and the first of them."""
-    found = _by_mode(to_check(member), waiting=Count("pk"), first=Min("pk"))
-    return {mode: (waiting, first) for mode, (waiting, first) in found.items()}
+    counts = _by_mode(to_check(member), waiting=Count("pk"), first=Min("pk"))
+    return {mode: (waiting, first) for mode, (waiting, first) in counts.items()}
 
 
 def _by_mode(items: QuerySet[Any, Any], **counts: Any) -> dict[str, tuple[Any, ...]]:

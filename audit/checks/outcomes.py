@@ -31,14 +31,14 @@ def newest_outcomes(
     `rows` are in the order in which the samples were made. The newest sample with an outcome wins;
     without any outcome, the label is open while one of its samples is open.
     """
-    found: dict[tuple[int, int], CheckOutcome] = {}
+    outcomes: dict[tuple[int, int], CheckOutcome] = {}
     for narrative, candidate, outcome, unjudgeable in rows:
-        earlier = found.get((narrative, candidate), CheckOutcome(None, True))
+        earlier = outcomes.get((narrative, candidate), CheckOutcome(None, True))
         if outcome is not None:
-            found[narrative, candidate] = CheckOutcome(outcome, True)
+            outcomes[narrative, candidate] = CheckOutcome(outcome, True)
         elif earlier.outcome is None:
-            found[narrative, candidate] = CheckOutcome(None, earlier.over and unjudgeable)
-    return found
+            outcomes[narrative, candidate] = CheckOutcome(None, earlier.over and unjudgeable)
+    return outcomes
 
 
 def count_checks_under(narratives: Sequence[int]) -> int:
@@ -65,9 +65,9 @@ def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int
         .iterator(CHUNK)
     )
     return {
-        place: one.outcome
-        for place, one in newest_outcomes(rows).items()
-        if one.outcome is not None
+        place: outcome.outcome
+        for place, outcome in newest_outcomes(rows).items()
+        if outcome.outcome is not None
     }
 
 

@@ -75,17 +75,17 @@ def describe_replies(*replies: str) -> str:
 
 def question_replies_of(sample: Sample) -> Answers:
     """Return the current answers to the two questions by item, in the order of places."""
-    found: dict[int, list[QuestionReplies]] = defaultdict(list)
+    answers: dict[int, list[QuestionReplies]] = defaultdict(list)
     if sample.asks != Sample.Asks.QUESTIONS:
-        return found
+        return answers
     rows = Check.objects.current().filter(item__sample=sample).exclude(on_topic="")
-    columns = [one.column for one in Question]
+    columns = [question.column for question in Question]
     for item, place, name, *values in rows.order_by("item", "place").values_list(
         "item", "place", "checker__name", *columns
     ):
         replies = dict(zip(Question.values, values, strict=True))
-        found[item].append(QuestionReplies(place, name, replies))
-    return found
+        answers[item].append(QuestionReplies(place, name, replies))
+    return answers
 
 
 def decide_replies(checked: Iterable[int], answers: Answers) -> Decided:
@@ -111,10 +111,10 @@ def agreement_of_rows(rows: list[Any]) -> tuple[Coefficient, Coefficient]:
 def agreement_on_question(question: Question, answers: Answers) -> QuestionAgreement:
     """Return how much the two agree on a question, without the answers "can't tell"."""
     rows = [
-        (item, one.name, int(one.replies[question.value] == Reply.YES))
+        (item, answer.name, int(answer.replies[question.value] == Reply.YES))
         for item, of_item in answers.items()
-        for one in of_item
-        if one.place < Check.SETTLES and one.replies[question.value] != Reply.CANT_TELL
+        for answer in of_item
+        if answer.place < Check.SETTLES and answer.replies[question.value] != Reply.CANT_TELL
     ]
     return QuestionAgreement(question, *agreement_of_rows(rows))
 

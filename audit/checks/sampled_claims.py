@@ -24,25 +24,27 @@ class Plan(DrawPlan):
 
 
 def plan(
-    found: Frame, *, stratify: str, per: str, size: int, seed: int, fewer: bool = False
+    frame: Frame, *, stratify: str, per: str, size: int, seed: int, fewer: bool = False
 ) -> Plan:
     """Return what a sample of these claims would take; a seed gives the same result anywhere."""
-    if found.without_text and not found.claims:
+    if frame.without_text and not frame.claims:
         return Plan({}, refused=NO_TEXTS)
     by_label = stratify == Sample.Stratify.LABEL
     sizes: dict[str, int] = (
-        {} if by_label else {one.stratum(stratify): 0 for one in found.narratives}
+        {} if by_label else {narrative.stratum(stratify): 0 for narrative in frame.narratives}
     )
     of_instruction = per == Sample.Per.INSTRUCTION
     # `size` claims are drawn from each group. Groups without a claim are kept, to be refused.
     groups: dict[str, dict[str, Claim]] = (
-        {one.name: {} for one in found.narratives} if of_instruction else {one: {} for one in sizes}
+        {narrative.name: {} for narrative in frame.narratives}
+        if of_instruction
+        else {stratum: {} for stratum in sizes}
     )
-    for claim in found.claims:
+    for claim in frame.claims:
         stratum = claim.stratum(stratify)
         sizes[stratum] = sizes.get(stratum, 0) + 1
         group = claim.narrative.name if of_instruction else stratum
-        name = claim.name_in_any_mode if found.side else claim.name
+        name = claim.name_in_any_mode if frame.side else claim.name
         groups.setdefault(group, {})[name] = claim
     sizes = dict(sorted(sizes.items()))
     # Errors name an instruction by its pair id; only originals could differ in the side.
@@ -63,21 +65,18 @@ def plan(
             }
             if of_instruction and by_label
             else None,
-            why_empty=found.why_empty if of_instruction else {},
+            why_empty=frame.why_empty if of_instruction else {},
         )
     except CannotDraw as refused:
         sentence = str(refused)
         for name, words in names_in_errors.items():
             sentence = sentence.replace(f"“{name}”", f"“{words or 'no category'}”")
         return Plan(sizes, refused=sentence)
-    claims = [
-        (groups[group][name], groups[group][name].stratum(stratify))
-        for group, names in drawn.items()
-        for name in names
-    ]
+    chosen = [groups[group][name] for group, names in drawn.items() for name in names]
     if by_label:
         # People check in this order, which must not reveal the claims.
-        claims.sort(key=lambda one: (one[0].narrative.name, place(seed, one[0].name)))
+        chosen.sort(key=lambda claim: (claim.narrative.name, place(seed, claim.name)))
+    claims = [(claim, claim.stratum(stratify)) for claim in chosen]
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:
         taken[stratum] += 1

@@ -75,9 +75,8 @@ def draw_sample(
             shows_claim=shows_claim,
             shows_reason=shows_reason,
         )
-        return _insert_sample(
-            sample, name, selection, [(*one, None) for one in drawn.claims], by, now
-        )
+        drawn_claims = [(claim, stratum, None) for claim, stratum in drawn.claims]
+        return _insert_sample(sample, name, selection, drawn_claims, by, now)
 
 
 def pick_suspects(
@@ -103,15 +102,15 @@ def pick_suspects(
     _validate_runs(runs, depth, at_least, below, by)
     with transaction.atomic():
         _refuse_taken_name(name, by)
-        found = find_suspects(
+        result = find_suspects(
             by.project, selection, runs=runs, depth=depth, at_least=at_least, below=below
         )
-        if not found.gold:
+        if not result.gold:
             raise Refused(
                 f"No document that is claimed relevant has a query that is in {at_least} of "
                 "these runs. Choose runs for the queries of this project."
             )
-        if not found.suspects:
+        if not result.suspects:
             raise Refused("The runs find all of them, so there are no suspects.")
         sample = Sample(
             kind=Sample.Kind.SUSPECTS,
@@ -119,10 +118,13 @@ def pick_suspects(
             depth=depth,
             at_least=at_least,
             below=below,
-            frame=sizes_of((one.claim for one in found.suspects), stratify),
+            frame=sizes_of((suspect.claim for suspect in result.suspects), stratify),
             shows_claim=shows_claim,
         )
-        picked = [(one.claim, one.claim.stratum(stratify), one.missed) for one in found.suspects]
+        picked = [
+            (suspect.claim, suspect.claim.stratum(stratify), suspect.missed)
+            for suspect in result.suspects
+        ]
         selection = selection._replace(relevant_only=True)
         made = _insert_sample(sample, name, selection, picked, by, now)
         made.runs.set(runs)

@@ -183,10 +183,10 @@ def question_agreement_sentences(questions: Sequence[QuestionAgreement]) -> list
             question={
                 Question.TOPIC: "is on topic",
                 Question.CONSTRAINT: "meets the constraint",
-            }[one.question],
-            agreed=agreement_sentence(0, 0, one.percent, one.kappa),
+            }[agreement.question],
+            agreed=agreement_sentence(0, 0, agreement.percent, agreement.kappa),
         )
-        for one in questions
+        for agreement in questions
     ]
 
 

@@ -71,27 +71,27 @@ def find_suspects(
             left.add(narrative.query)
             continue
         searched += len(claims)
-        found = [hits[ranking] for ranking in rankings]
+        counts = [hits[ranking] for ranking in rankings]
         for claim in claims:
-            missed = of - sum(in_ranking[claim.document] for in_ranking in found)
+            missed = of - sum(in_ranking[claim.document] for in_ranking in counts)
             if of and missed >= at_least:
                 suspects.append(Suspect(claim, missed, of))
     suspects.sort(key=_order)
     return FoundSuspects(suspects, searched, len(gold) - searched, len(left), frame.without_text)
 
 
-def merge_suspects(found: Sequence[FoundSuspects]) -> FoundSuspects:
+def merge_suspects(by_mode: Sequence[FoundSuspects]) -> FoundSuspects:
     """Merge the suspects of several modes into one list, most missed first."""
-    if len(found) == 1:
-        return found[0]
-    every = [one for of_mode in found for one in of_mode.suspects]
+    if len(by_mode) == 1:
+        return by_mode[0]
+    every = [suspect for of_mode in by_mode for suspect in of_mode.suspects]
     every.sort(key=_order)
     return FoundSuspects(
         every,
-        sum(of_mode.gold for of_mode in found),
-        sum(of_mode.left_out for of_mode in found),
-        max(of_mode.left_out_queries for of_mode in found),
-        sum(of_mode.without_text for of_mode in found),
+        sum(of_mode.gold for of_mode in by_mode),
+        sum(of_mode.left_out for of_mode in by_mode),
+        max(of_mode.left_out_queries for of_mode in by_mode),
+        sum(of_mode.without_text for of_mode in by_mode),
     )
 
 
@@ -109,37 +109,37 @@ def _rankings(narrative: ClaimNarrative, mode: str) -> list[Ranking]:
     """Return the rankings that count for claims under a narrative; only those of `mode`, unless it
     is "".
     """
-    found: list[Ranking] = []
+    rankings: list[Ranking] = []
     if mode in ("", Narrative.Side.ORIGINAL):
-        found.append((narrative.query, None, Run.Side.ORIGINAL))
+        rankings.append((narrative.query, None, Run.Side.ORIGINAL))
     if narrative.side != Narrative.Side.ORIGINAL:
-        found.append((narrative.query, narrative.pair, narrative.side))
-    return found
+        rankings.append((narrative.query, narrative.pair, narrative.side))
+    return rankings
 
 
 def _coverage(project: Project, runs: Collection[Run]) -> Counter[Ranking]:
     """Return how many of the runs have each ranking; one index lookup for each."""
-    found: Counter[Ranking] = Counter()
+    coverage: Counter[Ranking] = Counter()
     for run in runs:
         if run.names_pairs:
             lines = RunLine.objects.filter(run=run, pair=OuterRef("pk"))
             pairs = InstructionPair.objects.filter(Exists(lines), project=project)
             rows = pairs.values_list("query_id", "pk")
-            found.update((query, pair, run.side) for query, pair in rows)
+            coverage.update((query, pair, run.side) for query, pair in rows)
         else:
             lines = RunLine.objects.filter(run=run, query=OuterRef("pk"), pair=None)
             queries = Query.objects.filter(Exists(lines), project=project)
             rows_of_queries = queries.values_list("pk", flat=True)
-            found.update((query, None, run.side) for query in rows_of_queries)
-    return found
+            coverage.update((query, None, run.side) for query in rows_of_queries)
+    return coverage
 
 
 def _hits(runs: Collection[Run], depth: int, below: float | None) -> dict[Ranking, Counter[int]]:
     """Return by ranking how many runs have each document up to `depth` with a sufficient score."""
-    found = RunLine.objects.filter(run__in=runs, rank__lte=depth)
+    lines = RunLine.objects.filter(run__in=runs, rank__lte=depth)
     if below is not None:
-        found = found.filter(score__gte=below)
-    rows = found.order_by().values_list("query", "pair", "run__side", "document")
+        lines = lines.filter(score__gte=below)
+    rows = lines.order_by().values_list("query", "pair", "run__side", "document")
     hits: dict[Ranking, Counter[int]] = defaultdict(Counter)
     for query, pair, side, document, times in rows.annotate(hits=Count("run")).iterator():
         hits[query, pair, side][document] = times

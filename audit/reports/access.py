@@ -31,10 +31,10 @@ def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
     """Like `report`, but raise PermissionDenied for a lead who is still blind, because the report
     comes with its figures.
     """
-    member, found = report(user, slug, pk)
+    member, row = report(user, slug, pk)
     if blindness.must_answer_first(member):
         raise PermissionDenied(BLIND)
-    return found
+    return row
 
 
 def unblinded_lead(user: Person, slug: str) -> Membership:

@@ -53,7 +53,7 @@ class AskedUnits(SentPart, QueryParameters):
     """Which answers, in which part of the project, with names or numbers for people."""
 
     of = serializers.ChoiceField(
-        choices=[(one.value, one.value) for one in Of], default=Of.JUDGMENTS.value
+        choices=[(choice.value, choice.value) for choice in Of], default=Of.JUDGMENTS.value
     )
     numbered = serializers.BooleanField(default=False, help_text="Numbers instead of names.")
 
@@ -170,8 +170,8 @@ class AgreementReports(Resource, tag="Agreement"):
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, the newest first, without figures."""
         member = annotate_access.lead(self.person, slug)
-        found = AgreementReport.objects.filter(project=member.project_id).defer("figures")
-        return self.page(found, newest_first=True, blind=must_answer_first(member))
+        reports = AgreementReport.objects.filter(project=member.project_id).defer("figures")
+        return self.page(reports, newest_first=True, blind=must_answer_first(member))
 
     @writes(AgreementReportSerializer, body=SentPart, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -189,11 +189,11 @@ class AgreementComparisons(Resource, tag="Agreement"):
     def post(self, request: Request, slug: str) -> Response:
         """Request a comparison of two parts. One that is under way is returned."""
         member = annotate_access.lead(self.person, slug)
-        given = self.body()
+        body = self.body()
         made = actions.request_comparison(
             project=member.project,
-            scope=_parse_part(member, given.get("part", {})),
-            against=_parse_part(member, given.get("against", {})),
+            scope=_parse_part(member, body.get("part", {})),
+            against=_parse_part(member, body.get("against", {})),
             by=member,
         )
         return Response(self.shape(made, blind=must_answer_first(member)), status=201)
@@ -205,8 +205,8 @@ class OneAgreementReport(Resource, tag="Agreement"):
     @reads(FullAgreementReportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, report: int) -> Response:
         """Return its progress and its figures. 403 for a lead who is still blind."""
-        found = access.computed_report(self.person, slug, report)
-        return Response(self.shape(found, blind=False))
+        row = access.computed_report(self.person, slug, report)
+        return Response(self.shape(row, blind=False))
 
 
 class AgreementUnits(Resource, tag="Agreement"):
@@ -252,15 +252,15 @@ class Coverage(Resource, tag="Agreement"):
         return coverage(member).categories
 
 
-def _parse_part(member: Membership, given: dict[str, Any], before: str = "") -> Part:
+def _parse_part(member: Membership, fields: dict[str, Any], before: str = "") -> Part:
     """Return the named part; 400 if something in it is not in the project."""
-    given = {
-        name: given[name]
+    fields = {
+        name: fields[name]
         for name in FIELDS
-        if given.get(name) is not None and given[name] is not False
+        if fields.get(name) is not None and fields[name] is not False
     }
     try:
-        return scope_of(member.project, {name: str(value) for name, value in given.items()})
+        return scope_of(member.project, {name: str(value) for name, value in fields.items()})
     except Refused as refused:
-        name = next(iter(given), FIELDS[0])
+        name = next(iter(fields), FIELDS[0])
         raise ValidationError({f"{before}{name}": [str(refused)]}) from refused

@@ -79,12 +79,12 @@ class ByCategory:
     @property
     def is_reviewed(self) -> bool:
         """Whether people have rated any instruction."""
-        return any(one.ratings for each in self.categories for one in each.criteria)
+        return any(criterion.ratings for each in self.categories for criterion in each.criteria)
 
     def by_criterion(self) -> Iterator[dict[str, Any]]:
         """Yield each criterion with its figures in every category, as the page lists them."""
         for place, criterion in enumerate(self.rubric.criteria):
-            figures = [one.criteria[place] for one in self.categories]
+            figures = [category.criteria[place] for category in self.categories]
             yield {"criterion": criterion, "figures": figures}
 
 
@@ -108,16 +108,18 @@ def by_category(reader: Membership) -> ByCategory:
         levels.setdefault((category, criterion), Counter())[level] += n
     patterns = review_patterns(project, WHOLE, rubric, by="category")
     scale = list(range(len(rubric.levels)))
-    found = []
-    for one in coverage(reader).categories:
-        if not one.pairs:
+    figures = []
+    for covered in coverage(reader).categories:
+        if not covered.pairs:
             continue
         criteria = [
-            _criterion(criterion, levels.get((one.key, criterion.key)), rubric)
+            _criterion(criterion, levels.get((covered.key, criterion.key)), rubric)
             for criterion in rubric.criteria
         ]
-        found.append(CategoryFigures(one, criteria, *_agreement(patterns.get(one.key), scale)))
-    return ByCategory(rubric, found)
+        figures.append(
+            CategoryFigures(covered, criteria, *_agreement(patterns.get(covered.key), scale))
+        )
+    return ByCategory(rubric, figures)
 
 
 def _criterion(
@@ -149,33 +151,33 @@ def _agreement(
     return percent, kappa
 
 
-def csv_rows(found: ByCategory) -> Iterator[list[str]]:
+def csv_rows(figures: ByCategory) -> Iterator[list[str]]:
     """Yield a header and a line for each category, as a table for a spreadsheet."""
-    levels = [level.value for level in found.rubric.levels]
-    criteria = [criterion.key for criterion in found.rubric.criteria]
+    levels = [level.value for level in figures.rubric.levels]
+    criteria = [criterion.key for criterion in figures.rubric.criteria]
     yield [
         *("category", "instructions", "accepted", "sent_back", "removed"),
         *(f"{criterion}_{level}" for criterion in criteria for level in levels),
         *("units", "percent_agreement", "cohen_kappa", "cohen_kappa_low", "cohen_kappa_high"),
     ]
-    for one in found.categories:
-        covered = one.covered
+    for category in figures.categories:
+        covered = category.covered
         counts = (covered.pairs, covered.accepted, covered.revised, covered.removed)
         yield [
-            one.key,
+            category.key,
             *map(str, counts),
-            *(str(each.levels[level]) for each in one.criteria for level in levels),
-            *_agreement_cells(one),
+            *(str(each.levels[level]) for each in category.criteria for level in levels),
+            *_agreement_cells(category),
         ]
 
 
-def _agreement_cells(one: CategoryFigures) -> list[str]:
+def _agreement_cells(category: CategoryFigures) -> list[str]:
     """Return the cells for how much auditors agree; empty cells if it is undefined."""
-    if one.percent is None or one.kappa is None:
+    if category.percent is None or category.kappa is None:
         return ["0", "", "", "", ""]
-    interval = one.kappa.interval or (None, None)
-    values = (one.percent.value, one.kappa.value, *interval)
+    interval = category.kappa.interval or (None, None)
+    values = (category.percent.value, category.kappa.value, *interval)
     return [
-        str(one.percent.units),
+        str(category.percent.units),
         *("" if value is None else f"{value:.6f}" for value in values),
     ]

@@ -78,18 +78,18 @@ def comparison_of(
         "resamples": resamples,
         **measured,
         "paired": sum(
-            times for (one, other), times in units.items() if len(one) > 1 and len(other) > 1
+            times for (first, other), times in units.items() if len(first) > 1 and len(other) > 1
         ),
         "differences": differences,
     }
 
 
 def _answers_in(units: Counter[Any], which: int) -> Patterns:
-    found: Patterns = Counter()
+    patterns: Patterns = Counter()
     for both, times in units.items():
         if both[which]:
-            found[both[which]] += times
-    return found
+            patterns[both[which]] += times
+    return patterns
 
 
 def _rows(units: Counter[Any], scale: Sequence[int]) -> tuple[Ratings, Ratings]:
@@ -101,7 +101,7 @@ def _rows(units: Counter[Any], scale: Sequence[int]) -> tuple[Ratings, Ratings]:
     from agreement import Ratings
 
     times = np.fromiter(units.values(), dtype=np.int64, count=len(units))
-    found = []
+    matrices = []
     for which in (0, 1):
         members = sorted({member for both in units for member, _value in both[which]})
         place = {member: at for at, member in enumerate(members)}
@@ -110,14 +110,14 @@ def _rows(units: Counter[Any], scale: Sequence[int]) -> tuple[Ratings, Ratings]:
             for member, value in both[which]:
                 row[place[member]] = value
         kept = np.repeat(np.array([bool(both[which]) for both in units], dtype=bool), times)
-        found.append(
+        matrices.append(
             Ratings.from_matrix(
                 np.repeat(patterns, times, axis=0)[kept],
                 categories=list(scale) or "seen",
                 units=np.flatnonzero(kept).tolist(),
             )
         )
-    return found[0], found[1]
+    return matrices[0], matrices[1]
 
 
 def _difference(
@@ -125,16 +125,16 @@ def _difference(
 ) -> dict[str, Any]:
     from agreement import compare
 
-    found: Difference = compare(
+    difference: Difference = compare(
         *rows, coefficient=coefficients()[key], interval="auto", seed=seed, resamples=resamples
     )
-    interval = found.interval
+    interval = difference.interval
     return {
-        "name": found.name,
-        "value": found.value,
-        "note": found.note,
+        "name": difference.name,
+        "value": difference.value,
+        "note": difference.note,
         "interval": None if interval is None else [interval.low, interval.high],
-        "interval_note": found.interval_note,
+        "interval_note": difference.interval_note,
     }
 
 
@@ -142,6 +142,6 @@ def _checksum(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) 
     """Return the sum of everything that was counted, as in `audit.reports.unit_counts.Counts`."""
     lines = [json.dumps(["scale", list(scale)])]
     for both, times in units.items():
-        patterns = [sorted((names[member], value) for member, value in one) for one in both]
+        patterns = [sorted((names[member], value) for member, value in pattern) for pattern in both]
         lines.append(json.dumps(["both", *patterns, times]))
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()

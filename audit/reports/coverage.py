@@ -45,7 +45,7 @@ class Coverage:
     @property
     def pairs(self) -> int:
         """Pairs of every category."""
-        return sum(one.pairs for one in self.categories)
+        return sum(category.pairs for category in self.categories)
 
     @property
     def empty(self) -> list[CategoryCoverage]:
@@ -53,25 +53,25 @@ class Coverage:
         pairs.
         """
         return [
-            one
-            for one in self.categories
-            if one.known and one.pairs == one.removed and not one.combined
+            category
+            for category in self.categories
+            if category.known and category.pairs == category.removed and not category.combined
         ]
 
     @property
     def unknown(self) -> list[CategoryCoverage]:
         """Categories that pairs name and the taxonomy does not have."""
-        return [one for one in self.categories if not one.known and one.key]
+        return [category for category in self.categories if not category.known and category.key]
 
     @property
     def is_by_category(self) -> bool:
         """Whether the project has categories, or a pair names one."""
-        return any(one.key for one in self.categories)
+        return any(category.key for category in self.categories)
 
     @property
     def most(self) -> int:
         """The pairs of the largest category: the scale of the chart."""
-        return max((one.pairs for one in self.categories), default=0)
+        return max((category.pairs for category in self.categories), default=0)
 
 
 def coverage(reader: Membership) -> Coverage:
@@ -84,11 +84,11 @@ def coverage(reader: Membership) -> Coverage:
     least once. Removed: no longer worked on. The counts leave out decisions on instructions that
     the reader has yet to review. Queries that were taken out do not count.
     """
-    found = {
-        one.key: CategoryCoverage(one.key, one.name, one.sentence)
-        for one in reader.project.categories.order_by("place", "key")
+    categories = {
+        category.key: CategoryCoverage(category.key, category.name, category.sentence)
+        for category in reader.project.categories.order_by("place", "key")
     }
-    known = bool(found)
+    has_categories = bool(categories)
     newest = Narrative.objects.current().filter(side=Narrative.Side.ALTERED)
     decided = Decision.objects.current().filter(narrative__pair=OuterRef("pk"))
     accepted = decided.filter(outcome=Decision.Outcome.ACCEPTED, narrative__in=newest.values("pk"))
@@ -115,18 +115,23 @@ def coverage(reader: Membership) -> Coverage:
         )
     )
     for key, pairs, good, revised, removed in sorted(rows, key=lambda row: natural(row[0])):
-        joined = _types_of(key, found) if known and key not in found else []
+        joined = _types_of(key, categories) if has_categories and key not in categories else []
         for kind in joined:
             kind.combined += pairs - removed
-        is_known = bool(joined) or (not known and bool(key))
-        one = found.setdefault(key, CategoryCoverage(key, key, known=is_known))
-        one.pairs, one.accepted, one.revised, one.removed = pairs, good, revised, removed
-    return Coverage(list(found.values()))
+        is_known = bool(joined) or (not has_categories and bool(key))
+        covered = categories.setdefault(key, CategoryCoverage(key, key, known=is_known))
+        covered.pairs, covered.accepted = pairs, good
+        covered.revised, covered.removed = revised, removed
+    return Coverage(list(categories.values()))
 
 
-def _types_of(category: str, found: Mapping[str, CategoryCoverage]) -> list[CategoryCoverage]:
+def _types_of(category: str, categories: Mapping[str, CategoryCoverage]) -> list[CategoryCoverage]:
     """Return the types that a category joins with commas; empty if one of them is unknown."""
-    types = {name.casefold(): one for one in found.values() for name in (one.key, one.name)}
+    types = {
+        name.casefold(): category
+        for category in categories.values()
+        for name in (category.key, category.name)
+    }
     parts = [part.strip().casefold() for part in category.split(",")]
     if len(parts) < 2 or not all(part in types for part in parts):
         return []

@@ -44,7 +44,7 @@ class ScopeForm(forms.Form):
         people = Membership.objects.people().filter(project=project).order_by("name")
         names = [(name, name) for name in people.values_list("name", flat=True)]
         versions = Guideline.objects.filter(project=project).order_by("version")
-        known = [
+        numbered = [
             (str(version), f"version {version}")
             for version in versions.values_list("version", flat=True)
         ]
@@ -52,12 +52,14 @@ class ScopeForm(forms.Form):
             "category": [(key, key) for key in categories_of(project)],
             "domain": [(key, key) for key in domains_of(project)],
             "side": list(Narrative.Side.choices),
-            "criterion": [(one.key, one.name) for one in rubric_of(project).criteria]
+            "criterion": [
+                (criterion.key, criterion.name) for criterion in rubric_of(project).criteria
+            ]
             if has_reviews(project)
             else [],
             "one": names,
             "other": names,
-            "guideline": [("0", "before the first"), *known] if known else [],
+            "guideline": [("0", "before the first"), *numbered] if numbered else [],
         }
         for name, choices in offered.items():
             self.fields[name].widget = (
@@ -66,13 +68,13 @@ class ScopeForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Parse the scope; an unknown value is an error of the whole form."""
-        given = super().clean() or self.cleaned_data
+        cleaned = super().clean() or self.cleaned_data
         if not self.errors:
             try:
-                self.scope = scope_of(self._project, given)
+                self.scope = scope_of(self._project, cleaned)
             except Refused as refused:
                 raise forms.ValidationError(str(refused)) from refused
-        return given
+        return cleaned
 
 
 class ComparedForm(forms.Form):
@@ -93,7 +95,7 @@ class ComparedForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Require two different parts."""
-        given = super().clean() or self.cleaned_data
-        if not self.errors and given["of"] == given["against"]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors and cleaned["of"] == cleaned["against"]:
             self.add_error("against", "Choose two different parts to compare.")
-        return given
+        return cleaned

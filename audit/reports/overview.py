@@ -85,7 +85,7 @@ def _broken_rules(member: Membership) -> list[RuleStanding]:
     """Return the rules of the project's kind that pairs break, as far as the reader may know."""
     if not rules_of(kind_of(member.project.kind)):
         return []
-    return [one for one in rule_standings(rule_report(member)) if one.broken]
+    return [standing for standing in rule_standings(rule_report(member)) if standing.broken]
 
 
 def _headline(member: Membership) -> dict[str, Any]:
@@ -109,10 +109,10 @@ def _headline(member: Membership) -> dict[str, Any]:
         return {}
     # In projects without judging, the agreement is about instructions.
     figures = [_headline_figure(getattr(report, kind), kind) for kind in ("judgments", "reviews")]
-    known = [figure for figure in figures if figure]
-    if not known:
+    computed = [figure for figure in figures if figure]
+    if not computed:
         return {"report": report}
-    figure = next((one for one in known if one["value"] is not None), known[0])
+    figure = next((figure for figure in computed if figure["value"] is not None), computed[0])
     return {
         "report": report,
         "report_outdated": is_outdated(

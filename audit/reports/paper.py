@@ -51,7 +51,9 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
     parts += [f"Left out: {entry['units']:,} {entry['reason']}." for entry in line.excluded]
     first = line.headline if line.headline["value"] is not None else defined[0]
     parts.append(_sentence_of(first))
-    percent = next((one for one in defined if one["name"] == "percent agreement"), None)
+    percent = next(
+        (coefficient for coefficient in defined if coefficient["name"] == "percent agreement"), None
+    )
     if percent is not None and percent["title"] != first["title"]:
         parts.append(_sentence_of(percent))
     if first["interval"]:

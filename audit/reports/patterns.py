@@ -43,7 +43,7 @@ def joined_answers(member: str, value: Any) -> _JoinedTexts:
 def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
     """Count units (rows with `listed`) by a column or expression, and by pattern."""
     sql, parameters = units.order_by().query.sql_with_params()
-    found: dict[Any, Patterns] = {}
+    counts: dict[Any, Patterns] = {}
     read: dict[str, Pattern] = {}
     with connection.cursor() as cursor:
         cursor.execute(
@@ -54,8 +54,8 @@ def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
             for of, listed, times in rows:
                 # The same answers in another order are the same pattern.
                 pattern = read.get(listed) or read.setdefault(listed, read_pattern(listed))
-                found.setdefault(of, Counter())[pattern] += times
-    return found
+                counts.setdefault(of, Counter())[pattern] += times
+    return counts
 
 
 def read_pattern(listed: str) -> Pattern:

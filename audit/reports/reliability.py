@@ -169,7 +169,7 @@ class _Parts:
         splits: tuple[Sized, ...] = (
             *(self.pairs, self.queries, self.categories, self.guidelines, self.weeks),
             *(self.criteria, self.reviewed_categories, self.domains, self.settling),
-            *(found for _machine, found in [*self.machines, *self.reviewing_machines]),
+            *(patterns for _machine, patterns in [*self.machines, *self.reviewing_machines]),
         )
         return sum(map(len, splits))
 
@@ -181,21 +181,23 @@ def _judgment_figures(
     return {
         "all": measure(parts.everything, clusters=_group_by(parts.people, "query")),
         "pairs": [measure(patterns, raters=pair) for pair, patterns in parts.pairs],
-        "queries": [{"query": query, **measure(found)} for query, found in parts.queries.items()],
+        "queries": [
+            {"query": query, **measure(patterns)} for query, patterns in parts.queries.items()
+        ],
         "categories": _category_figures(parts.categories, measure),
         "guidelines": [
             {
                 "guideline": version,
                 "start": _iso(periods[version].start),
                 "end": _iso(periods[version].end),
-                **measure(found),
+                **measure(patterns),
             }
-            for version, found in parts.guidelines.items()
+            for version, patterns in parts.guidelines.items()
         ],
         "weeks": [
-            {"week": day.isoformat(), **measure(found)} for day, found in parts.weeks.items()
+            {"week": day.isoformat(), **measure(patterns)} for day, patterns in parts.weeks.items()
         ],
-        **{name: measure(found) for name, found in parts.settling.items()},
+        **{name: measure(patterns) for name, patterns in parts.settling.items()},
     }
 
 
@@ -206,21 +208,26 @@ def _settling(counts: Counts) -> dict[str, Patterns]:
 
 
 def _category_figures(categories: Mapping[str, Patterns], measure: Measure) -> list[dict[str, Any]]:
-    return [{"category": category, **measure(found)} for category, found in categories.items()]
+    return [
+        {"category": category, **measure(patterns)} for category, patterns in categories.items()
+    ]
 
 
 def _review_figures(parts: _Parts, counts: Counts, levels: Measure) -> dict[str, Any]:
     """Measure the agreement of people on instructions, criterion by criterion."""
     by_domain = [
-        {"domain": domain, "criterion": key, **levels(found)}
-        for (domain, key), found in parts.domains.items()
+        {"domain": domain, "criterion": key, **levels(patterns)}
+        for (domain, key), patterns in parts.domains.items()
     ]
     by_category = _category_figures(parts.reviewed_categories, levels)
     return {
         "all": levels(_add_up(counts.reviews.values())),
         "criteria": {
-            one.key: {"name": one.name, **levels(counts.reviews.get(one.key, Counter()))}
-            for one in parts.criteria
+            criterion.key: {
+                "name": criterion.name,
+                **levels(counts.reviews.get(criterion.key, Counter())),
+            }
+            for criterion in parts.criteria
         },
         # Only if there are categories or domains; otherwise a report keeps its earlier fields.
         **({"categories": by_category} if by_category else {}),
@@ -236,9 +243,9 @@ def _machine_figures(
     return [
         {
             "machine": counts.names[machine],
-            "pairs": [measure(patterns, raters=pair) for pair, patterns in found],
+            "pairs": [measure(patterns, raters=pair) for pair, patterns in by_pair],
         }
-        for machine, found in machines
+        for machine, by_pair in machines
     ]
 
 
@@ -255,10 +262,10 @@ def _intra_annotator_figures(repeats: IntraAnnotator, measure: Measure) -> dict[
 
 
 def _add_up(groups: Iterable[Patterns]) -> Patterns:
-    found: Patterns = Counter()
+    total: Patterns = Counter()
     for patterns in groups:
-        found.update(patterns)
-    return found
+        total.update(patterns)
+    return total
 
 
 def _group_by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
@@ -266,7 +273,7 @@ def _group_by(people: Mapping[Any, Patterns], what: str) -> dict[str, Patterns]:
     groups: dict[str, list[Patterns]] = defaultdict(list)
     for under, patterns in people.items():
         groups[getattr(under, what)].append(patterns)
-    return {key: found for key in sorted(groups) if (found := _add_up(groups[key]))}
+    return {key: total for key in sorted(groups) if (total := _add_up(groups[key]))}
 
 
 def _pairs_sharing_units(
@@ -285,17 +292,18 @@ def _pairs_sharing_units(
         together.update(combinations(sorted(members, key=names.__getitem__), 2))
     if machine is not None:
         together = {
-            (one if other == machine else other, machine)
-            for one, other in together
-            if machine in (one, other)
+            (first if other == machine else other, machine)
+            for first, other in together
+            if machine in (first, other)
         }
-    found = []
+    pairs = []
     for pair in sorted(together, key=lambda pair: (names[pair[0]], names[pair[1]])):
         of_two: Patterns = Counter()
         for pattern in {*holding[pair[0]], *holding[pair[1]]}:
-            of_two[tuple(one for one in pattern if one[0] in pair)] += patterns[pattern]
-        found.append((pair, of_two))
-    return found
+            answers = tuple((rater, answer) for rater, answer in pattern if rater in pair)
+            of_two[answers] += patterns[pattern]
+        pairs.append((pair, of_two))
+    return pairs
 
 
 def _machines(
@@ -315,7 +323,9 @@ def _machines(
 
 def _criteria(counts: Counts, scope: Scope) -> list[Criterion]:
     """Return the criteria to measure, in the rubric's order."""
-    return [one for one in counts.rubric.criteria if scope.criterion in ("", one.key)]
+    return [
+        criterion for criterion in counts.rubric.criteria if scope.criterion in ("", criterion.key)
+    ]
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -360,7 +370,7 @@ def _left_out(
     removed = Q(narrative__pair__removed_at__isnull=False)
     judgments = standing.filter(text_replaced_at__isnull=True)
     of_older_texts = standing.filter(text_replaced_at__isnull=False)
-    found = {
+    left_out = {
         "{judgments} under an older version of the narrative": judgments.exclude(removed)
         .exclude(narrative__in=current)
         .count(),
@@ -376,6 +386,6 @@ def _left_out(
     }
     return [
         {"reason": reason.format_map(SINGULAR if count == 1 else PLURAL), "count": count}
-        for reason, count in found.items()
+        for reason, count in left_out.items()
         if count
     ]

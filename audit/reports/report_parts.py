@@ -87,7 +87,7 @@ class Measure:
             key=self._names.__getitem__,
         )
         ratings = ratings_of(patterns, who, self._scale)
-        found = {
+        measured = {
             key: ready_for_json(of(ratings, **self._interval_options(key, who, clusters)))
             for key, of in coefficients().items()
         }
@@ -95,7 +95,7 @@ class Measure:
             clustered = ratings_of(patterns, who, self._scale, clusters)
             for key, of in coefficients().items():
                 over = of(clustered, **self._interval_options(key, who, clusters))
-                found[key] |= {
+                measured[key] |= {
                     "interval_over_queries": ready_for_json(over)["interval"],
                     "interval_over_queries_note": over.interval_note.replace("clusters", "queries"),
                 }
@@ -105,7 +105,7 @@ class Measure:
             "units": ratings.units,
             "ratings": sum(len(pattern) * times for pattern, times in patterns.items()),
             "excluded": [entry._asdict() for entry in ratings.excluded],
-            "coefficients": found,
+            "coefficients": measured,
             **(self._pair_figures(patterns, who) if len(raters) == 2 else {}),
         }
 
@@ -128,7 +128,7 @@ class Measure:
         """
         from agreement import bias_index, prevalence_index
 
-        found: dict[str, Any] = {"table": _table(patterns, raters, self._scale)}
+        figures: dict[str, Any] = {"table": _table(patterns, raters, self._scale)}
         if self._relevant_from is not None:
             relevant: Patterns = Counter()
             for pattern, times in patterns.items():
@@ -137,10 +137,10 @@ class Measure:
                 )
                 relevant[answers] += times
             ratings = ratings_of(relevant, raters, [0, 1])
-            found["relevant_from"] = self._relevant_from
-            found["prevalence"] = ready_for_json(prevalence_index(ratings, **self._options))
-            found["bias"] = ready_for_json(bias_index(ratings, **self._options))
-        return found
+            figures["relevant_from"] = self._relevant_from
+            figures["prevalence"] = ready_for_json(prevalence_index(ratings, **self._options))
+            figures["bias"] = ready_for_json(bias_index(ratings, **self._options))
+        return figures
 
 
 def coefficients() -> dict[str, Callable[..., Coefficient]]:
@@ -184,7 +184,7 @@ def ratings_of(
     from agreement import Ratings
 
     groups = {"": patterns} if clusters is None else clusters
-    all_patterns = [one for group in groups.values() for one in group]
+    all_patterns = [pattern for group in groups.values() for pattern in group]
     times = [number for group in groups.values() for number in group.values()]
     belongs = [name for name, group in groups.items() for _one in group]
     place = {member: at for at, member in enumerate(raters)}

@@ -82,29 +82,29 @@ class RuleStanding:
         return State.NOT_KNOWN if self.not_known or not self.holds else State.HOLDS
 
 
-def outside_share(found: RuleReport) -> list[PairStatus]:
+def outside_share(report: RuleReport) -> list[PairStatus]:
     """Return the pairs whose dropped share of judged documents is outside the rule's range.
 
     Open documents may still bring a pair back into the range; a release does not wait for them.
     """
-    if (limits := found.rules.get(Rule.SHARE)) is None:
+    if (limits := report.rules.get(Rule.SHARE)) is None:
         return []
     return [
-        one
-        for one in found.pairs
-        if (percent := one.counts.dropped_percent) is not None
+        status
+        for status in report.pairs
+        if (percent := status.counts.dropped_percent) is not None
         and not limits["least_percent"] <= percent <= limits["most_percent"]
     ]
 
 
-def rule_standings(found: RuleReport) -> list[RuleStanding]:
+def rule_standings(report: RuleReport) -> list[RuleStanding]:
     """Return the state of each rule of the project's kind.
 
     Pairs without any judgment count as not known; pairs that the reader still judges are left out.
     """
     standings = []
-    for rule, limits in found.rules.items():
-        by = found.pairs_by_status(rule)
+    for rule, limits in report.rules.items():
+        by = report.pairs_by_status(rule)
         name, sentence = RULES[rule]
         standings.append(
             RuleStanding(
@@ -113,7 +113,7 @@ def rule_standings(found: RuleReport) -> list[RuleStanding]:
                 sentence=str(sentence) % limits if limits else str(sentence),
                 limits=limits,
                 holds=len(by[RuleStatus.KEPT]),
-                not_known=len(by[RuleStatus.NOT_YET]) + found.silent,
+                not_known=len(by[RuleStatus.NOT_YET]) + report.silent,
                 broken=by[RuleStatus.BROKEN],
             )
         )

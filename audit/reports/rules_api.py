@@ -68,9 +68,9 @@ class Rules(Resource, tag="Progress"):
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Return which rules hold now, which are broken, and by which pairs."""
         member = access.lead(self.person, slug)
-        found = rule_report(member)
+        report = rule_report(member)
         return {
             "kind": member.project.kind,
-            "hidden": found.hidden,
-            "rules": rule_standings(found),
+            "hidden": report.hidden,
+            "rules": rule_standings(report),
         }

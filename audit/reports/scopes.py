@@ -64,10 +64,10 @@ class Scope:
     blind: bool = False
 
     def __str__(self) -> str:
-        one, other = self.people or ("", "")
+        first, other = self.people or ("", "")
         values = {
             **{name: getattr(self, name) for name in TEXTS},
-            "one": one,
+            "one": first,
             "other": other,
             "guideline": "" if self.guideline is None else str(self.guideline),
             "week": self.week.isoformat() if self.week else "",
@@ -105,12 +105,12 @@ def scope_of(project: Project, asked: Mapping[str, Any]) -> Scope:
 
 
 def _read(values: Mapping[str, str]) -> Scope:
-    one, other = values.get("one", ""), values.get("other", "")
+    first, other = values.get("one", ""), values.get("other", "")
     guideline, week = values.get("guideline", ""), values.get("week", "")
     return Scope(
         **{name: values.get(name, "") for name in TEXTS},
         # In the order of their names, so that a pair is one scope in either order.
-        people=tuple(sorted((one, other))) if one else None,  # type: ignore[arg-type]
+        people=tuple(sorted((first, other))) if first else None,  # type: ignore[arg-type]
         guideline=int(guideline) if guideline else None,
         week=monday(date.fromisoformat(week)) if week else None,
         blind=bool(values.get("blind")),
@@ -123,15 +123,16 @@ def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
         raise Refused(
             f"There is no query {query} in this project. The list of queries has their ids."
         )
-    if category and category not in (known := categories_of(project)):
+    if category and category not in (offered := categories_of(project)):
         raise Refused(
             f"No instruction in this project has category {category}. The categories are: "
-            f"{_join_names(known)}."
+            f"{_join_names(offered)}."
         )
     domain = values["domain"]
-    if domain and domain not in (known := domains_of(project)):
+    if domain and domain not in (offered := domains_of(project)):
         raise Refused(
-            f"No query in this project has domain {domain}. The domains are: {_join_names(known)}."
+            f"No query in this project has domain {domain}. "
+            f"The domains are: {_join_names(offered)}."
         )
     if side and side not in Narrative.Side.values:
         raise Refused(
@@ -139,23 +140,25 @@ def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
             f"{_join_names(Narrative.Side.values)}."
         )
     criterion = values["criterion"]
-    if criterion and criterion not in (known := list(rubric_of(project).keys)):
-        raise Refused(f"There is no criterion {criterion}. The criteria are: {_join_names(known)}.")
+    if criterion and criterion not in (offered := list(rubric_of(project).keys)):
+        raise Refused(
+            f"There is no criterion {criterion}. The criteria are: {_join_names(offered)}."
+        )
     _refuse_people(project, values["one"], values["other"])
     _refuse_times(project, values["guideline"], values["week"])
 
 
-def _refuse_people(project: Project, one: str, other: str) -> None:
-    if bool(one) != bool(other):
+def _refuse_people(project: Project, first: str, other: str) -> None:
+    if bool(first) != bool(other):
         raise Refused("Agreement is between two people. Choose both, or leave both open.")
-    if one and one == other:
+    if first and first == other:
         raise Refused("Agreement is between two people. Choose two different ones.")
     members = dict(
-        Membership.objects.filter(project=project, name__in=[one, other]).values_list(
+        Membership.objects.filter(project=project, name__in=[first, other]).values_list(
             "name", "is_machine"
         )
     )
-    for name in filter(None, (one, other)):
+    for name in filter(None, (first, other)):
         if name not in members:
             raise Refused(
                 f"Nobody in this project is called {name}. The list of people has their names."
@@ -187,14 +190,14 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
 
 def categories_of(project: Project) -> list[str]:
     """Return the categories of a project's instructions, sorted."""
-    found = InstructionPair.objects.filter(project=project).exclude(category="")
-    return sorted(found.values_list("category", flat=True).distinct())
+    pairs = InstructionPair.objects.filter(project=project).exclude(category="")
+    return sorted(pairs.values_list("category", flat=True).distinct())
 
 
 def domains_of(project: Project) -> list[str]:
     """Return the domains of a project's queries, sorted."""
-    found = Query.objects.filter(project=project).exclude(domain="")
-    return sorted(found.values_list("domain", flat=True).distinct())
+    queries = Query.objects.filter(project=project).exclude(domain="")
+    return sorted(queries.values_list("domain", flat=True).distinct())
 
 
 def parts_of(project: Project) -> list[Scope]:
@@ -202,7 +205,7 @@ def parts_of(project: Project) -> list[Scope]:
     whole first.
     """
     versions = list(periods_of(project))
-    found = [
+    parts = [
         WHOLE,
         *(Scope(category=key) for key in categories_of(project)),
         *(Scope(domain=key) for key in domains_of(project)),
@@ -214,8 +217,8 @@ def parts_of(project: Project) -> list[Scope]:
     earlier = [
         stored_scope(written) for written in reports.values_list("scope", flat=True).distinct()
     ]
-    others = sorted((one for one in earlier if not one.criterion), key=str)
-    return list(dict.fromkeys([*found, *others]))
+    others = sorted((scope for scope in earlier if not scope.criterion), key=str)
+    return list(dict.fromkeys([*parts, *others]))
 
 
 def rubric_of(project: Project) -> Rubric:
@@ -273,7 +276,7 @@ def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> s
 
     `criteria`: names of criteria by their keys, if known.
     """
-    one, other = scope.people or ("", "")
+    first, other = scope.people or ("", "")
     parts = [
         (scope.query, f"query {scope.query}"),
         (scope.category, f"category {scope.category}"),
@@ -283,7 +286,7 @@ def describe_scope(scope: Scope, criteria: Mapping[str, str] | None = None) -> s
             scope.criterion,
             f"criterion {(criteria or {}).get(scope.criterion, scope.criterion)}",
         ),
-        (one, f"{one} and {other}"),
+        (first, f"{first} and {other}"),
         (
             scope.guideline is not None,
             "answers before there were guidelines"
@@ -304,9 +307,9 @@ _SIDES: dict[str, str] = {
 _MOST_LISTED = 12
 
 
-def _join_names(known: list[str]) -> str:
-    if not known:
+def _join_names(names: list[str]) -> str:
+    if not names:
         return "none"
-    more = len(known) - _MOST_LISTED
-    shown = ", ".join(known[:_MOST_LISTED])
+    more = len(names) - _MOST_LISTED
+    shown = ", ".join(names[:_MOST_LISTED])
     return f"{shown} and {more} more" if more > 0 else shown

@@ -35,7 +35,7 @@ class Line(NamedTuple):
         """The three coefficients to show; the others are folded."""
         for_raters = "fleiss" if len(self.raters) > 2 else "cohen"
         shown = ("percent", for_raters, HEADLINE)
-        return [one for one in self.coefficients if one["key"] in shown]
+        return [coefficient for coefficient in self.coefficients if coefficient["key"] in shown]
 
 
 class Table(NamedTuple):
@@ -116,11 +116,11 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     """
     scope = stored_scope(figures.get("scope", ""))
     lines = _lines_of_people(figures, scope)
-    found = [
+    all_tables = [
         Table(key, str(title), str(of), unit, lines[key], "times" if key == "selves" else "people")
         for key, title, of, unit in _TABLES
     ]
-    return [table for table in found if _is_worth_showing(table, scope)]
+    return [table for table in all_tables if _is_worth_showing(table, scope)]
 
 
 def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Line]]:
@@ -130,11 +130,11 @@ def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Li
     together = [selves["all"]] if len(selves["people"]) > 1 else []
     pairs = [
         _line(
-            "{one} and {other}".format(**dict(zip(_PAIR, one["raters"], strict=True))),
-            one,
-            replace(scope, people=tuple(one["raters"])),
+            "{one} and {other}".format(**dict(zip(_PAIR, pair["raters"], strict=True))),
+            pair,
+            replace(scope, people=tuple(pair["raters"])),
         )
-        for one in judgments["pairs"]
+        for pair in judgments["pairs"]
     ]
     everybody = _line("All people", judgments["all"])
     if len(everybody.raters) == 2 and len(pairs) == 1:
@@ -153,35 +153,41 @@ def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Li
         ],
         "pairs": pairs,
         "selves": [
-            *(_line("All people", one) for one in together),
-            *(_line(one["raters"][0], one) for one in selves["people"]),
+            *(_line("All people", measured) for measured in together),
+            *(_line(person["raters"][0], person) for person in selves["people"]),
         ],
         "queries": [
-            _line(one["query"], one, replace(scope, query=one["query"]))
-            for one in judgments["queries"]
+            _line(query["query"], query, replace(scope, query=query["query"]))
+            for query in judgments["queries"]
         ],
-        "categories": [_of_category(one, scope) for one in judgments.get("categories", [])],
+        "categories": [
+            _of_category(category, scope) for category in judgments.get("categories", [])
+        ],
         "guidelines": [
             _line(
-                str(one["guideline"] or "before the first"),
-                one,
-                replace(scope, guideline=one["guideline"]),
+                str(guideline["guideline"] or "before the first"),
+                guideline,
+                replace(scope, guideline=guideline["guideline"]),
             )
-            for one in judgments.get("guidelines", [])
+            for guideline in judgments.get("guidelines", [])
         ],
         "weeks": [
-            _line(one["week"], one, replace(scope, week=date.fromisoformat(one["week"])))
-            for one in judgments.get("weeks", [])
+            _line(week["week"], week, replace(scope, week=date.fromisoformat(week["week"])))
+            for week in judgments.get("weeks", [])
         ],
         "reviews": [
             _line("All criteria", reviews["all"]),
             *(
-                _line(one.get("name", key), one, replace(scope, criterion=key))
-                for key, one in reviews["criteria"].items()
+                _line(criterion.get("name", key), criterion, replace(scope, criterion=key))
+                for key, criterion in reviews["criteria"].items()
             ),
         ],
-        "review-categories": [_of_category(one, scope) for one in reviews.get("categories", [])],
-        "review-domains": [_of_domain(one, reviews, scope) for one in reviews.get("domains", [])],
+        "review-categories": [
+            _of_category(category, scope) for category in reviews.get("categories", [])
+        ],
+        "review-domains": [
+            _of_domain(domain, reviews, scope) for domain in reviews.get("domains", [])
+        ],
     }
 
 
@@ -222,7 +228,7 @@ def against_machines(figures: dict[str, Any]) -> list[Against]:
                 title % {"machine": machine["machine"]},
                 "person",
                 unit,
-                [_line(one["raters"][0], one) for one in machine["pairs"]],
+                [_line(pair["raters"][0], pair) for pair in machine["pairs"]],
                 "raters",
             ),
             _crossed(machine, figures["scale"]) if key == "machine" else [],
@@ -235,29 +241,29 @@ def against_machines(figures: dict[str, Any]) -> list[Against]:
 def _crossed(machine: dict[str, Any], scale: list[int]) -> list[Crossed]:
     return [
         Crossed(
-            one["raters"][0],
+            pair["raters"][0],
             machine["machine"],
             scale,
-            list(zip(scale, one["table"], strict=True)),
+            list(zip(scale, pair["table"], strict=True)),
         )
-        for one in machine["pairs"]
-        if "table" in one
+        for pair in machine["pairs"]
+        if "table" in pair
     ]
 
 
-def _of_category(one: dict[str, Any], scope: Scope) -> Line:
-    category = one["category"]
+def _of_category(figures: dict[str, Any], scope: Scope) -> Line:
+    category = figures["category"]
     if not category:
-        return _line("None named", one)
-    return _line(category, one, replace(scope, category=category))
+        return _line("None named", figures)
+    return _line(category, figures, replace(scope, category=category))
 
 
-def _of_domain(one: dict[str, Any], reviews: dict[str, Any], scope: Scope) -> Line:
-    criterion = one["criterion"]
+def _of_domain(figures: dict[str, Any], reviews: dict[str, Any], scope: Scope) -> Line:
+    criterion = figures["criterion"]
     name = reviews["criteria"].get(criterion, {}).get("name", criterion)
-    domain = one["domain"]
+    domain = figures["domain"]
     part = replace(scope, domain=domain, criterion=criterion) if domain else None
-    return _line(f"{domain or 'None named'} · {name}", one, part)
+    return _line(f"{domain or 'None named'} · {name}", figures, part)
 
 
 def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Line:

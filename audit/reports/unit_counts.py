@@ -104,24 +104,24 @@ class Counts:
         """
         if all(of.settled is None for of in self.outcomes):
             return Counter()
-        found: Patterns = Counter()
+        counts: Patterns = Counter()
         for of, patterns in self.outcomes.items():
             for pattern, times in patterns.items():
                 grades = {m: grade if of.settled is None else of.settled for m, grade in pattern}
-                found[tuple(grades.items())] += times
-        return found
+                counts[tuple(grades.items())] += times
+        return counts
 
     @property
     def found_changed(self) -> Patterns:
         """Patterns of people on documents that at least one of them found changed: the grade under
         the altered narrative is another one than the earlier relevance.
         """
-        found: Patterns = Counter()
+        changed: Patterns = Counter()
         for of, patterns in self.outcomes.items():
             for pattern, times in patterns.items():
                 if of.prior is not None and any(grade != of.prior for _, grade in pattern):
-                    found[pattern] += times
-        return found
+                    changed[pattern] += times
+        return changed
 
     @property
     def levels(self) -> dict[str, int]:
@@ -143,7 +143,11 @@ class Counts:
             ("reviews with machines", self.reviews_with_machines.items()),
             (
                 "settled",
-                ((of, found) for of, found in self.outcomes.items() if of.settled is not None),
+                (
+                    (of, patterns)
+                    for of, patterns in self.outcomes.items()
+                    if of.settled is not None
+                ),
             ),
         ]
         lines = [json.dumps(["scale", self.scale, self.rubric.name, self.levels])]
@@ -169,12 +173,12 @@ class Counts:
     def _of(self, patterns: Patterns, raters: frozenset[int]) -> Patterns:
         if not self.machines:
             return patterns
-        found: Patterns = Counter()
+        counts: Patterns = Counter()
         for pattern, times in patterns.items():
-            left = tuple(one for one in pattern if one[0] in raters)
+            left = tuple((rater, answer) for rater, answer in pattern if rater in raters)
             if left:
-                found[left] += times
-        return found
+                counts[left] += times
+        return counts
 
 
 def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
@@ -225,32 +229,32 @@ def judgments_in(
     return judgments.filter(_current_in(period, blind=scope.blind))
 
 
-def count_in_both(project: Project, one: Scope, other: Scope) -> Counter[tuple[Pattern, Pattern]]:
+def count_in_both(project: Project, left: Scope, right: Scope) -> Counter[tuple[Pattern, Pattern]]:
     """Count units by people's answers in one scope and in the other, to compare two scopes. The
     answers are empty if a unit is not in a scope.
     """
     parts: list[str] = []
     parameters: list[Any] = []
-    for number, scope in enumerate((one, other)):
+    for number, scope in enumerate((left, right)):
         units = judgments_in(project, scope).values("narrative_id", "candidate_id")
         units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
         sql, more = units.order_by().query.sql_with_params()
         parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, listed FROM ({sql}) u")  # noqa: S608 -- ours
         parameters += more
-    found: Counter[tuple[Pattern, Pattern]] = Counter()
+    counts: Counter[tuple[Pattern, Pattern]] = Counter()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT one, other, COUNT(*) FROM ("  # noqa: S608 -- ours
-            "SELECT MAX(CASE WHEN part = 0 THEN listed END) AS one, "
-            "MAX(CASE WHEN part = 1 THEN listed END) AS other "
+            "SELECT on_left, on_right, COUNT(*) FROM ("  # noqa: S608 -- ours
+            "SELECT MAX(CASE WHEN part = 0 THEN listed END) AS on_left, "
+            "MAX(CASE WHEN part = 1 THEN listed END) AS on_right "
             f"FROM ({' UNION ALL '.join(parts)}) parts GROUP BY narrative_id, candidate_id"
-            ") units GROUP BY one, other",
+            ") units GROUP BY on_left, on_right",
             parameters,
         )
         while rows := cursor.fetchmany(10_000):
             for first, second, times in rows:
-                found[read_pattern(first or ""), read_pattern(second or "")] += times
-    return found
+                counts[read_pattern(first or ""), read_pattern(second or "")] += times
+    return counts
 
 
 def _all_judgments(project: Project, scope: Scope) -> JudgmentQuerySet:
@@ -310,14 +314,14 @@ def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
         return {}
     units = judgments_in(project, scope, machines=True).values("narrative_id", "candidate_id")
     units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
-    found = count_patterns(units, "narrative_id")
+    counts = count_patterns(units, "narrative_id")
     under = {
         of[0]: VersionKey(*of[1:])
         for of in Narrative.objects.filter(pair__project=project).values_list(
             "pk", "pair__query__query_id", "pair__pair_id", "pair__category", "side", "version"
         )
     }
-    return {under[narrative]: patterns for narrative, patterns in found.items()}
+    return {under[narrative]: patterns for narrative, patterns in counts.items()}
 
 
 def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
@@ -335,9 +339,9 @@ def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
     )
     units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
     texts = (f"COALESCE(CAST({column} AS TEXT), '')" for column in ("settled", "prior"))
-    found = count_patterns(units, " || ' ' || ".join(texts))
-    grades = {key: [int(grade) if grade else None for grade in key.split(" ")] for key in found}
-    return {UnitOutcome(*grades[key]): patterns for key, patterns in sorted(found.items())}
+    counts = count_patterns(units, " || ' ' || ".join(texts))
+    grades = {key: [int(grade) if grade else None for grade in key.split(" ")] for key in counts}
+    return {UnitOutcome(*grades[key]): patterns for key, patterns in sorted(counts.items())}
 
 
 def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
@@ -372,10 +376,10 @@ def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
         if connection.vendor == "sqlite"
         else "CAST(date_trunc('week', last AT TIME ZONE 'UTC') AS date)"
     )
-    found = count_patterns(_in_week(units, scope), monday)
+    counts = count_patterns(_in_week(units, scope), monday)
     return {
-        date.fromisoformat(day) if isinstance(day, str) else day: found[day]
-        for day in sorted(found)
+        date.fromisoformat(day) if isinstance(day, str) else day: counts[day]
+        for day in sorted(counts)
     }
 
 
@@ -430,10 +434,10 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
     )
     units = units.annotate(listed=joined_answers("review__auditor_id", from_worst))
     # Keys of criteria contain no spaces.
-    found = count_patterns(units, "criterion || ' ' || domain")
+    counts = count_patterns(units, "criterion || ' ' || domain")
     order = {key: place for place, key in enumerate(rubric.keys)}
-    parted = [(*reversed(key.split(" ", 1)), patterns) for key, patterns in found.items()]
-    parted.sort(key=lambda one: (one[0], order.get(one[1], len(order)), one[1]))
+    parted = [(*reversed(key.split(" ", 1)), patterns) for key, patterns in counts.items()]
+    parted.sort(key=lambda row: (row[0], order.get(row[1], len(order)), row[1]))
     return {(domain, criterion): patterns for domain, criterion, patterns in parted}
 
 
@@ -446,8 +450,8 @@ def period_q(project: Project, scope: Scope, moment: str) -> Q:
 
 
 def _in_period(period: Period, moment: str) -> Q:
-    found = Q() if period.start is None else Q(**{f"{moment}__gte": period.start})
-    return found if period.end is None else found & Q(**{f"{moment}__lt": period.end})
+    condition = Q() if period.start is None else Q(**{f"{moment}__gte": period.start})
+    return condition if period.end is None else condition & Q(**{f"{moment}__lt": period.end})
 
 
 def _in_week(units: QuerySet[Any, Any], scope: Scope) -> QuerySet[Any, Any]:
@@ -455,5 +459,5 @@ def _in_week(units: QuerySet[Any, Any], scope: Scope) -> QuerySet[Any, Any]:
         return units
     start, end = week_of(scope.week)
     of_people = Max("at", filter=Q(annotator__is_machine=False))
-    found: QuerySet[Any, Any] = units.annotate(until=of_people)
-    return found.filter(until__gte=start, until__lt=end)
+    dated: QuerySet[Any, Any] = units.annotate(until=of_people)
+    return dated.filter(until__gte=start, until__lt=end)

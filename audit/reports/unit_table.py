@@ -67,14 +67,15 @@ def _judgments(
             "relevance",
             "at",
             "annotator__is_machine",
+            named=True,
         )
         .iterator(CHUNK)
     )
     yield [*_UNIT, *raters.values()]
-    for unit, answers in groupby(rows, key=lambda row: row[:6]):
-        answers_of = list(answers)
-        if _in_week((at for *_, at, is_machine in answers_of if not is_machine), scope):
-            yield _unit_row(unit, {row[6]: str(row[7]) for row in answers_of}, raters)
+    for unit, rows_of_unit in groupby(rows, key=lambda row: row[: len(_UNIT)]):
+        answers = list(rows_of_unit)
+        if _in_week((row.at for row in answers if not row.annotator__is_machine), scope):
+            yield _unit_row(unit, {row.annotator_id: str(row.relevance) for row in answers}, raters)
 
 
 def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list[str]]:
@@ -97,18 +98,19 @@ def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list
             "criterion",
             "review__auditor_id",
             "level",
+            named=True,
         )
         .iterator(CHUNK)
     )
     yield [*_REVIEWED, *raters.values()]
-    for unit, answers in groupby(rows, key=lambda row: row[:6]):
-        yield _unit_row(unit, {row[6]: row[7] for row in answers}, raters)
+    for unit, answers in groupby(rows, key=lambda row: row[: len(_REVIEWED)]):
+        yield _unit_row(unit, {row.review__auditor_id: row.level for row in answers}, raters)
 
 
 def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
     """Return the column headers by the keys of the raters: people by name, then machines."""
-    found = Membership.objects.filter(pk__in=keys.order_by().distinct())
-    ordered = found.order_by("is_machine", bytewise("name"))
+    raters = Membership.objects.filter(pk__in=keys.order_by().distinct())
+    ordered = raters.order_by("is_machine", bytewise("name"))
     return {
         pk: f"person {number}" if numbered and not is_machine else name
         for number, (pk, name, is_machine) in enumerate(

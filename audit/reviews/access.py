@@ -50,10 +50,10 @@ def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
 
     A stranger gets Http404; an annotator, and a lead who still owes a review, PermissionDenied.
     """
-    member, found = narrative_for_lead(user, pk)
-    if owes_review(member, found):
+    member, narrative = narrative_for_lead(user, pk)
+    if owes_review(member, narrative):
         raise PermissionDenied("You have a task here. Submit your own review first, then decide.")
-    return member, found
+    return member, narrative
 
 
 def ticked_narratives(member: Membership, keys: Sequence[int]) -> list[Narrative]:
@@ -61,8 +61,8 @@ def ticked_narratives(member: Membership, keys: Sequence[int]) -> list[Narrative
 
     Refused: one of them does not wait for this lead's decision.
     """
-    found = narratives_to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
-    narratives = list(found.order_by("pair__pair_id"))
+    ticked = narratives_to_decide(member).filter(pk__in=keys[:MOST]).select_related("pair__project")
+    narratives = list(ticked.order_by("pair__pair_id"))
     if len(narratives) != len(set(keys)):
         raise Refused("One of these does not wait for your decision. Reload the page.")
     return narratives
@@ -82,8 +82,8 @@ def narrative_for_lead(user: Person, pk: int) -> tuple[Membership, Narrative]:
     """Return a narrative version of a project the person leads, or raise Http404 or
     PermissionDenied.
     """
-    found = first_or_404(
+    narrative = first_or_404(
         Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk), NO_NARRATIVE
     )
     with access.not_found_as(NO_NARRATIVE):
-        return access.lead(user, found.pair.project.slug), found
+        return access.lead(user, narrative.pair.project.slug), narrative

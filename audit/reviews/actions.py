@@ -167,10 +167,10 @@ def submit_review(
         review = draft.review
         if review.submitted_at is None:
             _refuse_incomplete(draft)
-            found = check_texts(narrative, texts)
+            documents = check_texts(narrative, texts)
             if confirmed is not None and confirmed != summary_digest(draft):
                 raise Unconfirmed("Read what you are about to submit, then submit it.")
-            store_texts(review, found)
+            store_texts(review, documents)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
             review_chain.follow(review_chain.REVIEW, by.project_id, new={review.pk}, pk=review.pk)
@@ -184,7 +184,7 @@ def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: st
     if level and rubric.level(level) is None:
         raise Refused(
             f"“{level}” is not a level. Choose one of: "
-            f"{', '.join(one.name.lower() for one in rubric.levels)}."
+            f"{', '.join(level.name.lower() for level in rubric.levels)}."
         )
     too_long = "You wrote %(length)s characters; at most %(most)s are kept."
     refuse_longer(words or "", MAX_WORDS, too_long)

@@ -48,12 +48,12 @@ class CurrentDraw:
     @property
     def total(self) -> int:
         """Number of instructions that were drawn from."""
-        return sum(one.instructions for one in self.strata)
+        return sum(stratum.instructions for stratum in self.strata)
 
     @property
     def taken(self) -> int:
         """Number of instructions that were drawn."""
-        return sum(one.drawn for one in self.strata)
+        return sum(stratum.drawn for stratum in self.strata)
 
 
 def plan_draw(
@@ -76,7 +76,9 @@ def plan_draw(
         groups[stratum[0] if stratum else ""][pair_id] = pk
     sizes = {stratum: len(groups[stratum]) for stratum in sorted(groups)}
     try:
-        drawn = draw({one: groups[one] for one in sizes}, size=size, seed=seed, fewer=fewer)
+        drawn = draw(
+            {stratum: groups[stratum] for stratum in sizes}, size=size, seed=seed, fewer=fewer
+        )
     except CannotDraw as refused:
         return ReviewPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
     return ReviewPlan(
@@ -152,16 +154,16 @@ def end_draw(*, project: Project, by: Membership | None, now: datetime | None = 
 
 def current_draw(project: Project) -> CurrentDraw | None:
     """Return the current draw, or None: two queries at most."""
-    found = project.review_draws.current().select_related("drawn_by").first()
-    if found is None:
+    current = project.review_draws.current().select_related("drawn_by").first()
+    if current is None:
         return None
     taken: dict[str, int] = defaultdict(int)
-    for stratum in DrawnPair.objects.filter(draw=found).values_list("stratum", flat=True):
+    for stratum in DrawnPair.objects.filter(draw=current).values_list("stratum", flat=True):
         taken[stratum] += 1
     strata = [
-        DrawnStratum(label, there, taken[label]) for label, there in sorted(found.frame.items())
+        DrawnStratum(label, there, taken[label]) for label, there in sorted(current.frame.items())
     ]
-    return CurrentDraw(found, strata)
+    return CurrentDraw(current, strata)
 
 
 def _lock_project(project: Project, by: Membership | None) -> None:

@@ -52,8 +52,8 @@ class ReviewFilterForm(forms.Form):
         self._offer(
             "category",
             [
-                (one or NO_CATEGORY, one or "None named")
-                for one in sorted(categories.distinct(), key=natural)
+                (category or NO_CATEGORY, category or "None named")
+                for category in sorted(categories.distinct(), key=natural)
             ],
         )
         if not member.leads:
@@ -65,10 +65,10 @@ class ReviewFilterForm(forms.Form):
         people = member.project.memberships.order_by("name").annotate(
             wrote=Exists(written), reviewed=Exists(reviewed)
         )
-        known = list(people.values_list("pk", "name", "wrote", "reviewed"))
-        self._offer("author", [(pk, name) for pk, name, wrote, _audits in known if wrote])
-        self._offer("auditor", [(pk, name) for pk, name, _wrote, audits in known if audits])
-        self._offer("criterion", [(one.key, one.name) for one in rubric.criteria])
+        members = list(people.values_list("pk", "name", "wrote", "reviewed"))
+        self._offer("author", [(pk, name) for pk, name, wrote, _audits in members if wrote])
+        self._offer("auditor", [(pk, name) for pk, name, _wrote, audits in members if audits])
+        self._offer("criterion", [(criterion.key, criterion.name) for criterion in rubric.criteria])
 
     def _offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
         """Set the choices of a field, after "Any"; remove a field that has no choices."""
@@ -81,9 +81,10 @@ class ReviewFilterForm(forms.Form):
 
     def filters(self, state: str) -> ReviewFilter:
         """Return the filters; only `state` if the form has errors."""
-        given = self.cleaned_data if self.is_valid() else {}
+        cleaned = self.cleaned_data if self.is_valid() else {}
         return ReviewFilter(
-            state=state, **{name: value for name, value in given.items() if value not in {None, ""}}
+            state=state,
+            **{name: value for name, value in cleaned.items() if value not in {None, ""}},
         )
 
 
@@ -112,11 +113,11 @@ class RubricForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Parse the rubric; each fault becomes an error that begins with its location."""
-        given = super().clean() or self.cleaned_data
+        cleaned = super().clean() or self.cleaned_data
         if self.errors or self._content is not None:
-            return given
-        upload = given.get("file")
-        text = given.get("text", "")
+            return cleaned
+        upload = cleaned.get("file")
+        text = cleaned.get("text", "")
         try:
             if upload is not None:
                 if upload.size > 4 * MAX_LENGTH:
@@ -135,7 +136,7 @@ class RubricForm(forms.Form):
                 self.add_error("text", fault + ".")
         except ValueError as error:
             self.add_error("file", str(error))
-        return given
+        return cleaned
 
 
 # What a lead can decide on an instruction.
@@ -172,10 +173,12 @@ class ReviewDrawForm(forms.Form):
         # A changed label of the model would need a migration.
         choices=[
             (
-                one.value,
-                "None: all instructions together" if one == ReviewDraw.Stratify.NONE else one.label,
+                choice.value,
+                "None: all instructions together"
+                if choice == ReviewDraw.Stratify.NONE
+                else choice.label,
             )
-            for one in ReviewDraw.Stratify
+            for choice in ReviewDraw.Stratify
         ],
         initial=ReviewDraw.Stratify.NONE,
         help_text="Domains come with the files of queries, if these name them.",

@@ -32,16 +32,18 @@ def save_rubric(
     now = now or timezone.now()
     with transaction.atomic():
         _lock_project(project, by)
-        known = RubricRow.objects.filter(project=project, name=content.name).first()
+        stored = RubricRow.objects.filter(project=project, name=content.name).first()
         shipped = SHIPPED.get(content.name)
-        existing = shipped if shipped is not None else known.content if known is not None else None
+        existing = (
+            shipped if shipped is not None else stored.content if stored is not None else None
+        )
         if existing is not None and tuple(existing) != tuple(content):
             free = rubrics.next_name(project.pk, content.name)
             raise Refused(
                 f"A different rubric “{content.name}” already exists. Reviews refer to it, "
                 f"so give yours another name, for example “{free}”."
             )
-        row = known or RubricRow.from_content(
+        row = stored or RubricRow.from_content(
             content, project=project, created_at=now, created_by=by
         )
         return _make_current(row, by, now)
@@ -64,8 +66,8 @@ def choose_rubric(
                 f"There is no rubric “{name}” in this project. There are: "
                 f"{', '.join(rubrics.rubric_names(project.pk))}."
             ) from None
-        known = RubricRow.objects.filter(project=project, name=name).first()
-        row = known or RubricRow.from_content(
+        stored = RubricRow.objects.filter(project=project, name=name).first()
+        row = stored or RubricRow.from_content(
             content, project=project, created_at=now, created_by=by
         )
         return _make_current(row, by, now)

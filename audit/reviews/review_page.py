@@ -78,18 +78,20 @@ def review_rows(member: Membership, narratives: Sequence[Any]) -> list[ReviewRow
     """Return a row for each narrative of `under_review`: a fixed number of queries."""
     passes = passes_of(narratives)
     decisions = {
-        one.narrative_id: one
-        for one in Decision.objects.current().select_related("by").filter(narrative__in=narratives)
+        decision.narrative_id: decision
+        for decision in Decision.objects.current()
+        .select_related("by")
+        .filter(narrative__in=narratives)
     }
     held = set(
         member.assignments.filter(
-            task=Assignment.Task.REVIEW, pair__in=[one.pair_id for one in narratives]
+            task=Assignment.Task.REVIEW, pair__in=[narrative.pair_id for narrative in narratives]
         ).values_list("pair_id", flat=True)
     )
     rows = []
     for narrative in narratives:
         reviews = passes.get(narrative.pk, [])
-        mine = any(one.review.auditor_id == member.pk for one in reviews)
+        mine = any(review_pass.review.auditor_id == member.pk for review_pass in reviews)
         # The verdict is visible after one's own review, and to leads who owe none.
         owes = narrative.pair_id in held and not mine and not narrative.is_by(member)
         sees = mine or (member.leads and not owes)

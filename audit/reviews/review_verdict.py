@@ -28,13 +28,13 @@ def verdict(
     A rejecting level by any auditor on any criterion rejects at once; with `by_majority`, more than
     half of the auditors must give one, each on any criterion. Passing needs every wanted review.
     """
-    given = [list(levels) for levels in reviews]
-    against = sum(any(level.rejects for level in levels) for levels in given)
-    if against > (max(wanted, len(given)) / 2 if by_majority else 0):
+    answers = [list(levels) for levels in reviews]
+    against = sum(any(level.rejects for level in levels) for levels in answers)
+    if against > (max(wanted, len(answers)) / 2 if by_majority else 0):
         return Verdict.REJECTED
-    if not given:
+    if not answers:
         return Verdict.UNREVIEWED
-    return Verdict.PASSED if len(given) >= wanted else Verdict.INCOMPLETE
+    return Verdict.PASSED if len(answers) >= wanted else Verdict.INCOMPLETE
 
 
 def straddles(levels: Iterable[Level]) -> bool:

@@ -83,10 +83,10 @@ def rubrics_of(reviews: Iterable[Review]) -> dict[tuple[int, str], Rubric]:
     The reviews must have `auditor` loaded.
     """
     keys = {(review.auditor.project_id, review.rubric) for review in reviews}
-    found = {one: SHIPPED[one[1]] for one in keys if one[1] in SHIPPED}
-    if missing := keys - found.keys():
+    rubrics = {(project, name): SHIPPED[name] for project, name in keys if name in SHIPPED}
+    if missing := keys - rubrics.keys():
         rows = RubricRow.objects.filter(
             project__in={project for project, _ in missing}, name__in={name for _, name in missing}
         )
-        found |= {(one.project_id, one.name): one.content for one in rows}
-    return found
+        rubrics |= {(row.project_id, row.name): row.content for row in rows}
+    return rubrics

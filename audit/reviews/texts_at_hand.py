@@ -34,15 +34,17 @@ def documents_at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candi
     claimed = Exists(claims.filter(relevance__gte=threshold))
     relevant = claimed | (~Exists(claims) & Q(prior_relevance__gte=threshold))
 
-    def some(found: QuerySet[Candidate], most: int) -> list[Candidate]:
-        return list(found.order_by("pk")[:most])
+    def some(candidates: QuerySet[Candidate], most: int) -> list[Candidate]:
+        return list(candidates.order_by("pk")[:most])
 
     first = some(pool.filter(relevant), AT_HAND)
-    found = [
+    at_hand = [
         *first,
-        *some(pool.exclude(pk__in=[one.pk for one in first]).exclude(relevant), AT_HAND),
+        *some(
+            pool.exclude(pk__in=[candidate.pk for candidate in first]).exclude(relevant), AT_HAND
+        ),
     ]
-    return sorted(found, key=lambda one: number_of(one.document_id, pair.project_id))
+    return sorted(at_hand, key=lambda candidate: number_of(candidate.document_id, pair.project_id))
 
 
 def texts_of(candidates: Iterable[Candidate]) -> str:
@@ -51,7 +53,9 @@ def texts_of(candidates: Iterable[Candidate]) -> str:
     For example `93:2 94:1`. Documents without a text are left out.
     """
     return " ".join(
-        f"{one.pk}:{one.document.text_version}" for one in candidates if one.document.text_version
+        f"{candidate.pk}:{candidate.document.text_version}"
+        for candidate in candidates
+        if candidate.document.text_version
     )
 
 
@@ -60,23 +64,25 @@ def check_texts(narrative: Narrative, shown: str | None) -> list[Candidate]:
 
     `shown` is the result of `texts_of` when the page was rendered; None skips the comparison.
     """
-    found = documents_at_hand(narrative.pair, narrative)
-    if shown is not None and shown != texts_of(found):
+    at_hand = documents_at_hand(narrative.pair, narrative)
+    if shown is not None and shown != texts_of(at_hand):
         raise Stale(
             "The documents beside the instruction changed while you were reviewing, or one "
             "got a new text. Your answers are saved. Look at the documents, then submit."
         )
-    return found
+    return at_hand
 
 
 def store_texts(review: Review, candidates: Iterable[Candidate]) -> None:
     """Store the texts at hand with a review that is being submitted."""
     ReviewedText.objects.bulk_create(
         ReviewedText(
-            review=review, document_id=one.document_id, text_version=one.document.text_version
+            review=review,
+            document_id=candidate.document_id,
+            text_version=candidate.document.text_version,
         )
-        for one in candidates
-        if one.document.text_version
+        for candidate in candidates
+        if candidate.document.text_version
     )
 
 
@@ -91,7 +97,7 @@ def count_replaced_texts(of: Sequence[Iterable[Review]]) -> list[ReplacedTexts]:
     """Return for each list of reviews how many documents were at hand, and how many of them have a
     newer text now than a review had: one query.
     """
-    review_keys = [{one.pk for one in reviews} for reviews in of]
+    review_keys = [{review.pk for review in reviews} for reviews in of]
     texts = ReviewedText.objects.filter(review__in=set().union(*review_keys)).annotate(
         is_older=Q(text_version__lt=F("document__text_version"))
     )

@@ -46,12 +46,12 @@ def judgment_disagreement(user: Person, narrative: int, candidate: int) -> Judgm
     judge it.
     """
     member, version = narrative_for_lead(user, narrative)
-    found = pairs_access.candidate(version.pair, candidate)
-    if must_judge_first(member, version, found):
+    row = pairs_access.candidate(version.pair, candidate)
+    if must_judge_first(member, version, row):
         raise PermissionDenied(
             "You have a task on this pair. Judge this document first, then settle it."
         )
-    return JudgmentDisagreement(member, version, found)
+    return JudgmentDisagreement(member, version, row)
 
 
 def verdict_disagreement(user: Person, condition: int, candidate: int) -> VerdictDisagreement:
@@ -60,13 +60,13 @@ def verdict_disagreement(user: Person, condition: int, candidate: int) -> Verdic
     Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
     judge it.
     """
-    found = first_or_404(
+    row = first_or_404(
         Condition.objects.filter(pk=min(condition, raw_sql.LARGEST_KEY)), NO_CONDITION
     )
     with access.not_found_as(NO_CONDITION):
-        document = judgment_disagreement(user, found.narrative_id, candidate)
-    found.narrative = document.narrative
-    return VerdictDisagreement(document, found)
+        document = judgment_disagreement(user, row.narrative_id, candidate)
+    row.narrative = document.narrative
+    return VerdictDisagreement(document, row)
 
 
 def review_disagreement(user: Person, narrative: int) -> ReviewDisagreement:
@@ -84,13 +84,13 @@ def check_disagreement(user: Person, item: int) -> CheckDisagreement:
     Raises Http404 for a stranger, and for a lead while a check is missing; PermissionDenied for an
     annotator.
     """
-    found = checks_access.label(item)
+    label = checks_access.label(item)
     with access.not_found_as(checks_access.NO_LABEL):
-        member = access.lead(user, found.narrative.pair.project.slug)
-    answers = Check.objects.current().filter(item=found, place__in=(1, 2))
+        member = access.lead(user, label.narrative.pair.project.slug)
+    answers = Check.objects.current().filter(item=label, place__in=(1, 2))
     if answers.count() < 2:
         raise Http404("The answers are shown once two people have checked this label.")
-    return CheckDisagreement(member, found)
+    return CheckDisagreement(member, label)
 
 
 def disagreement(user: Person, kind: Kind, **keys: int) -> Disagreement:
@@ -135,10 +135,10 @@ def rejudge_request(disagreement: JudgmentDisagreement, key: str) -> RejudgeRequ
 
 def batch_decisions(member: Membership, batch: UUID) -> QuerySet[Adjudication]:
     """Return the decisions of a batch of the lead's project, or raise Http404."""
-    found = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
-    if not found.exists():
+    decisions = Adjudication.objects.filter(batch=batch, by__project=member.project_id)
+    if not decisions.exists():
         raise Http404("There are no such decisions in this project.")
-    return found
+    return decisions
 
 
 def visible_decisions(member: Membership, batch: UUID) -> QuerySet[Adjudication]:
@@ -146,5 +146,5 @@ def visible_decisions(member: Membership, batch: UUID) -> QuerySet[Adjudication]
     mine = Judgment.objects.current().filter(
         narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
     )
-    found = batch_decisions(member, batch)
-    return exclude_unjudged(found, Reader(member).to_judge, "narrative__pair", mine)
+    decisions = batch_decisions(member, batch)
+    return exclude_unjudged(decisions, Reader(member).to_judge, "narrative__pair", mine)

@@ -207,13 +207,13 @@ def _question_key(row: Decision) -> dict[str, Any]:
 
 def _current_decision(decision: DecisionT) -> DecisionT | None:
     """Return the current decision on the same question, or None."""
-    found = type(decision)._default_manager.filter(
+    current = type(decision)._default_manager.filter(
         **_question_key(decision),
         candidate=decision.candidate_id,
         withdrawn_at=None,
         text_replaced_at=None,
     )
-    return found.select_related("by").first()
+    return current.select_related("by").first()
 
 
 def _add_to_chain(project: int, row: Decision, *, ended: bool = False) -> None:

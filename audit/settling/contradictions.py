@@ -26,11 +26,14 @@ def warnings_on_grades(
     verified = _verified_conditions(disagreement)
     answers = [answer for _condition, answer in verified]
     every = list(grades)
-    values = [one.value for one in every]
+    values = [grade.value for grade in every]
     return _build_warnings(
-        (f"{one.value} {one.name}".strip(), broken_rules(disagreement, one.value, answers, values))
-        for one in every
-        if decided in {None, one.value}
+        (
+            f"{grade.value} {grade.name}".strip(),
+            broken_rules(disagreement, grade.value, answers, values),
+        )
+        for grade in every
+        if decided in {None, grade.value}
     )
 
 
@@ -46,7 +49,7 @@ def warnings_on_answers(disagreement: VerdictDisagreement, decided: str) -> list
         .first()
     )
     project = disagreement.member.project
-    grades = sorted(one.relevance for one in disagreement.judgments)
+    grades = sorted(judgment.relevance for judgment in disagreement.judgments)
     relevance = consensus(grades, project.consensus, settled).relevance
     if relevance is None:
         return []
@@ -55,12 +58,15 @@ def warnings_on_answers(disagreement: VerdictDisagreement, decided: str) -> list
 
     def broken_by(answer: str) -> list[str]:
         answers = [
-            answer if one == disagreement.condition else current for one, current in verified
+            answer if condition == disagreement.condition else current
+            for condition, current in verified
         ]
         return broken_rules(disagreement, relevance, answers, values)
 
     return _build_warnings(
-        (str(one.label), broken_by(one)) for one in Verdict.Answer if decided in {"", one.value}
+        (str(answer.label), broken_by(answer))
+        for answer in Verdict.Answer
+        if decided in {"", answer.value}
     )
 
 
@@ -76,10 +82,10 @@ def broken_rules(
     project, narrative = disagreement.member.project, disagreement.narrative
     rules = rules_of(kind_of(project.kind)) if narrative.side == Narrative.Side.ALTERED else {}
     prior, relevant = disagreement.candidate.prior_relevance, relevance >= project.relevant_from
-    found = []
+    broken = []
     follows = derive_relevance(project.condition_rule, answers, grades)
     if follows not in {None, relevance}:
-        found.append(f"its conditions give this document the grade {follows}")
+        broken.append(f"its conditions give this document the grade {follows}")
     elif (
         Rule.ATTRIBUTES in rules
         and answers
@@ -90,16 +96,16 @@ def broken_rules(
             of=len(answers),
         )
     ):
-        found.append(
+        broken.append(
             "a relevant document meets every condition, but this one does not"
             if relevant
             else "a document that is not relevant violates a condition, but this one meets all"
         )
     if Rule.SHRINKING in rules and change(prior, relevance, project.relevant_from) is Change.GREW:
-        found.append("this document was not relevant before, and no document may become relevant")
+        broken.append("this document was not relevant before, and no document may become relevant")
     if Rule.CONDITIONS in rules and answers and breaks_conditions(relevance, of=len(answers)):
-        found.append(f"the narrative has only {len(answers)} conditions")
-    return found
+        broken.append(f"the narrative has only {len(answers)} conditions")
+    return broken
 
 
 def _verified_conditions(disagreement: DocumentDisagreement) -> list[tuple[Condition, str | None]]:
@@ -108,8 +114,8 @@ def _verified_conditions(disagreement: DocumentDisagreement) -> list[tuple[Condi
     if not conditions:
         return []
     project, candidate = disagreement.member.project, disagreement.candidate
-    (found,) = attributes_of(project, conditions, [candidate])
-    return [(one.condition, one.verified) for one in found.attributes]
+    (document,) = attributes_of(project, conditions, [candidate])
+    return [(attribute.condition, attribute.verified) for attribute in document.attributes]
 
 
 def _build_warnings(broken: Iterable[tuple[str, list[str]]]) -> list[str]:

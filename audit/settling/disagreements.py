@@ -68,7 +68,7 @@ class Disagreement(ABC):
     @property
     def key(self) -> DisagreementKey:
         """The keys that identify it."""
-        candidate, part = (one.pk if one else 0 for one in (self.candidate, self.part))
+        candidate, part = (row.pk if row else 0 for row in (self.candidate, self.part))
         return DisagreementKey(self.kind, self.narrative.pk, candidate, part)
 
     @cached_property
@@ -95,10 +95,10 @@ class Disagreement(ABC):
         """Return the current decision, or None."""
 
     @abstractmethod
-    def settle(self, given: Mapping[str, Any]) -> Any:
-        """Settle it by the answer in `given`, or by the one to adopt, and return the decision.
+    def settle(self, fields: Mapping[str, Any]) -> Any:
+        """Settle it by the answer in `fields`, or by the one to adopt, and return the decision.
 
-        `given` may have the decision's `uuid`.
+        `fields` may have the decision's `uuid`.
         """
 
     @abstractmethod
@@ -127,22 +127,22 @@ class DocumentDisagreement(Disagreement):
         """The displayed names of the judges, by the key of the membership, in display order."""
         return self.naming.displayed(
             {
-                one.annotator_id: one.annotator.name
-                for one in self._current
-                if not one.annotator.is_machine
+                judgment.annotator_id: judgment.annotator.name
+                for judgment in self._current
+                if not judgment.annotator.is_machine
             }
         )
 
     @property
     def judgments(self) -> list[Judgment]:
         """People's current judgments, in display order."""
-        found = {one.annotator_id: one for one in self._current}
-        return [found[member] for member in self.names]
+        by_judge = {judgment.annotator_id: judgment for judgment in self._current}
+        return [by_judge[member] for member in self.names]
 
     @property
     def machines(self) -> list[Judgment]:
         """The current judgments of machines."""
-        return [one for one in self._current if one.annotator.is_machine]
+        return [judgment for judgment in self._current if judgment.annotator.is_machine]
 
     def rejudge_requests(self) -> QuerySet[RejudgeRequest]:
         """Return the document's rejudge requests that are not withdrawn, the oldest first."""
@@ -159,9 +159,9 @@ class DocumentDisagreement(Disagreement):
 
     def withdraw(self) -> None:
         """Withdraw the current decision, or raise Http404."""
-        if (found := self.decision()) is None:
+        if (decision := self.decision()) is None:
             raise Http404("This disagreement has no decision.")
-        adjudication.withdraw_adjudication(adjudication=found, by=self.member)
+        adjudication.withdraw_adjudication(adjudication=decision, by=self.member)
 
 
 class GivenFlag(NamedTuple):
@@ -179,40 +179,46 @@ class JudgmentDisagreement(DocumentDisagreement):
     def answers(self) -> list[GivenAnswer]:
         """Return people's current judgments, in display order."""
         return [
-            GivenAnswer(one, self.names[one.annotator_id], one.annotator_id == self.member.pk)
-            for one in self.judgments
+            GivenAnswer(
+                judgment, self.names[judgment.annotator_id], judgment.annotator_id == self.member.pk
+            )
+            for judgment in self.judgments
         ]
 
     def flags(self) -> list[GivenFlag]:
         """Return the current flags, in an order that reveals no names: people who only flagged have
         no pseudonym.
         """
-        found = Flag.objects.current().filter(narrative=self.narrative, candidate=self.candidate)
+        flags = Flag.objects.current().filter(narrative=self.narrative, candidate=self.candidate)
         hidden = self.naming.hidden
         return [
-            GivenFlag(one, self.names.get(one.annotator_id, None if hidden else one.annotator.name))
-            for one in found.select_related("annotator").order_by("uuid")
+            GivenFlag(
+                flag, self.names.get(flag.annotator_id, None if hidden else flag.annotator.name)
+            )
+            for flag in flags.select_related("annotator").order_by("uuid")
         ]
 
     def decisions(self) -> QuerySet[Adjudication]:
         """Return its decisions, the newest first, withdrawn ones included."""
-        found = Adjudication.objects.select_related("narrative")
-        return _newest_first(found.filter(narrative=self.narrative, candidate=self.candidate))
+        decisions = Adjudication.objects.select_related("narrative")
+        return _newest_first(decisions.filter(narrative=self.narrative, candidate=self.candidate))
 
     def judgment(self, pk: int) -> Judgment:
         """Return one person's judgment, current or not, or raise Http404."""
-        found = Judgment.objects.of_people().select_related("annotator", "narrative", "candidate")
-        return _get_answer(found.filter(narrative=self.narrative, candidate=self.candidate), pk)
+        judgments = Judgment.objects.of_people().select_related(
+            "annotator", "narrative", "candidate"
+        )
+        return _get_answer(judgments.filter(narrative=self.narrative, candidate=self.candidate), pk)
 
-    def settle(self, given: Mapping[str, Any]) -> Adjudication:
+    def settle(self, fields: Mapping[str, Any]) -> Adjudication:
         """Settle it by a grade, or by adopting one judge's grade."""
-        why = _reason_in(given, self.member)
-        if given.get("adopt") is not None:
-            return adjudication.adopt(judgment=self.judgment(given["adopt"]), **why)
+        why = _reason_in(fields, self.member)
+        if fields.get("adopt") is not None:
+            return adjudication.adopt(judgment=self.judgment(fields["adopt"]), **why)
         return adjudication.adjudicate(
             narrative=self.narrative,
             candidate=self.candidate,
-            relevance=given["relevance"],
+            relevance=fields["relevance"],
             **why,
         )
 
@@ -229,35 +235,41 @@ class VerdictDisagreement(DocumentDisagreement):
     def answers(self) -> list[GivenAnswer]:
         """Return people's current verdicts, in display order."""
         return [
-            GivenAnswer(verdict, self.names[one.annotator_id], one.annotator_id == self.member.pk)
-            for one in self.judgments
-            if (verdict := self.verdict_in(one)) is not None
+            GivenAnswer(
+                verdict, self.names[judgment.annotator_id], judgment.annotator_id == self.member.pk
+            )
+            for judgment in self.judgments
+            if (verdict := self.verdict_in(judgment)) is not None
         ]
 
     def verdict_in(self, judgment: Judgment) -> Verdict | None:
         """Return the verdict of a judgment on this condition, if it has one."""
-        found = (one for one in judgment.verdicts.all() if one.condition_id == self.condition.pk)
-        return next(found, None)
+        verdicts = (
+            verdict
+            for verdict in judgment.verdicts.all()
+            if verdict.condition_id == self.condition.pk
+        )
+        return next(verdicts, None)
 
     def decisions(self) -> QuerySet[ConditionAdjudication]:
         """Return its decisions, the newest first, withdrawn ones included."""
-        found = ConditionAdjudication.objects.select_related("condition__narrative")
-        return _newest_first(found.filter(condition=self.condition, candidate=self.candidate))
+        decisions = ConditionAdjudication.objects.select_related("condition__narrative")
+        return _newest_first(decisions.filter(condition=self.condition, candidate=self.candidate))
 
-    def settle(self, given: Mapping[str, Any]) -> ConditionAdjudication:
+    def settle(self, fields: Mapping[str, Any]) -> ConditionAdjudication:
         """Settle it by an answer, or by adopting one judge's answer."""
-        why = _reason_in(given, self.member)
-        if given.get("adopt") is not None:
-            found = Verdict.objects.select_related("condition__narrative", "judgment__candidate")
-            of_people = found.filter(
+        why = _reason_in(fields, self.member)
+        if fields.get("adopt") is not None:
+            verdicts = Verdict.objects.select_related("condition__narrative", "judgment__candidate")
+            of_people = verdicts.filter(
                 condition=self.condition,
                 judgment__candidate=self.candidate,
                 judgment__annotator__is_machine=False,
             )
-            adopted = _get_answer(of_people, given["adopt"])
+            adopted = _get_answer(of_people, fields["adopt"])
             return adjudication.adopt_verdict(verdict=adopted, **why)
         return adjudication.settle_condition(
-            condition=self.condition, candidate=self.candidate, answer=given["answer"], **why
+            condition=self.condition, candidate=self.candidate, answer=fields["answer"], **why
         )
 
 
@@ -270,7 +282,10 @@ class ReviewDisagreement(Disagreement):
     def names(self) -> dict[int, str]:
         """The displayed names of the auditors, by the key of the membership, in display order."""
         return self.naming.displayed(
-            {one.review.auditor_id: one.review.auditor.name for one in self._passes}
+            {
+                review_pass.review.auditor_id: review_pass.review.auditor.name
+                for review_pass in self._passes
+            }
         )
 
     @cached_property
@@ -280,8 +295,8 @@ class ReviewDisagreement(Disagreement):
     @property
     def passes(self) -> list[Pass]:
         """People's reviews, in display order."""
-        found = {one.review.auditor_id: one for one in self._passes}
-        return [found[member] for member in self.names]
+        by_auditor = {review_pass.review.auditor_id: review_pass for review_pass in self._passes}
+        return [by_auditor[member] for member in self.names]
 
     @cached_property
     def machines(self) -> list[Pass]:
@@ -300,13 +315,13 @@ class ReviewDisagreement(Disagreement):
         """Return the current decision, or None."""
         return self.decisions().filter(withdrawn_at=None).first()
 
-    def settle(self, given: Mapping[str, Any]) -> Decision:
+    def settle(self, fields: Mapping[str, Any]) -> Decision:
         """Decide what becomes of the instruction."""
         return decisions.decide(
             narrative=self.narrative,
-            outcome=given["outcome"],
-            reason=given["reason"],
-            uuid=given.get("uuid"),
+            outcome=fields["outcome"],
+            reason=fields["reason"],
+            uuid=fields.get("uuid"),
             by=self.member,
         )
 
@@ -329,18 +344,20 @@ class CheckDisagreement(Disagreement):
 
     @cached_property
     def _checks(self) -> list[Check]:
-        found = Check.objects.current().filter(item=self.item)
-        return list(found.select_related("checker").order_by("place"))
+        checks = Check.objects.current().filter(item=self.item)
+        return list(checks.select_related("checker").order_by("place"))
 
     @cached_property
     def third(self) -> Check | None:
         """The check of a third person, which settles it."""
-        return next((one for one in self._checks if one.place == Check.SETTLES), None)
+        return next((check for check in self._checks if check.place == Check.SETTLES), None)
 
     def answers(self) -> list[GivenAnswer]:
         """Return the checks of the first two, in display order."""
-        first_two = {one.checker_id: one for one in self._checks if one.place != Check.SETTLES}
-        names = self.naming.displayed({key: one.checker.name for key, one in first_two.items()})
+        first_two = {
+            check.checker_id: check for check in self._checks if check.place != Check.SETTLES
+        }
+        names = self.naming.displayed({key: check.checker.name for key, check in first_two.items()})
         return [
             GivenAnswer(first_two[key], who, key == self.member.pk) for key, who in names.items()
         ]
@@ -357,18 +374,18 @@ class CheckDisagreement(Disagreement):
         """Return whether the reader may see the claim: whoever settles is as blind as the two."""
         return self.item.sample.shows_claim or self.third is not None or not differs
 
-    def settle(self, given: Mapping[str, Any]) -> Check:
+    def settle(self, fields: Mapping[str, Any]) -> Check:
         """Settle it by a grade, or by adopting one of the two answers."""
-        words: str = given["reason"]
-        how: dict[str, Any] = {"relevance": given["relevance"]}
-        if given["adopt"] is not None:
+        words: str = fields["reason"]
+        how: dict[str, Any] = {"relevance": fields["relevance"]}
+        if fields["adopt"] is not None:
             first_two = Check.objects.current().filter(item=self.item, place__in=(1, 2))
-            adopted = _get_answer(first_two, given["adopt"])
+            adopted = _get_answer(first_two, fields["adopt"])
             how = {"relevance": adopted.relevance}
             if adopted.cannot_judge:
                 # "Cannot judge" needs words: adopting the answer adopts its words.
                 how, words = {"cannot_judge": True}, words or adopted.words
-        how |= {"words": words, "uuid": given.get("uuid")}
+        how |= {"words": words, "uuid": fields.get("uuid")}
         return check_actions.settle(item=self.item, by=self.member, **how)
 
     def withdraw(self) -> None:
@@ -378,9 +395,9 @@ class CheckDisagreement(Disagreement):
         check_actions.withdraw_check(item=self.item, by=self.member)
 
 
-def _reason_in(given: Mapping[str, Any], by: Membership) -> dict[str, Any]:
-    reason = given.get("reason", "")
-    return {"cause": given["cause"], "reason": reason, "uuid": given.get("uuid"), "by": by}
+def _reason_in(fields: Mapping[str, Any], by: Membership) -> dict[str, Any]:
+    reason = fields.get("reason", "")
+    return {"cause": fields["cause"], "reason": reason, "uuid": fields.get("uuid"), "by": by}
 
 
 def _newest_first(decisions: QuerySet[Row]) -> QuerySet[Row]:

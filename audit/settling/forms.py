@@ -40,10 +40,10 @@ def _cause_field() -> forms.ChoiceField:
 class SettlingForm(forms.Form):
     """How a disagreement is settled: by a new answer or an adopted one, with a reason.
 
-    `given` names the field of the new answer.
+    `answer_field` names the field of the new answer.
     """
 
-    given = ""
+    answer_field = ""
 
     adopt = forms.IntegerField(required=False, widget=forms.HiddenInput)
     reason = forms.CharField(
@@ -55,10 +55,14 @@ class SettlingForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Require an answer, or one to adopt."""
-        given = super().clean() or self.cleaned_data
-        if given.get("adopt") is None and given.get(self.given) in (None, "") and not self.errors:
-            self.add_error(self.given, "Choose an answer, or adopt one that was given.")
-        return given
+        cleaned = super().clean() or self.cleaned_data
+        if (
+            cleaned.get("adopt") is None
+            and cleaned.get(self.answer_field) in (None, "")
+            and not self.errors
+        ):
+            self.add_error(self.answer_field, "Choose an answer, or adopt one that was given.")
+        return cleaned
 
 
 class _CauseForm(SettlingForm):
@@ -70,7 +74,7 @@ class _CauseForm(SettlingForm):
 class AdjudicationForm(_CauseForm):
     """How a disagreement about the grade of a document is settled."""
 
-    given = "relevance"
+    answer_field = "relevance"
 
     relevance = forms.IntegerField(required=False)
 
@@ -100,7 +104,7 @@ class RuleForm(forms.Form):
         assert isinstance(rule, forms.ChoiceField)
         assert isinstance(grade, forms.ChoiceField)
         if member.project.hide_names:
-            rule.choices = [one for one in Rule.choices if one[0] != Rule.PERSON]
+            rule.choices = [choice for choice in Rule.choices if choice[0] != Rule.PERSON]
             del self.fields["person"]
         else:
             person = self.fields["person"]
@@ -108,27 +112,27 @@ class RuleForm(forms.Form):
             people = Membership.objects.people().filter(project=member.project_id)
             person.queryset = people.order_by("name")
         grades = member.project.grades.order_by("value")
-        grade.choices = [("", "Choose"), *((one.value, str(one)) for one in grades)]
+        grade.choices = [("", "Choose"), *((grade.value, str(grade)) for grade in grades)]
 
     def clean(self) -> dict[str, Any]:
         """Require the person, or the grade, that the rule needs."""
-        given = super().clean() or self.cleaned_data
+        cleaned = super().clean() or self.cleaned_data
         if "person" not in self.fields and self.data.get("rule") == Rule.PERSON:
             self.errors["rule"] = self.error_class([str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)])
-        if given.get("rule") == Rule.PERSON and not given.get("person") and not self.errors:
+        if cleaned.get("rule") == Rule.PERSON and not cleaned.get("person") and not self.errors:
             self.add_error("person", "Choose whose answers to adopt.")
-        if given.get("rule") == Rule.GRADE and given.get("grade") is None and not self.errors:
+        if cleaned.get("rule") == Rule.GRADE and cleaned.get("grade") is None and not self.errors:
             self.add_error("grade", "Choose a grade.")
-        return given
+        return cleaned
 
     def choice(self) -> RuleChoice:
         """Return the rule that a valid form chose."""
-        given = self.cleaned_data
-        rule = Rule(given["rule"])
+        cleaned = self.cleaned_data
+        rule = Rule(cleaned["rule"])
         return RuleChoice(
             rule,
-            person=given["person"].pk if rule is Rule.PERSON else None,
-            grade=given["grade"] if rule is Rule.GRADE else None,
+            person=cleaned["person"].pk if rule is Rule.PERSON else None,
+            grade=cleaned["grade"] if rule is Rule.GRADE else None,
         )
 
 
@@ -155,7 +159,7 @@ class SettleManyForm(forms.Form):
 class VerdictForm(_CauseForm):
     """How a disagreement about a condition is settled."""
 
-    given = "answer"
+    answer_field = "answer"
 
     answer = forms.ChoiceField(choices=Verdict.Answer.choices, required=False)
 
@@ -163,7 +167,7 @@ class VerdictForm(_CauseForm):
 class ThirdCheckForm(SettlingForm):
     """How a third person settles a disagreement between two checkers of a label."""
 
-    given = "relevance"
+    answer_field = "relevance"
 
     relevance = forms.IntegerField(required=False)
 
@@ -232,7 +236,7 @@ class QueueFilterForm(forms.Form):
                 )
         if rubrics.has_reviews(member.project):
             criteria = rubrics.current_rubric(member.project_id).criteria
-            self._offer("criterion", [(one.key, one.name) for one in criteria])
+            self._offer("criterion", [(criterion.key, criterion.name) for criterion in criteria])
         else:
             del self.fields["criterion"]
         if conditions := _condition_choices(member):
@@ -262,8 +266,8 @@ class QueueFilterForm(forms.Form):
         query_id = self.cleaned_data["query"]
         if not query_id:
             return None
-        found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
-        key: int | None = found.values_list("pk", flat=True).first()
+        queries = Query.objects.filter(project=self._member.project_id, query_id=query_id)
+        key: int | None = queries.values_list("pk", flat=True).first()
         if key is None:
             pairs = InstructionPair.objects.filter(project=self._member.project_id)
             key = pairs.filter(pair_id=query_id).values_list("query__pk", flat=True).first()
@@ -285,38 +289,38 @@ class QueueFilterForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Require two different people or none, and none while names are hidden."""
-        given = super().clean() or self.cleaned_data
-        if given.get("settled_cause") and given.get("state") != State.SETTLED:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("settled_cause") and cleaned.get("state") != State.SETTLED:
             self.add_error("settled_cause", CAUSES_ARE_OF_SETTLED)
         if self._member.project.hide_names and (self.data.get("one") or self.data.get("other")):
             raise forms.ValidationError(NAMES_ARE_HIDDEN)
-        one, other = given.get("one"), given.get("other")
-        if (one is None) != (other is None):
+        person, other = cleaned.get("one"), cleaned.get("other")
+        if (person is None) != (other is None):
             self.add_error(
                 "other" if other is None else "one", "Choose two people, or leave both open."
             )
-        elif one is not None and one == other:
+        elif person is not None and person == other:
             self.add_error("other", "Choose two different people.")
-        return given
+        return cleaned
 
     def queue_filter(self) -> QueueFilter:
         """Return the requested filter; the default one if the form has errors."""
-        given = self.cleaned_data if self.is_valid() else {}
-        grades = {given.get(name) for name in ("grade_one", "grade_other")}
+        cleaned = self.cleaned_data if self.is_valid() else {}
+        grades = {cleaned.get(name) for name in ("grade_one", "grade_other")}
         return QueueFilter(
-            settled=given.get("state") == State.SETTLED,
-            waiting=given.get("state") == State.WAITING,
-            kind=Kind(given["kind"]) if given.get("kind") else None,
-            query=given.get("query"),
-            criterion=given.get("criterion") or "",
-            condition=given.get("condition") or "",
-            people=(given["one"].pk, given["other"].pk) if given.get("one") else None,
-            document=given.get("document") or "",
+            settled=cleaned.get("state") == State.SETTLED,
+            waiting=cleaned.get("state") == State.WAITING,
+            kind=Kind(cleaned["kind"]) if cleaned.get("kind") else None,
+            query=cleaned.get("query"),
+            criterion=cleaned.get("criterion") or "",
+            condition=cleaned.get("condition") or "",
+            people=(cleaned["one"].pk, cleaned["other"].pk) if cleaned.get("one") else None,
+            document=cleaned.get("document") or "",
             grades=tuple(sorted(grade for grade in grades if grade is not None)),
-            decides=bool(given.get("decides")),
-            cause=given.get("settled_cause") or "",
-            only=given.get("only") or (),
-            order=Order(given.get("order") or Order.DISTANCE),
+            decides=bool(cleaned.get("decides")),
+            cause=cleaned.get("settled_cause") or "",
+            only=cleaned.get("only") or (),
+            order=Order(cleaned.get("order") or Order.DISTANCE),
         )
 
 
@@ -327,9 +331,9 @@ def joined_values(data: Mapping[str, str], name: str) -> str:
 
 def _condition_choices(member: Membership) -> list[tuple[str, str]]:
     """Return the choices of conditions: their names, or their numbers if none has a name."""
-    found = Condition.objects.filter(narrative__pair__project=member.project_id).order_by()
-    names = found.exclude(name="").order_by("name").values_list("name", flat=True).distinct()
+    conditions = Condition.objects.filter(narrative__pair__project=member.project_id).order_by()
+    names = conditions.exclude(name="").order_by("name").values_list("name", flat=True).distinct()
     if listed := list(names[:MOST_NAMES]):
         return [(name, name) for name in listed]
-    most = found.aggregate(most=Max("number"))["most"] or 0
+    most = conditions.aggregate(most=Max("number"))["most"] or 0
     return [(str(number), str(number)) for number in range(1, most + 1)]

@@ -46,5 +46,5 @@ def naming_for(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
         .select_related("by")
         .order_by("at", "pk")
     )
-    seen = any(one.by_id == reader.pk for one in reveals)
+    seen = any(reveal.by_id == reader.pk for reveal in reveals)
     return Naming(disagreement_key, reader.project.hide_names and not seen, reveals)

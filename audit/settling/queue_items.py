@@ -72,7 +72,9 @@ def read_documents(
     narratives = Narrative.objects.select_related("pair__query")
     candidates = Candidate.with_removed.select_related("document")
     return (
-        narratives.defer("text", "pair__query__description").in_bulk([one for one, _ in of]),
+        narratives.defer("text", "pair__query__description").in_bulk(
+            [narrative for narrative, _ in of]
+        ),
         candidates.in_bulk([candidate for _, candidate in of if candidate]),
     )
 
@@ -103,10 +105,12 @@ def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) 
     }
     revealed = _revealed_keys(reader, keys) if reader.project.hide_names else None
     for key, item in items.items():
-        given = voices.get(key, {})
+        answers = voices.get(key, {})
         hidden = revealed is not None and reveal_keys(key) not in revealed
-        names = display_names(key, {member: one.name for member, one in given.items()}, hidden)
-        item.voices = [given[member]._replace(name=name) for member, name in names.items()]
+        names = display_names(
+            key, {member: voice.name for member, voice in answers.items()}, hidden
+        )
+        item.voices = [answers[member]._replace(name=name) for member, name in names.items()]
         _compare_voices(item, reader.project.relevant_from)
     if filters.settled:
         _add_decisions(items, by_kind)
@@ -137,8 +141,8 @@ def _compare_voices(item: Item, relevant_from: int) -> None:
             item.decides = min(grades) < relevant_from <= max(grades)
         case Kind.VERDICT:
             item.voices = [voice for voice in item.voices if voice.answer]
-            given = {voice.answer for voice in item.voices}
-            item.distance = 2 if {Verdict.Answer.MET, Verdict.Answer.NOT_MET} <= given else 1
+            answers = {voice.answer for voice in item.voices}
+            item.distance = 2 if {Verdict.Answer.MET, Verdict.Answer.NOT_MET} <= answers else 1
         case Kind.REVIEW:
             item.decides = True
         case Kind.CHECK if item.voices:
@@ -167,7 +171,7 @@ def _read_judges(keys: list[DisagreementKey]) -> dict[DisagreementKey, Voices]:
             judges[narrative, candidate].append((member, name, relevance, pk))
     verdicts = Verdict.objects.filter(
         condition__in=[key.part for key in keys if key.kind is Kind.VERDICT],
-        judgment__in=[pk for found in judges.values() for *_judge, pk in found],
+        judgment__in=[pk for rows in judges.values() for *_judge, pk in rows],
     )
     answers = {
         (judgment, condition): answer
@@ -194,38 +198,38 @@ def _read_auditors(keys: list[DisagreementKey]) -> dict[DisagreementKey, Voices]
         .annotate(n_rejects=Count("ratings", filter=Q(ratings__rejects=True)))
         .values_list("narrative", "auditor", "auditor__name", "n_rejects")
     )
-    found: dict[DisagreementKey, Voices] = defaultdict(dict)
+    voices: dict[DisagreementKey, Voices] = defaultdict(dict)
     for narrative, member, name, rejects in rows:
-        found[of[narrative]][member] = Voice(name, rejects=rejects)
-    return found
+        voices[of[narrative]][member] = Voice(name, rejects=rejects)
+    return voices
 
 
 def _read_checkers(keys: list[DisagreementKey]) -> dict[DisagreementKey, Voices]:
     """Return the answers of the first two checkers of claimed labels."""
     of = {key.part: key for key in keys}
-    columns = [one.column for one in Question]
+    columns = [question.column for question in Question]
     rows = (
         Check.objects.current()
         .filter(item__in=of)
         .exclude(place=Check.SETTLES)
         .values_list("item", "checker", "checker__name", "relevance", *columns)
     )
-    found: dict[DisagreementKey, Voices] = defaultdict(dict)
+    voices: dict[DisagreementKey, Voices] = defaultdict(dict)
     for item, member, name, relevance, *replies in rows:
         said = describe_replies(*replies)
-        found[of[item]][member] = Voice(name, relevance=relevance, replies=said)
-    return found
+        voices[of[item]][member] = Voice(name, relevance=relevance, replies=said)
+    return voices
 
 
 def _add_rejudge_requests(items: dict[DisagreementKey, Item], keys: list[DisagreementKey]) -> None:
     """Add the latest rejudge request of each document, also to its conditions."""
-    found = RejudgeRequest.objects.not_withdrawn().filter(
+    requests = RejudgeRequest.objects.not_withdrawn().filter(
         judgment__narrative__in={key.narrative for key in keys},
         judgment__candidate__in={key.candidate for key in keys},
     )
     last = {
-        (one.judgment.narrative_id, one.judgment.candidate_id): one
-        for one in found.select_related("judgment", "by").order_by("at", "pk")
+        (request.judgment.narrative_id, request.judgment.candidate_id): request
+        for request in requests.select_related("judgment", "by").order_by("at", "pk")
     }
     for key in keys:
         items[key].rejudge_request = last.get((key.narrative, key.candidate))
@@ -240,9 +244,11 @@ def _add_decisions(
         narrative__in=[key.narrative for key in documents],
         candidate__in=[key.candidate for key in documents],
     )
-    for one in adjudications.select_related("by"):
-        if item := items.get(DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0)):
-            item.settled = one
+    for adjudication in adjudications.select_related("by"):
+        if item := items.get(
+            DisagreementKey(Kind.JUDGMENT, adjudication.narrative_id, adjudication.candidate_id, 0)
+        ):
+            item.settled = adjudication
     verdicts = {(key.candidate, key.part): key for key in by_kind[Kind.VERDICT]}
     on_conditions = ConditionAdjudication.objects.current().filter(
         condition__in=[part for _candidate, part in verdicts]

@@ -56,18 +56,20 @@ def settle_checks(
     with transaction.atomic():
         outcomes = _compute_outcomes(by, filters, choice)
         require_unchanged(list(outcomes.values()), token)
-        settled = {key: one for key, one in outcomes.items() if one.relevance is not None}
+        settled = {
+            key: outcome for key, outcome in outcomes.items() if outcome.relevance is not None
+        }
         if not settled:
             raise Refused("There is nothing to settle.")
         items = SampleItem.objects.select_related(
             "sample", "narrative__pair", "candidate__document"
         ).in_bulk(settled)
-        given: dict[tuple[int, int | None], Check] = {
-            (one.item_id, one.relevance): one
-            for one in Check.objects.current().filter(item__in=settled, place__in=(1, 2))
+        checks: dict[tuple[int, int | None], Check] = {
+            (check.item_id, check.relevance): check
+            for check in Check.objects.current().filter(item__in=settled, place__in=(1, 2))
         }
         for key, outcome in sorted(settled.items()):
-            answer = _answer(outcome, given.get((key, outcome.relevance)))
+            answer = _answer(outcome, checks.get((key, outcome.relevance)))
             checking.settle(item=items[key], words=reason, by=by, now=now, **answer)
     return len(settled)
 
@@ -101,16 +103,16 @@ def _compute_outcomes(
         )
     )
     outcomes = {}
-    for item, narrative, candidate, claimed, asks, one, other, key, second_key in rows:
+    for item, narrative, candidate, claimed, asks, first, other, key, second_key in rows:
         # Of equal grades with different answers, a rule could not say which to adopt.
-        rankable = None not in (one, other) and one != other
-        given = tuple((grade, 1) for grade in sorted((one, other))) if rankable else ()
-        relevance = apply_rule(choice, given, None, claimed) if given else None
+        rankable = None not in (first, other) and first != other
+        counts = tuple((grade, 1) for grade in sorted((first, other))) if rankable else ()
+        relevance = apply_rule(choice, counts, None, claimed) if counts else None
         if (
             choice.rule is Rule.GRADE
             and asks != Sample.Asks.GRADE
-            and relevance not in (one, other)
+            and relevance not in (first, other)
         ):
             relevance = None
-        outcomes[item] = Outcome(narrative, candidate, relevance, given, key + second_key)
+        outcomes[item] = Outcome(narrative, candidate, relevance, counts, key + second_key)
     return outcomes

@@ -134,14 +134,14 @@ def settle_many(
     with transaction.atomic():
         batches.lock_pairs(by)
         outcomes = require_unchanged(_compute_outcomes(by, filters, choice), token)
-        if text_versions.lock_texts(one.candidate for one in outcomes):
+        if text_versions.lock_texts(outcome.candidate for outcome in outcomes):
             # A load that committed before the locks may have replaced texts that were counted.
             require_unchanged(_compute_outcomes(by, filters, choice), token)
         return batches.settle_together(
             decisions=[
-                (one.narrative, one.candidate, one.relevance)
-                for one in outcomes
-                if one.relevance is not None
+                (outcome.narrative, outcome.candidate, outcome.relevance)
+                for outcome in outcomes
+                if outcome.relevance is not None
             ],
             cause=cause,
             reason=reason,
@@ -180,23 +180,23 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
         )
         .order_by("narrative_id", "candidate_id")
     )
-    found = []
+    outcomes = []
     for narrative, candidate, followed, earlier, key_sum, *counts in rows.values_list(
         "narrative_id", "candidate_id", "followed", "earlier", "key_sum", *columns
     ):
-        given = tuple(
+        grade_counts = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
         )
-        found.append(
+        outcomes.append(
             Outcome(
                 narrative,
                 candidate,
-                apply_rule(choice, given, followed, earlier),
-                given,
+                apply_rule(choice, grade_counts, followed, earlier),
+                grade_counts,
                 key_sum,
             )
         )
-    return found
+    return outcomes
 
 
 def check_choice(choice: RuleChoice, reader: Reader) -> None:
@@ -216,16 +216,16 @@ def apply_rule(
     `grade_counts`: each grade given, from low to high, with the number of people; `followed`: the
     grade of the chosen person; `earlier`: the relevance that the document came with.
     """
-    given = dict(grade_counts)
-    people = sum(given.values())
+    counts = dict(grade_counts)
+    people = sum(counts.values())
     # With at least two others, all of one grade, against one person.
     agreed = people - 1 if people > 2 else people + 1
     return {
-        Rule.MAJORITY: next((grade for grade in given if 2 * given[grade] > people), None),
-        Rule.ALONE: next((grade for grade in given if given[grade] == agreed), None),
-        Rule.HIGHER: max(given, default=None),
-        Rule.LOWER: min(given, default=None),
-        Rule.EARLIER: earlier if earlier in given else None,
+        Rule.MAJORITY: next((grade for grade in counts if 2 * counts[grade] > people), None),
+        Rule.ALONE: next((grade for grade in counts if counts[grade] == agreed), None),
+        Rule.HIGHER: max(counts, default=None),
+        Rule.LOWER: min(counts, default=None),
+        Rule.EARLIER: earlier if earlier in counts else None,
         Rule.PERSON: followed,
         Rule.GRADE: choice.grade,
     }[choice.rule]
@@ -233,14 +233,14 @@ def apply_rule(
 
 def summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
     """Return the preview of these outcomes."""
-    settled = Counter(one.relevance for one in outcomes if one.relevance is not None)
+    settled = Counter(outcome.relevance for outcome in outcomes if outcome.relevance is not None)
     threshold = by.project.relevant_from
     decided: Counter[bool] = Counter()
-    for one in outcomes:
-        if one.relevance is not None:
-            relevant = one.relevance >= threshold
-            given = [grade >= threshold for grade, _ in one.grade_counts]
-            decided[relevant] += (not relevant) in given
+    for outcome in outcomes:
+        if outcome.relevance is not None:
+            relevant = outcome.relevance >= threshold
+            sides = [grade >= threshold for grade, _ in outcome.grade_counts]
+            decided[relevant] += (not relevant) in sides
     return Preview(
         settled=dict(sorted(settled.items())),
         left=len(outcomes) - settled.total(),
@@ -253,27 +253,30 @@ def summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]
 
 def _token(outcomes: list[Outcome]) -> str:
     seen = blake2b(digest_size=16)
-    for one in outcomes:
-        seen.update(f"{one.narrative} {one.candidate} {one.relevance} {one.key_sum}\n".encode())
+    for outcome in outcomes:
+        document = f"{outcome.narrative} {outcome.candidate}"
+        seen.update(f"{document} {outcome.relevance} {outcome.key_sum}\n".encode())
     return seen.hexdigest()
 
 
 def sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
     """Return the first few documents of each outcome, those left open last."""
     first: dict[int | None, list[Outcome]] = {}
-    for one in outcomes:
-        alike = first.setdefault(one.relevance, [])
+    for outcome in outcomes:
+        alike = first.setdefault(outcome.relevance, [])
         if len(alike) < SHOWN:
-            alike.append(one)
+            alike.append(outcome)
     settled = sorted(grade for grade in first if grade is not None)
-    chosen = [one for grade in [*settled, None] for one in first.get(grade, [])]
-    narratives, candidates = read_documents((one.narrative, one.candidate) for one in chosen)
+    chosen = [outcome for grade in [*settled, None] for outcome in first.get(grade, [])]
+    narratives, candidates = read_documents(
+        (outcome.narrative, outcome.candidate) for outcome in chosen
+    )
     return [
         ShownOutcome(
-            narratives[one.narrative],
-            candidates[one.candidate],
-            one.relevance,
-            [grade for grade, count in one.grade_counts for _ in range(count)],
+            narratives[outcome.narrative],
+            candidates[outcome.candidate],
+            outcome.relevance,
+            [grade for grade, count in outcome.grade_counts for _ in range(count)],
         )
-        for one in chosen
+        for outcome in chosen
     ]

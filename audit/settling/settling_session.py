@@ -47,10 +47,10 @@ def read_session(member: Membership, filters: QueueFilter, key: DisagreementKey)
     recent = recent_decisions(member)
     alone = {key_of(row): row for row in recent if getattr(row, "batch", None) is None}
     onward = positions_after(member, filters, position_of(member, filters, key), AHEAD)
-    following = [one.disagreement_key for one in onward]
-    order = [*(one for one in alone if one not in {key, *following}), key, *following]
+    following = [position.disagreement_key for position in onward]
+    order = [*(other for other in alone if other not in {key, *following}), key, *following]
     decisions = current_decisions(member, order)
-    history = [one for one in alone if one in decisions]
+    history = [key for key in alone if key in decisions]
     return SettlingSession(
         list(dict.fromkeys(order)), decisions, history, recent[-1] if recent else None
     )
@@ -61,11 +61,11 @@ def recent_decisions(member: Membership) -> list[Any]:
     queries.
     """
     since = timezone.now() - UNDO_OFFERED
-    found: list[Any] = []
+    decisions: list[Any] = []
     for rows in _current(member).values():
         by = "checker" if rows.model is Check else "by"
-        found += rows.filter(**{by: member}, at__gt=since).order_by("-at", "-pk")[:AHEAD]
-    return sorted(found, key=lambda row: row.at)
+        decisions += rows.filter(**{by: member}, at__gt=since).order_by("-at", "-pk")[:AHEAD]
+    return sorted(decisions, key=lambda row: row.at)
 
 
 def current_decisions(
@@ -75,7 +75,7 @@ def current_decisions(
     kind.
     """
     wanted = set(keys)
-    found = {}
+    decisions = {}
     for kind, rows in _current(member).items():
         of_kind = [key for key in wanted if key.kind is kind]
         if not of_kind:
@@ -88,8 +88,8 @@ def current_decisions(
         }[kind]
         if kind in {Kind.JUDGMENT, Kind.VERDICT}:
             about["candidate__in"] = {key.candidate for key in of_kind}
-        found.update({key_of(row): row for row in rows.filter(**about)})
-    return {key: row for key, row in found.items() if key in wanted}
+        decisions.update({key_of(row): row for row in rows.filter(**about)})
+    return {key: row for key, row in decisions.items() if key in wanted}
 
 
 def key_of(decision: Any) -> DisagreementKey:

@@ -28,7 +28,7 @@ def computed_evaluation(user: Person, slug: str, pk: int) -> Evaluation:
     """Like `evaluation`, for reading results: also raise PermissionDenied for a lead who is still
     blind.
     """
-    member, found = evaluation(user, slug, pk)
+    member, row = evaluation(user, slug, pk)
     if must_answer_first(member):
         raise PermissionDenied(BLIND_FIGURES)
-    return found
+    return row

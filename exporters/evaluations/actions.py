@@ -37,25 +37,25 @@ def request_evaluation(
         raise Refused("Only leads of this project can measure systems.")
     refuse_if_archived(project)
     systems.check_systems(measured, baseline)
-    if any(run.project_id != project.pk for one in measured for run in one.runs.values()):
+    if any(run.project_id != project.pk for system in measured for run in system.runs.values()):
         raise Refused("A run of another project cannot be measured here.")
     if release is not None and (
         release.project_id != project.pk or release.state != Release.State.DONE
     ):
         raise Refused("There is no such release of this project.")
-    given = dict(sorted((options or {}).items()))
+    sorted_options = dict(sorted((options or {}).items()))
     try:
-        read_options(given)
+        read_options(sorted_options)
     except ValueError as error:
         raise Refused(f"{error}.") from error
     made = Evaluation(
         project=project,
         release=release,
         systems=systems.as_json(measured),
-        options=given,
+        options=sorted_options,
         baseline=baseline,
         by=by,
     )
     inputs = ("release_id", "systems", "options", "baseline")
-    named = ", ".join(one.name for one in measured)
+    named = ", ".join(system.name for system in measured)
     return request_job(made, same=inputs, by=by, named=named, now=now)

@@ -75,21 +75,23 @@ class Evaluations(Resource, tag="Evaluations"):
     def get(self, request: Request, slug: str) -> Response:
         """List evaluations, the newest first, without results."""
         member = lead(self.person, slug)
-        found = Evaluation.objects.filter(project=member.project_id)
-        found = found.select_related("by", "release").defer("results", "release__manifest")
-        return self.page(found, newest_first=True)
+        evaluations = Evaluation.objects.filter(project=member.project_id)
+        evaluations = evaluations.select_related("by", "release").defer(
+            "results", "release__manifest"
+        )
+        return self.page(evaluations, newest_first=True)
 
     @writes(EvaluationSerializer, body=SentEvaluation, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Evaluation:
         """Measure systems. If the same evaluation is queued or running, it is returned."""
         member = lead(self.person, slug)
-        given = self.body()
+        body = self.body()
         return request_evaluation(
             project=member.project,
-            measured=[_system(member, one) for one in given["systems"]],
-            release=_release(member, given.get("release")),
-            options=given.get("options", {}),
-            baseline=given.get("baseline", ""),
+            measured=[_system(member, system) for system in body["systems"]],
+            release=_release(member, body.get("release")),
+            options=body.get("options", {}),
+            baseline=body.get("baseline", ""),
             by=member,
         )
 
@@ -111,28 +113,28 @@ class EvaluationTable(Resource, tag="Evaluations"):
         """Download one of systems, summary, queries, documents, collection, totals, deciding or
         places.
         """
-        found = access.computed_evaluation(self.person, slug, evaluation)
-        if found.results is None or table not in tables.TABLES:
+        row = access.computed_evaluation(self.person, slug, evaluation)
+        if row.results is None or table not in tables.TABLES:
             raise Http404("There is no such table of this evaluation.")
-        frame = tables.TABLES[table](found.results)
+        frame = tables.TABLES[table](row.results)
         return HttpResponse(tables.render_table(frame, "csv"), content_type=tables.KINDS["csv"])
 
 
-def _system(member: Membership, given: dict[str, Any]) -> System:
-    named = {side: given[side] for side in SIDES if given.get(side)}
+def _system(member: Membership, fields: dict[str, Any]) -> System:
+    named = {side: fields[side] for side in SIDES if fields.get(side)}
     rows = Run.objects.filter(project=member.project_id, name__in=named.values())
     there = {run.name: run for run in rows}
     if lacking := [name for name in named.values() if name not in there]:
         sentence = f"This project has no run called {lacking[0]}."
         raise ValidationError({"systems": [sentence]})
-    return System(given["name"], {side: there[name] for side, name in named.items()})
+    return System(fields["name"], {side: there[name] for side, name in named.items()})
 
 
 def _release(member: Membership, name: str | None) -> Release | None:
     if name is None:
         return None
-    found = Release.objects.made().filter(project=member.project_id, name=name).first()
-    if found is None:
+    release = Release.objects.made().filter(project=member.project_id, name=name).first()
+    if release is None:
         sentence = f"This project has no release called {name}."
         raise ValidationError({"release": [sentence]})
-    return found
+    return release

@@ -43,17 +43,17 @@ def _by_query(content: Mapping[str, Any]) -> SafeString:
 def _p_mrr(content: Mapping[str, Any]) -> SafeString:
     """Draw how many pairs have a p-MRR in each bin from -1 to 1."""
     bins = content["histogram"]
-    most = max((len(one.topics) for one in bins), default=0)
+    most = max((len(bar.topics) for bar in bins), default=0)
     marks = [
         Mark(
-            one.low,
-            len(one.topics),
+            bar.low,
+            len(bar.topics),
             "",
-            true_minus(f"{one.low:+.1f} to {one.high:+.1f}: {len(one.topics):,}"),
+            true_minus(f"{bar.low:+.1f} to {bar.high:+.1f}: {len(bar.topics):,}"),
             "",
-            "counting" if one.low >= 0 else "falling",
+            "counting" if bar.low >= 0 else "falling",
         )
-        for one in bins
+        for bar in bins
     ]
     across = numbered(-1, 1, "p-MRR", about=4)
     up = numbered(0, max(most, 1), "pairs", about=min(5, max(most, 1)))

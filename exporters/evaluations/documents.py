@@ -25,7 +25,7 @@ def find_candidates(
     The narrative is the current one of the pair on `side`.
     """
     pairs_and_documents = list(dict.fromkeys(places))
-    found: dict[TopicDocument, tuple[int, int]] = {}
+    candidates: dict[TopicDocument, tuple[int, int]] = {}
     for start in range(0, len(pairs_and_documents), IDS_PER_QUERY):
         part = set(pairs_and_documents[start : start + IDS_PER_QUERY])
         of_query: dict[int, list[tuple[str, int]]] = {}
@@ -42,5 +42,5 @@ def find_candidates(
         for candidate, query, doc_id in rows.values_list("pk", "query_id", "document__doc_id"):
             for pair_id, narrative in of_query[query]:
                 if (pair_id, doc_id) in part:
-                    found[pair_id, doc_id] = narrative, candidate
-    return found
+                    candidates[pair_id, doc_id] = narrative, candidate
+    return candidates

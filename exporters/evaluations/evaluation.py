@@ -39,36 +39,37 @@ def evaluate(
     `systems` (values by measure, and the moves of documents), `by_query` (values by measure, system
     and topic), `differences` (by measure and system), `baseline`.
     """
-    found: dict[str, dict[str, Measurement]] = {}
+    measurements: dict[str, dict[str, Measurement]] = {}
     by_system = []
     for system in systems:
         for key, measurement in measure_system(prepared, system.scores).items():
-            found.setdefault(key, {})[system.name] = measurement
+            measurements.setdefault(key, {})[system.name] = measurement
         moved = moves(prepared.collection, system, prepared.options["p-mrr"])
         by_system.append({"name": system.name, "moves": moved})
         report(1)
     return {
         "measures": [
-            {"key": key, "name": name_of(key), "lower": key in LOWER} for key in _in_order(found)
+            {"key": key, "name": name_of(key), "lower": key in LOWER}
+            for key in _in_order(measurements)
         ],
         "systems": [
             {
-                **one,
+                **system,
                 "values": {
-                    key: _value_of(its[one["name"]])
-                    for key, its in found.items()
-                    if one["name"] in its
+                    key: _value_of(its[system["name"]])
+                    for key, its in measurements.items()
+                    if system["name"] in its
                 },
             }
-            for one in by_system
+            for system in by_system
         ],
         "by_query": {
             key: {name: dict(measurement.by_query) for name, measurement in its.items()}
-            for key, its in found.items()
+            for key, its in measurements.items()
         },
         "baseline": baseline,
         "differences": differences(
-            found,
+            measurements,
             baseline,
             prepared.clusters,
             prepared.options["differences"].get("test", "randomization"),
@@ -78,8 +79,8 @@ def evaluate(
     }
 
 
-def _in_order(found: Iterable[str]) -> list[str]:
-    keys = list(found)
+def _in_order(measured: Iterable[str]) -> list[str]:
+    keys = list(measured)
     return [key for key in NAMES if key in keys] + [key for key in keys if key not in NAMES]
 
 
@@ -96,7 +97,7 @@ def moves(
         unjudged=options.get("unjudged", "left_out"),
         relevant=collection.relevant,
     )
-    found, _warnings = moves_of(
+    moved, _warnings = moves_of(
         system.scores["original"],
         system.scores["changed"],
         wanted,
@@ -105,21 +106,21 @@ def moves(
     )
     every = (
         [topic, document, old, new]
-        for topic, its in found.items()
+        for topic, its in moved.items()
         for document, old, new in zip(*its, strict=True)
     )
     return list(islice(every, MOST_MOVES))
 
 
 def differences(
-    found: Mapping[str, Mapping[str, Measurement]],
+    measurements: Mapping[str, Mapping[str, Measurement]],
     baseline: str,
     clusters: Mapping[str, str] | None = None,
     test: Test = "randomization",
 ) -> dict[str, dict[str, Any]]:
     """Compare every system with the baseline by measure; Holm over the systems of a measure."""
     compared_by: dict[str, dict[str, Any]] = {}
-    for key, its in found.items():
+    for key, its in measurements.items():
         if baseline not in its:
             continue
         compared = {
@@ -127,20 +128,20 @@ def differences(
             for name, measurement in its.items()
             if name != baseline
         }
-        adjusted = holm({name: one.p for name, one in compared.items()})
+        adjusted = holm({name: comparison.p for name, comparison in compared.items()})
         compared_by[key] = {
             name: {
-                "difference": one.difference,
-                "low": one.interval.low if one.interval else None,
-                "high": one.interval.high if one.interval else None,
-                "note": one.interval_note,
-                "n": one.n,
-                "p": one.p,
+                "difference": comparison.difference,
+                "low": comparison.interval.low if comparison.interval else None,
+                "high": comparison.interval.high if comparison.interval else None,
+                "note": comparison.interval_note,
+                "n": comparison.n,
+                "p": comparison.p,
                 "p_holm": adjusted[name],
-                "reason": one.reason,
-                "warnings": list(one.warnings),
+                "reason": comparison.reason,
+                "warnings": list(comparison.warnings),
             }
-            for name, one in compared.items()
+            for name, comparison in compared.items()
         }
     return compared_by
 

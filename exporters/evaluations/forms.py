@@ -54,8 +54,8 @@ class EvaluationForm(forms.Form):
         made = Release.objects.made().filter(project=project).order_by("-pk")
         self.releases = {release.name: release for release in made.defer("manifest")[:OFFERED]}
         self._offer("release", [("", "the judgments as they are now"), *_choices(self.releases)])
-        self._offer("systems", [(key, _describe(one)) for key, one in self.offered.items()])
-        names = [one.name for one in self.offered.values()]
+        self._offer("systems", [(key, _describe(system)) for key, system in self.offered.items()])
+        names = [system.name for system in self.offered.values()]
         self._offer("baseline", [("", "nothing"), *_choices(dict.fromkeys(names))])
         for side in SIDES:
             every = [(key, run.name) for key, run in self.runs.items()]
@@ -68,7 +68,7 @@ class EvaluationForm(forms.Form):
 
     def clean_options(self) -> dict[str, str]:
         """Read one option a line."""
-        found = {}
+        options = {}
         for line in self.cleaned_data["options"].splitlines():
             name, equals, value = (part.strip() for part in line.partition("="))
             if line.strip() and not (name and equals and value):
@@ -76,19 +76,19 @@ class EvaluationForm(forms.Form):
                     f"{line[:100]}: write MEASURE.OPTION=VALUE, one per line."
                 )
             if name:
-                found[name] = value
-        return found
+                options[name] = value
+        return options
 
     @property
     def chosen_systems(self) -> list[System]:
         """Return the chosen systems."""
-        given = self.cleaned_data
-        found = [self.offered[key] for key in given["systems"]]
-        by_hand = {side: self.runs[given[side]] for side in SIDES if given[side]}
-        if by_hand or given["name"]:
-            name = given["name"] or next((run.tag or run.name for run in by_hand.values()), "")
-            found.append(System(name, by_hand))
-        return found
+        cleaned = self.cleaned_data
+        systems = [self.offered[key] for key in cleaned["systems"]]
+        by_hand = {side: self.runs[cleaned[side]] for side in SIDES if cleaned[side]}
+        if by_hand or cleaned["name"]:
+            name = cleaned["name"] or next((run.tag or run.name for run in by_hand.values()), "")
+            systems.append(System(name, by_hand))
+        return systems
 
     @property
     def chosen_release(self) -> Release | None:

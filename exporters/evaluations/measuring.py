@@ -138,12 +138,12 @@ def read_collection(
 
 def _read_qrels(path: Path) -> Qrels:
     """Read qrels by topic; empty if the file is missing or empty."""
-    found: Qrels = {}
+    qrels: Qrels = {}
     if path.exists() and path.stat().st_size:
         with open_source(path) as source:
             for line in read_qrels(source):
-                found.setdefault(line.query_id, {})[line.doc_id] = line.relevance
-    return found
+                qrels.setdefault(line.query_id, {})[line.doc_id] = line.relevance
+    return qrels
 
 
 def _read_verdicts(
@@ -154,20 +154,20 @@ def _read_verdicts(
     Both are empty if the export has no such file. A condition answered "cannot tell", or without
     agreement, has no verdict.
     """
-    found: dict[str, dict[str, dict[str, bool]]] = {}
+    verdicts: dict[str, dict[str, dict[str, bool]]] = {}
     conditions: dict[str, dict[str, None]] = {}
     for topic, document, condition, answer, _by in read_rows(path):
         conditions.setdefault(topic, {})[condition] = None
         if answer in ("met", "not_met"):
-            of_document = found.setdefault(topic, {}).setdefault(document, {})
+            of_document = verdicts.setdefault(topic, {}).setdefault(document, {})
             of_document[condition] = answer == "met"
-    return found, {topic: tuple(its) for topic, its in conditions.items()}
+    return verdicts, {topic: tuple(its) for topic, its in conditions.items()}
 
 
 def _shared_cores(cores: Mapping[str, str], topics: Iterable[str]) -> dict[str, str]:
     """Return the core query of each topic; empty if no two topics share one."""
-    found = {topic: cores[topic] for topic in topics if topic in cores}
-    return found if len(set(found.values())) < len(found) else {}
+    shared = {topic: cores[topic] for topic in topics if topic in cores}
+    return shared if len(set(shared.values())) < len(shared) else {}
 
 
 def _read_systems(
@@ -177,12 +177,12 @@ def _read_systems(
 
     Also return notes about ids that are not measured.
     """
-    found: list[RankedSystem] = []
+    ranked: list[RankedSystem] = []
     notes: dict[str, None] = {}
     room = MOST_LINES
-    for one in job.systems:
+    for system in job.systems:
         runs = {}
-        for side, named in one["runs"].items() if topics else ():
+        for side, named in system["runs"].items() if topics else ():
             try:
                 run = Run.objects.get(
                     project=job.project, name=named["name"], sha256=named["sha256"]
@@ -193,9 +193,9 @@ def _read_systems(
             room -= ranking.lines
             runs[side] = ranking.scores
             notes |= dict.fromkeys(ranking.notes)
-        found.append(RankedSystem(one["name"], runs))
+        ranked.append(RankedSystem(system["name"], runs))
         progress.advance()
-    return found, list(notes)
+    return ranked, list(notes)
 
 
 def _qrels_checksums(written: Manifest) -> dict[str, str]:

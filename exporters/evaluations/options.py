@@ -48,52 +48,53 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     Raises:
         ValueError: An unknown measure, option or value; the message lists the known ones.
     """
-    found: dict[str, dict[str, Any]] = {name: {} for name in (*NAMES, *GENERAL)}
+    arguments: dict[str, dict[str, Any]] = {name: {} for name in (*NAMES, *GENERAL)}
     for name, text in options.items():
         measure, dot, option = name.partition(".")
-        if measure not in found or not dot:
+        if measure not in arguments or not dot:
             raise ValueError(
                 f"{name} is not an option: write MEASURE.OPTION=VALUE, where MEASURE is one of "
-                f"{', '.join(found)}"
+                f"{', '.join(arguments)}"
             )
-        known = option_names(measure)
-        if option not in known:
-            raise ValueError(f"{measure} has no option {option!r}; it has {', '.join(known)}")
-        found[measure][option] = text.split() if measure == "ir" else _parse_value(text)
+        accepted = option_names(measure)
+        if option not in accepted:
+            raise ValueError(f"{measure} has no option {option!r}; it has {', '.join(accepted)}")
+        arguments[measure][option] = text.split() if measure == "ir" else _parse_value(text)
     for measure in NAMES:
-        if found[measure]:
+        if arguments[measure]:
             try:
-                _measure_function(measure)(**_EMPTY_ARGUMENTS[measure], **found[measure])
+                _measure_function(measure)(**_EMPTY_ARGUMENTS[measure], **arguments[measure])
             except TypeError as error:
-                given = ", ".join(f"{name}={value}" for name, value in found[measure].items())
-                raise ValueError(f"{measure} does not accept {given}") from error
-        if int(found[measure].get("resamples") or 0) > MOST_RESAMPLES:
+                values = ", ".join(f"{name}={value}" for name, value in arguments[measure].items())
+                raise ValueError(f"{measure} does not accept {values}") from error
+        if int(arguments[measure].get("resamples") or 0) > MOST_RESAMPLES:
             raise ValueError(f"{measure}.resamples is at most {MOST_RESAMPLES:,}")
-    _check_ir(found["ir"].get("measures", []))
-    _check_general(found)
-    return found
+    _check_ir(arguments["ir"].get("measures", []))
+    _check_general(arguments)
+    return arguments
 
 
-def _check_general(found: Mapping[str, Mapping[str, Any]]) -> None:
+def _check_general(arguments: Mapping[str, Mapping[str, Any]]) -> None:
     for group, names in GENERAL.items():
-        for name, known in names.items():
-            if known and (value := found[group].get(name, known[0])) not in known:
+        for name, allowed in names.items():
+            if allowed and (value := arguments[group].get(name, allowed[0])) not in allowed:
                 raise ValueError(
-                    f"{group}.{name} must be {', '.join(known[:-1])} or {known[-1]}, not {value}"
+                    f"{group}.{name} must be {', '.join(allowed[:-1])} or {allowed[-1]}, "
+                    f"not {value}"
                 )
-    clusters = found["intervals"].get("clusters", "pair")
-    if clusters != "pair" and found["differences"].get("test") == "t":
+    clusters = arguments["intervals"].get("clusters", "pair")
+    if clusters != "pair" and arguments["differences"].get("test") == "t":
         raise ValueError(
             "differences.test=t treats pairs as independent; leave out "
             f"intervals.clusters={clusters} or the t test"
         )
-    draws = found["settling"].get("resamples", FEWEST_DRAWS)
+    draws = arguments["settling"].get("resamples", FEWEST_DRAWS)
     if not isinstance(draws, int) or not FEWEST_DRAWS <= draws <= MOST_RESAMPLES:
         raise ValueError(
             f"settling.resamples must be a number from {FEWEST_DRAWS:,} to {MOST_RESAMPLES:,}, "
             f"not {draws}"
         )
-    seed = found["settling"].get("seed", 0)
+    seed = arguments["settling"].get("seed", 0)
     if not isinstance(seed, int) or seed < 0:
         raise ValueError(f"settling.seed must be a whole number of at least 0, not {seed}")
 
@@ -102,11 +103,11 @@ def option_names(measure: str) -> list[str]:
     """Return the options that a measure accepts."""
     if measure in GENERAL:
         return list(GENERAL[measure])
-    given = {*_EMPTY_ARGUMENTS[measure], "base", "relevant"}
+    supplied = {*_EMPTY_ARGUMENTS[measure], "base", "relevant"}
     return [
         name
         for name in inspect.signature(_measure_function(measure)).parameters
-        if name not in given
+        if name not in supplied
     ]
 
 
@@ -134,8 +135,8 @@ _EMPTY_ARGUMENTS: dict[str, dict[str, Any]] = {
 def _measure_function(measure: str) -> Callable[..., Measurement]:
     import measures
 
-    found: Callable[..., Measurement] = getattr(measures, measure.replace("-", "_"))
-    return found
+    function: Callable[..., Measurement] = getattr(measures, measure.replace("-", "_"))
+    return function
 
 
 def _parse_value(text: str) -> Any:

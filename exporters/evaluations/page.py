@@ -63,15 +63,15 @@ def is_first(key: str) -> bool:
 
 def value_rows(results: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
     """Return systems with their values, for the table of first measures or of the others."""
-    measures = [one for one in results["measures"] if is_first(one["key"]) == first]
+    measures = [measure for measure in results["measures"] if is_first(measure["key"]) == first]
     return {
         "measures": measures,
         "rows": [
             {
-                "name": one["name"],
-                "cells": [_cell(one["values"].get(measure["key"])) for measure in measures],
+                "name": system["name"],
+                "cells": [_cell(system["values"].get(measure["key"])) for measure in measures],
             }
-            for one in results["systems"]
+            for system in results["systems"]
         ],
     }
 
@@ -94,24 +94,26 @@ def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return differences from the baseline, one row per measure and system."""
     rows = []
     for measure in results["measures"]:
-        for name, one in results["differences"].get(measure["key"], {}).items():
-            known = one["difference"] is not None
+        for name, comparison in results["differences"].get(measure["key"], {}).items():
+            is_defined = comparison["difference"] is not None
             rows.append(
                 {
                     "measure": measure["name"],
                     "name": name,
                     "first": is_first(measure["key"]),
-                    "difference": true_minus(f"{one['difference']:+.3f}")
-                    if known
-                    else one["reason"],
+                    "difference": true_minus(f"{comparison['difference']:+.3f}")
+                    if is_defined
+                    else comparison["reason"],
                     "interval": ""
-                    if one["low"] is None
-                    else true_minus(f"[{one['low']:+.3f}, {one['high']:+.3f}]"),
+                    if comparison["low"] is None
+                    else true_minus(f"[{comparison['low']:+.3f}, {comparison['high']:+.3f}]"),
                     # Evaluations of older versions have no note.
-                    "remark": interval_remark(one.get("note", "")),
-                    "n": one["n"],
-                    "p": "–" if one["p"] is None else f"{one['p']:.4f}",
-                    "p_holm": "–" if one["p_holm"] is None else f"{one['p_holm']:.4f}",
+                    "remark": interval_remark(comparison.get("note", "")),
+                    "n": comparison["n"],
+                    "p": "–" if comparison["p"] is None else f"{comparison['p']:.4f}",
+                    "p_holm": "–"
+                    if comparison["p_holm"] is None
+                    else f"{comparison['p_holm']:.4f}",
                 }
             )
     return rows
@@ -153,34 +155,36 @@ def topic_rows(project: Project, results: Mapping[str, Any]) -> list[dict[str, A
 
 def dropped_shares(topics: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the topics that have a share that dropped, the largest first."""
-    known = [row for row in topics if row["share_dropped"] is not None]
-    return sorted(known, key=lambda row: (-row["share_dropped"], row["topic"]))[:MOST_POINTS]
+    defined = [row for row in topics if row["share_dropped"] is not None]
+    return sorted(defined, key=lambda row: (-row["share_dropped"], row["topic"]))[:MOST_POINTS]
 
 
-def over_releases(found: Evaluation, system: str, measure: str) -> list[dict[str, Any]]:
+def over_releases(evaluation: Evaluation, system: str, measure: str) -> list[dict[str, Any]]:
     """Return a system's value by a measure on each release of the project, the oldest first.
 
     From the newest evaluation of each release with the same options; the last MOST_RELEASES.
     """
     measured = Evaluation.objects.computed().filter(
-        project=found.project_id, release__isnull=False, options=found.options
+        project=evaluation.project_id, release__isnull=False, options=evaluation.options
     )
     newest: dict[int, tuple[int, str, list[dict[str, Any]]]] = {}
     for pk, release, name, systems in measured.values_list(
         "pk", "release_id", "release__name", "systems"
     )[:MOST_READ]:
-        if any(one["name"] == system for one in systems):
+        if any(entry["name"] == system for entry in systems):
             newest.setdefault(release, (pk, name, systems))
-    runs: dict[str, Any] = next((one["runs"] for one in found.systems if one["name"] == system), {})
+    runs: dict[str, Any] = next(
+        (entry["runs"] for entry in evaluation.systems if entry["name"] == system), {}
+    )
     places = {
-        pk: next(at for at, one in enumerate(systems) if one["name"] == system)
+        pk: next(at for at, entry in enumerate(systems) if entry["name"] == system)
         for pk, _name, systems in newest.values()
     }
     values = _values_of(places, measure)
     return [
         {
             "release": name,
-            "url": reverse("exporters:evaluation", args=[found.project.slug, pk]),
+            "url": reverse("exporters:evaluation", args=[evaluation.project.slug, pk]),
             "same_runs": systems[places[pk]]["runs"] == runs,
             **{key: (values.get(pk) or {}).get(key) for key in ("value", "low", "high", "n")},
             "cell": _cell(values.get(pk)),
@@ -225,13 +229,13 @@ def histogram(project: Project, values: Iterable[tuple[str, float | None]]) -> l
         if value is not None:
             place = int((value + 1) * BINS / 2 + 1e-9)
             bins[min(BINS - 1, max(0, place))].topics.append(topic)
-    urls = query_urls(project, [topic for one in bins for topic in one.topics[:MOST_LINKED]])
-    for one in bins:
-        one.urls.extend((topic, urls.get(topic, "")) for topic in one.topics[:MOST_LINKED])
+    urls = query_urls(project, [topic for bar in bins for topic in bar.topics[:MOST_LINKED]])
+    for bar in bins:
+        bar.urls.extend((topic, urls.get(topic, "")) for topic in bar.topics[:MOST_LINKED])
     return bins
 
 
-def moves(project: Project, found: Sequence[Sequence[Any]]) -> list[Move]:
+def moves(project: Project, changed: Sequence[Sequence[Any]]) -> list[Move]:
     """Return changed documents with both ranks, lowest pairwise score first.
 
     The first are the documents that rise farthest although they should fall.
@@ -239,7 +243,7 @@ def moves(project: Project, found: Sequence[Sequence[Any]]) -> list[Move]:
     from measures.followir import pair_score
 
     scored = sorted(
-        ((pair_score(old, new), topic, document, old, new) for topic, document, old, new in found)
+        ((pair_score(old, new), topic, document, old, new) for topic, document, old, new in changed)
     )[:MOST_POINTS]
     urls = document_urls(project, [(topic, document) for _, topic, document, *_ in scored])
     return [
@@ -285,19 +289,21 @@ def place_rows(results: Mapping[str, Any], measure: str) -> dict[str, Any] | Non
     A row per system has the probability that it stays before each system below it. None if nothing
     is disputed or only one system is measured.
     """
-    found = results.get("places", {}).get("by_measure", {}).get(measure)
-    if found is None:
+    stability = results.get("places", {}).get("by_measure", {}).get(measure)
+    if stability is None:
         return None
-    order = found["order"]
+    order = stability["order"]
     return {
-        **found,
+        **stability,
         "names": order[1:],
         "rows": [
             {
                 "place": place,
                 "name": name,
                 "cells": [
-                    f"{found['before'][name][other]:.3f}" if other in found["before"][name] else ""
+                    f"{stability['before'][name][other]:.3f}"
+                    if other in stability["before"][name]
+                    else ""
                     for other in order[1:]
                 ],
             }

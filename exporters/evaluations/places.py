@@ -59,7 +59,7 @@ class Draws:
     ) -> None:
         rng = np.random.default_rng(seed)
         self._joint = list(joint.values())
-        self._weights = [np.array([one.weight for one in its.every]) for its in self._joint]
+        self._weights = [np.array([joint.weight for joint in its.every]) for its in self._joint]
         # A sample with a settlement for each draw is used as it is: to draw from it again would
         # only add error.
         self.drawn = [
@@ -78,7 +78,10 @@ class Draws:
             if its.complete
             else [
                 tuple(
-                    tuple(one.grades[int(rng.integers(len(one.grades)))] for one in its.disputes)
+                    tuple(
+                        dispute.grades[int(rng.integers(len(dispute.grades)))]
+                        for dispute in its.disputes
+                    )
                     for _ in range(2)
                 )
                 for _ in range(pairs)
@@ -89,11 +92,11 @@ class Draws:
     def redraw(self, place: int, settled: Collection[Dispute]) -> npt.NDArray[np.int64]:
         """Draw a topic a second time; `settled` documents keep the grade of the first draw."""
         its = self._joint[place]
-        kept = [column for column, one in enumerate(its.disputes) if one in settled]
+        kept = [column for column, dispute in enumerate(its.disputes) if dispute in settled]
         if len(kept) == len(its.disputes):
             return self.drawn[place]
-        given = np.array([[grade for _, grade in one.settlement] for one in its.every])
-        _, group = np.unique(given[:, kept], axis=0, return_inverse=True)
+        grades = np.array([[grade for _, grade in joint.settlement] for joint in its.every])
+        _, group = np.unique(grades[:, kept], axis=0, return_inverse=True)
         group = group.reshape(-1)
         wanted = group[self.drawn[place]]
         return _draw(self._weights[place], group, wanted, self._again[place])
@@ -109,7 +112,9 @@ class Draws:
             firsts.append(tuple(zip(disputes, first, strict=True)))
             grades = zip(disputes, first, second, strict=True)
             seconds.append(
-                tuple((one, kept if one in settled else new) for one, kept, new in grades)
+                tuple(
+                    (dispute, kept if dispute in settled else new) for dispute, kept, new in grades
+                )
             )
         return firsts, seconds
 
@@ -155,21 +160,21 @@ class _SystemValues:
         *,
         lower: bool,
     ) -> None:
-        known = {
+        defined = {
             name: {topic: value for topic, value in its.items() if value is not None}
             for name, its in now.items()
         }
-        means = {name: math.fsum(its.values()) / len(its) for name, its in known.items() if its}
+        means = {name: math.fsum(its.values()) / len(its) for name, its in defined.items() if its}
         self._sign = -1 if lower else 1
         self.order = sorted(means, key=lambda name: (-self._sign * means[name], name))
         self.rows = [settled.systems.index(name) for name in self.order]
         values = settled.values(key)[self.rows]
         self.settled = [
-            values[:, [settled.columns[one.settlement] for one in its.every]]
+            values[:, [settled.columns[joint.settlement] for joint in its.every]]
             for its in joint.values()
         ]
         others = [
-            [value for topic, value in known[name].items() if topic not in joint]
+            [value for topic, value in defined[name].items() if topic not in joint]
             for name in self.order
         ]
         self._sums = np.array([math.fsum(its) for its in others])
@@ -214,25 +219,27 @@ def compute_places(
     many = [its for its in joint.values() if not its.complete]
     room = MOST_AGAIN // max(1, 2 * len(settled.systems) * len(many))
     draws = Draws(joint, resamples, seed, pairs=max(4, min(resamples, room)))
-    disputes = [one for its in joint.values() for one in its.disputes]
-    known = {(one.topic, one.document, one.side): one for one in disputes}
-    found: dict[str, dict[str, Any]] = {}
+    disputes = [dispute for its in joint.values() for dispute in its.disputes]
+    by_document = {(dispute.topic, dispute.document, dispute.side): dispute for dispute in disputes}
+    places: dict[str, dict[str, Any]] = {}
     for key in settled.measures:
         measure = _SystemValues(key, settled, joint, by_query[key], lower=key in lower)
         if len(measure.order) < 2:
             continue
-        documents = [known[row["topic"], row["document"], row["side"]] for row in effects[key]]
+        documents = [
+            by_document[row["topic"], row["document"], row["side"]] for row in effects[key]
+        ]
         judgments = None
         if not many or key == chosen:
             judgments = _judgments_until_stable(key, measure, draws, joint, settled, documents)
         drawn = list(zip(measure.settled, draws.drawn, strict=True))
-        found[key] = {
+        places[key] = {
             "order": measure.order,
             "before": _probabilities_before(measure.order, measure.values_under(drawn)),
             "judgments": judgments,
             "documents": len(documents),
         }
-    return found
+    return places
 
 
 def largest_error(joint: Mapping[str, JointSettlements], resamples: int) -> float:
@@ -260,16 +267,16 @@ def _judgments_until_stable(
     """
 
     def is_stable(count: int) -> bool:
-        known = set(documents[:count])
+        decided = set(documents[:count])
         first, second = [], []
         for place, its in enumerate(joint.values()):
             if its.complete:
                 values = measure.settled[place]
                 first.append((values, draws.drawn[place]))
-                second.append((values, draws.redraw(place, known)))
+                second.append((values, draws.redraw(place, decided)))
             else:
                 for side, settlements in zip(
-                    (first, second), draws.pairs(place, known), strict=True
+                    (first, second), draws.pairs(place, decided), strict=True
                 ):
                     again = settled.measure_again(key, settlements)[measure.rows]
                     side.append((again, draws.which[place]))
@@ -293,11 +300,11 @@ def _signs(first: Any, second: Any) -> Any:
 
 def _probabilities_before(order: Sequence[str], values: Any) -> dict[str, dict[str, float]]:
     """Return the share of draws in which one is before the other; ties count half."""
-    found: dict[str, dict[str, float]] = {name: {} for name in order}
+    shares: dict[str, dict[str, float]] = {name: {} for name in order}
     for (row, name), (other_row, other) in combinations(enumerate(order), 2):
         signs = _signs(values[row], values[other_row])
-        found[name][other] = float(((signs == 1) + (signs == 0) / 2).mean())
-    return found
+        shares[name][other] = float(((signs == 1) + (signs == 0) / 2).mean())
+    return shares
 
 
 def _orders_agree(first: Any, second: Any) -> bool:

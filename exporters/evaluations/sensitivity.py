@@ -63,11 +63,11 @@ def measure_disputes(
         of_topics = joint_settlements(tried, len(systems), seed, resamples)
         every = [
             *single_settlements(tried),
-            *(one.settlement for its in of_topics.values() for one in its.every),
+            *(joint.settlement for its in of_topics.values() for joint in its.every),
         ]
         settled = SettledValues(prepared.collection, prepared.options, systems, every, now, check)
         moved = effects_of_settling(tried, settled, now)
-        first = [one["key"] for one in results["measures"] if one["key"] in moved]
+        first = [measure["key"] for measure in results["measures"] if measure["key"] in moved]
         deciding["measure"] = queue_measure if queue_measure in moved else next(iter(first), "")
         deciding["by_measure"] = {key: moved[key][:MOST_STORED] for key in first}
         deciding["all"] = moved.get(deciding["measure"], [])

@@ -94,21 +94,22 @@ def choose_disputes(disputes: Iterable[Dispute], collection: Collection) -> list
     Those that decide whether a document is relevant come first.
     """
 
-    def sort_key(one: Dispute) -> tuple[Any, ...]:
-        decides_relevance = min(one.grades) < collection.relevant <= max(one.grades)
+    def sort_key(dispute: Dispute) -> tuple[Any, ...]:
+        decides_relevance = min(dispute.grades) < collection.relevant <= max(dispute.grades)
         was_relevant = (
-            collection.original.get(one.topic, {}).get(one.document, 0) >= collection.relevant
+            collection.original.get(dispute.topic, {}).get(dispute.document, 0)
+            >= collection.relevant
         )
-        return not decides_relevance, not was_relevant, one
+        return not decides_relevance, not was_relevant, dispute
 
-    return sorted((one for one in disputes if one.topic in collection.changed), key=sort_key)[
-        :MOST_DOCUMENTS
-    ]
+    return sorted(
+        (dispute for dispute in disputes if dispute.topic in collection.changed), key=sort_key
+    )[:MOST_DOCUMENTS]
 
 
 def single_settlements(disputes: Iterable[Dispute]) -> list[Settlement]:
     """Return one settlement per document and grade it was given, leaving the others unsettled."""
-    return [((one, grade),) for one in disputes for grade in one.shares]
+    return [((dispute, grade),) for dispute in disputes for grade in dispute.shares]
 
 
 def joint_settlements(
@@ -121,20 +122,22 @@ def joint_settlements(
     settled independently, each with the grade of one of its annotators.
     """
     by_topic: dict[str, list[Dispute]] = {}
-    for one in disputes:
-        by_topic.setdefault(one.topic, []).append(one)
+    for dispute in disputes:
+        by_topic.setdefault(dispute.topic, []).append(dispute)
     room = MOST_RANKINGS // max(1, systems * len(by_topic))
     most = max(4, min(resamples, room))
     rng = np.random.default_rng(seed)
-    found: dict[str, JointSettlements] = {}
+    joint: dict[str, JointSettlements] = {}
     for topic in sorted(by_topic):
         its = sorted(by_topic[topic])
-        shares = [list(one.shares.items()) for one in its]
+        shares = [list(dispute.shares.items()) for dispute in its]
         complete = math.prod(map(len, shares)) <= most
         if complete:
             every = [
                 WeightedSettlement(
-                    tuple((one, grade) for one, (grade, _) in zip(its, choice, strict=True)),
+                    tuple(
+                        (dispute, grade) for dispute, (grade, _) in zip(its, choice, strict=True)
+                    ),
                     math.prod(share for _, share in choice),
                 )
                 for choice in product(*shares)
@@ -142,13 +145,16 @@ def joint_settlements(
         else:
             every = [
                 WeightedSettlement(
-                    tuple((one, one.grades[int(rng.integers(len(one.grades)))]) for one in its),
+                    tuple(
+                        (dispute, dispute.grades[int(rng.integers(len(dispute.grades)))])
+                        for dispute in its
+                    ),
                     1 / most,
                 )
                 for _ in range(most)
             ]
-        found[topic] = JointSettlements(its, every, complete)
-    return found
+        joint[topic] = JointSettlements(its, every, complete)
+    return joint
 
 
 class SettledValues:
@@ -156,7 +162,7 @@ class SettledValues:
 
     Attributes:
         measures: The measures that settling can move.
-        at: The column of each settlement in the arrays.
+        columns: The column of each settlement in the arrays.
     """
 
     def __init__(
@@ -175,7 +181,9 @@ class SettledValues:
         self.systems = [system.name for system in systems]
         self._collection, self._options, self._ranked = collection, options, systems
         self._by_query, self._check = by_query, check
-        self.columns = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
+        self.columns = {
+            settlement: number for number, settlement in enumerate(dict.fromkeys(settlements))
+        }
         self._values = self._measure(self.columns)
         self.measures = [key for key in by_query if key in self._values]
         self._again: dict[str, dict[Settlement, npt.NDArray[np.float64]]] = {}
@@ -188,44 +196,44 @@ class SettledValues:
         self, measure: str, settlements: Sequence[Settlement]
     ) -> npt.NDArray[np.float64]:
         """Return values of a measure under other settlements, shape (systems, settlements)."""
-        known = self._again.setdefault(measure, {})
-        new = dict.fromkeys(one for one in settlements if one not in known)
+        measured = self._again.setdefault(measure, {})
+        new = dict.fromkeys(settlement for settlement in settlements if settlement not in measured)
         if new:
             empty = np.full((len(self.systems), len(new)), np.nan)
             values = self._measure(new).get(measure, empty)
-            known |= {one: values[:, number] for number, one in enumerate(new)}
-        return np.array([known[one] for one in settlements]).T
+            measured |= {settlement: values[:, number] for number, settlement in enumerate(new)}
+        return np.array([measured[settlement] for settlement in settlements]).T
 
     def _measure(self, settlements: Iterable[Settlement]) -> dict[str, npt.NDArray[np.float64]]:
         wanted = list(settlements)
-        found: dict[str, npt.NDArray[np.float64]] = {}
+        by_measure: dict[str, npt.NDArray[np.float64]] = {}
         for start in range(0, len(wanted), BATCH):
             self._check()
             batch = wanted[start : start + BATCH]
             settled = _settled_collection(self._collection, batch)
             prepared = PreparedCollection(settled, self._options, values_only=True)
-            ids = {str(number): _topic_of(one) for number, one in enumerate(batch)}
+            ids = {str(number): _topic_of(settlement) for number, settlement in enumerate(batch)}
             for place, system in enumerate(self._ranked):
                 runs = {side: scores.with_ids(ids) for side, scores in system.scores.items()}
                 for key, measurement in measure_system(prepared, runs).items():
                     if key not in self._by_query or key == "nfr":
                         continue
-                    if key not in found:
-                        found[key] = np.full((len(self.systems), len(wanted)), np.nan)
+                    if key not in by_measure:
+                        by_measure[key] = np.full((len(self.systems), len(wanted)), np.nan)
                     for number, value in measurement.by_query.items():
                         if value is not None:
-                            found[key][place, start + int(number)] = value
-        for key in [key for key in found if key.endswith(" after")]:
+                            by_measure[key][place, start + int(number)] = value
+        for key in [key for key in by_measure if key.endswith(" after")]:
             # Settling does not move the values before the change.
             name = key.removesuffix(" after")
             if f"{name} change" in self._by_query:
                 before = self._by_query[f"{name} before"]
-                known = [
-                    [before.get(system, {}).get(_topic_of(one)) for one in wanted]
+                current = [
+                    [before.get(system, {}).get(_topic_of(settlement)) for settlement in wanted]
                     for system in self.systems
                 ]
-                found[f"{name} change"] = found[key] - np.array(known, dtype=np.float64)
-        return found
+                by_measure[f"{name} change"] = by_measure[key] - np.array(current, dtype=np.float64)
+        return by_measure
 
 
 def _topic_of(settlement: Settlement) -> str:
@@ -240,7 +248,7 @@ def _settled_collection(collection: Collection, settlements: Sequence[Settlement
         "reversed": {},
         "claimed": {},
     }
-    given = {
+    qrels_by_side = {
         "original": collection.original,
         "changed": collection.changed,
         "reversed": collection.reverse,
@@ -248,7 +256,7 @@ def _settled_collection(collection: Collection, settlements: Sequence[Settlement
     }
     for number, settlement in enumerate(settlements):
         topic = _topic_of(settlement)
-        for side, qrels in given.items():
+        for side, qrels in qrels_by_side.items():
             # A settled document no longer counts with its claimed label.
             decided = {
                 dispute.document: grade
@@ -273,8 +281,10 @@ def effects_of_settling(
     For each document: `figure`, the largest change of a system's value by one of its grades; the
     `system`; and `changes`, the change of that system's value by each grade.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
-    places = [[settled.columns[((one, grade),)] for grade in one.shares] for one in disputes]
+    effects: dict[str, list[dict[str, Any]]] = {}
+    places = [
+        [settled.columns[((dispute, grade),)] for grade in dispute.shares] for dispute in disputes
+    ]
     for measure in settled.measures:
         values = settled.values(measure)
         changes = np.full(values.shape, np.nan)
@@ -283,26 +293,26 @@ def effects_of_settling(
             if its is not None:
                 changes[row] = _changes_of_mean(its, settled.columns, values[row])
         rows: list[dict[str, Any]] = []
-        for one, columns in zip(disputes, places, strict=True):
+        for dispute, columns in zip(disputes, places, strict=True):
             block = np.nan_to_num(changes[:, columns])
             most = int(np.abs(block).max(axis=1).argmax())
             rows.append(
                 {
-                    "topic": one.topic,
-                    "document": one.document,
-                    "side": one.side,
-                    "grades": list(one.grades),
+                    "topic": dispute.topic,
+                    "document": dispute.document,
+                    "side": dispute.side,
+                    "grades": list(dispute.grades),
                     "figure": float(np.abs(block[most]).max()),
                     "system": settled.systems[most],
                     "changes": {
                         str(grade): float(change)
-                        for grade, change in zip(one.shares, block[most], strict=True)
+                        for grade, change in zip(dispute.shares, block[most], strict=True)
                     },
                 }
             )
         rows.sort(key=lambda row: (-row["figure"], row["topic"], row["document"], row["side"]))
-        found[measure] = rows
-    return found
+        effects[measure] = rows
+    return effects
 
 
 def _changes_of_mean(
@@ -311,11 +321,11 @@ def _changes_of_mean(
     values: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Return each settlement's change of the mean over topics; nan if either mean is undefined."""
-    known = {topic: value for topic, value in now.items() if value is not None}
-    total, count = math.fsum(known.values()), len(known)
+    defined = {topic: value for topic, value in now.items() if value is not None}
+    total, count = math.fsum(defined.values()), len(defined)
     if not count:
         return np.full(len(values), np.nan)
-    old = np.array([known.get(_topic_of(one), np.nan) for one in settlements])
+    old = np.array([defined.get(_topic_of(settlement), np.nan) for settlement in settlements])
     others = total - np.nan_to_num(old)
     counted = count - ~np.isnan(old) + ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -86,8 +86,8 @@ def _text_lengths(project: Project) -> dict[str, Any]:
     """Return how long the texts of the project's documents are, in characters."""
     documents = Document.objects.filter(project=project)
     texts = DocumentText.objects.current().filter(document__in=documents)
-    found = texts.aggregate(mean=Avg("length"), most=Max("length"))
-    return {"mean": found["mean"], "most": found["most"]}
+    lengths = texts.aggregate(mean=Avg("length"), most=Max("length"))
+    return {"mean": lengths["mean"], "most": lengths["most"]}
 
 
 def _spread(values: Sequence[int]) -> dict[str, Any]:

@@ -106,8 +106,8 @@ class PreparedCollection:
 
     def function_options(self, measure: str) -> dict[str, Any]:
         """Return the options to pass to a function of `measures`."""
-        given = dict(self.options[measure])
-        return given if self.interval else {**given, "interval": None}
+        options = dict(self.options[measure])
+        return options if self.interval else {**options, "interval": None}
 
     @cached_property
     def ir(self) -> dict[str, IrMeasures]:
@@ -134,12 +134,13 @@ class PreparedCollection:
         its = self.collection
         if not its.cores:
             return None
-        found: dict[str, set[str]] = {}
+        relevant_documents: dict[str, set[str]] = {}
         for topic, grades in its.original.items():
             relevant = {document for document, grade in grades.items() if grade >= its.relevant}
-            found.setdefault(its.cores.get(topic, topic), set()).update(relevant)
+            relevant_documents.setdefault(its.cores.get(topic, topic), set()).update(relevant)
         return {
-            topic: max(1, len(found.get(its.cores.get(topic, topic), ()))) for topic in self.gold
+            topic: max(1, len(relevant_documents.get(its.cores.get(topic, topic), ())))
+            for topic in self.gold
         }
 
     @cached_property
@@ -152,11 +153,13 @@ class PreparedCollection:
         """Return the measurement, with a clustered interval if the options ask for one."""
         if self.interval is None or self.clusters is None or measurement.value is None:
             return measurement
-        given = {name: measurement.options.get(name) for name in ("interval", "resamples", "seed")}
+        options = {
+            name: measurement.options.get(name) for name in ("interval", "resamples", "seed")
+        }
         return clustered(
             measurement,
             self.clusters,
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in options.items() if value is not None},
         )
 
 
@@ -165,10 +168,10 @@ def measure_system(
 ) -> dict[str, Measurement]:
     """Measure one system by every measure that its runs, by side, and the collection allow."""
     collection = prepared.collection
-    found: dict[str, Measurement] = {}
+    measurements: dict[str, Measurement] = {}
     original, changed = runs.get("original"), runs.get("changed")
     if original is not None and changed is not None:
-        found["p-mrr"] = p_mrr(
+        measurements["p-mrr"] = p_mrr(
             original=original,
             changed=changed,
             qrels_original=collection.original,
@@ -184,8 +187,10 @@ def measure_system(
                 "gold": gold,
             }
             sizes: Any = {"N": prepared.relevant_to_core}
-            found["wise"] = wise(**three_runs, **{**sizes, **prepared.function_options("wise")})
-            found["sicr"] = sicr(**three_runs, **prepared.function_options("sicr"))
+            measurements["wise"] = wise(
+                **three_runs, **{**sizes, **prepared.function_options("wise")}
+            )
+            measurements["sicr"] = sicr(**three_runs, **prepared.function_options("sicr"))
         comply, violate = prepared.compliance
         if comply:
             two_runs: Any = {
@@ -194,15 +199,15 @@ def measure_system(
             }
             size: Any = {"tables": collection.documents}
             irs_options = {**size, **prepared.function_options("irs")}
-            found["irs"] = irs(**two_runs, positive=comply, violating=violate, **irs_options)
+            measurements["irs"] = irs(**two_runs, positive=comply, violating=violate, **irs_options)
             nfr_options = {**size, **prepared.function_options("nfr")}
-            found["nfr"] = nfr(**two_runs, trap=violate, **nfr_options)
+            measurements["nfr"] = nfr(**two_runs, trap=violate, **nfr_options)
     if collection.conditions and prepared.interval is not None:
-        found |= _measure_by_conditions(prepared, runs)
+        measurements |= _measure_by_conditions(prepared, runs)
     if changed is not None and collection.cores and prepared.interval is not None:
-        found["robustness"] = _measure_robustness(prepared, changed)
-    found |= _measure_before_and_after(prepared, runs)
-    return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
+        measurements["robustness"] = _measure_robustness(prepared, changed)
+    measurements |= _measure_before_and_after(prepared, runs)
+    return {key: prepared.with_interval(measurement) for key, measurement in measurements.items()}
 
 
 def _measure_by_conditions(
@@ -210,9 +215,9 @@ def _measure_by_conditions(
 ) -> dict[str, Measurement]:
     """Compute mWISE, mSICR and MDCR, from the conditions (attributes) that documents meet."""
     its = prepared.collection
-    found: dict[str, Measurement] = {}
+    measurements: dict[str, Measurement] = {}
     if "changed" in runs:
-        found["mdcr"] = mdcr(
+        measurements["mdcr"] = mdcr(
             run=runs["changed"].only(its.conditions),
             verdicts=its.verdicts,
             dimensions=its.conditions,
@@ -234,11 +239,11 @@ def _measure_by_conditions(
             "gold": gold,
         }
         sizes = {topic: len(its.conditions[topic]) for topic in gold}
-        found["m-wise"] = m_wise(
+        measurements["m-wise"] = m_wise(
             **three_runs, satisfied=met, conditions=sizes, **prepared.function_options("m-wise")
         )
-        found["m-sicr"] = m_sicr(**three_runs, **prepared.function_options("m-sicr"))
-    return found
+        measurements["m-sicr"] = m_sicr(**three_runs, **prepared.function_options("m-sicr"))
+    return measurements
 
 
 def _measure_robustness(prepared: PreparedCollection, changed: Scores) -> Measurement:
@@ -265,18 +270,20 @@ def _measure_before_and_after(
         for name, by_topic in prepared.ir[side].values(scores).items():
             values[name, when] = by_topic
         warnings[when] = _missing_topics(qrels, scores, side)
-    found = {}
+    measurements = {}
     for name in prepared.ir_names:
         for when in sides:
             if (name, when) in values:
                 by_topic = values[name, when]
-                found[f"{name} {when}"] = _summarise(prepared, name, by_topic, warnings[when])
+                measurements[f"{name} {when}"] = _summarise(
+                    prepared, name, by_topic, warnings[when]
+                )
         if {(name, when) for when in sides} <= values.keys() and name != JUDGED:
             before, after = values[name, "before"], values[name, "after"]
             change = {topic: after[topic] - before[topic] for topic in after if topic in before}
             both = [*warnings["before"], *warnings["after"]]
-            found[f"{name} change"] = _summarise(prepared, name, change, both)
-    return found
+            measurements[f"{name} change"] = _summarise(prepared, name, change, both)
+    return measurements
 
 
 def _summarise(

@@ -51,17 +51,17 @@ def propose_systems(runs: Sequence[Run]) -> list[System]:
     by_tag: dict[str, list[Run]] = {}
     for alone in [its[0] for its in by_name.values() if len(its) == 1]:
         by_tag.setdefault(alone.tag, []).append(alone)
-    found: list[System] = []
+    systems: list[System] = []
     for name, group in by_name.items():
         same_tag = by_tag.get(group[0].tag, []) if len(group) == 1 else []
         if len(same_tag) > 1 and _have_distinct_sides(same_tag) and group[0].tag:
             if group[0] is same_tag[0]:
-                found.append(System(group[0].tag, {side_of(run): run for run in same_tag}))
+                systems.append(System(group[0].tag, {side_of(run): run for run in same_tag}))
         elif _have_distinct_sides(group):
-            found.append(System(name, {side_of(run): run for run in group}))
+            systems.append(System(name, {side_of(run): run for run in group}))
         else:
-            found += [System(run.name, {side_of(run): run}) for run in group]
-    return found
+            systems += [System(run.name, {side_of(run): run}) for run in group]
+    return systems
 
 
 def side_of(run: Run) -> str:
@@ -140,7 +140,7 @@ def read_ranking(run: Run, side: str, topics: Mapping[str, str], room: int) -> R
     """
     of_pairs = run.names_pairs or side != "original"
     wanted = set(topics) if of_pairs else set(topics.values())
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     others: set[str] = set()
     lines = 0
     with run.file.open("rb") as stream:
@@ -154,13 +154,13 @@ def read_ranking(run: Run, side: str, topics: Mapping[str, str], room: int) -> R
                             f"The runs have more than {MOST_LINES:,} lines together. Measure "
                             "fewer at once, or cut them to 1,000 documents per query."
                         )
-                    found.setdefault(line.query_id, {})[line.doc_id] = line.score
+                    scores.setdefault(line.query_id, {})[line.doc_id] = line.score
                 elif len(others) < MOST_OTHERS:
                     others.add(line.query_id)
         except FormatError as error:
             raise Refused(f"{run.name} cannot be read: {error}.") from error
     notes = _notes_on_ids(run.name, others, wanted)
-    if not found:
+    if not scores:
         raise Refused(
             (
                 f"No line of {run.name} names {'a pair' if of_pairs else 'the query of a pair'} "
@@ -169,8 +169,8 @@ def read_ranking(run: Run, side: str, topics: Mapping[str, str], room: int) -> R
             + "".join(f" {note}" for note in notes[1:])
         )
     if of_pairs:
-        return Ranking(found, lines, notes)
-    of_queries = {pair: found[query] for pair, query in topics.items() if query in found}
+        return Ranking(scores, lines, notes)
+    of_queries = {pair: scores[query] for pair, query in topics.items() if query in scores}
     return Ranking(of_queries, lines, notes)
 
 
@@ -186,8 +186,8 @@ def _notes_on_ids(run: str, others: set[str], wanted: set[str]) -> list[str]:
             else f"{run}: {count} ids belong to no judged pair and are not measured."
         )
     ]
-    folded = {one.casefold() for one in wanted}
-    if alike := sorted(one for one in others if one.casefold() in folded):
+    folded = {wanted_id.casefold() for wanted_id in wanted}
+    if alike := sorted(other for other in others if other.casefold() in folded):
         notes.append(
             f"{run}: {', '.join(alike[:5])} differs from the id of a judged pair only in case."
             if len(alike) == 1

@@ -18,15 +18,15 @@ Results = Mapping[str, Any]
 def systems(results: Results) -> pd.DataFrame:
     """Return a row per system and measure: value, interval, difference from the baseline."""
     rows = []
-    for one in results["systems"]:
+    for system in results["systems"]:
         for measure in results["measures"]:
-            value = one["values"].get(measure["key"])
+            value = system["values"].get(measure["key"])
             if value is None:
                 continue
-            other = results["differences"].get(measure["key"], {}).get(one["name"], {})
+            other = results["differences"].get(measure["key"], {}).get(system["name"], {})
             rows.append(
                 {
-                    "system": one["name"],
+                    "system": system["name"],
                     "measure": measure["name"],
                     **{
                         name: value[name]
@@ -51,13 +51,13 @@ def summary(results: Results) -> pd.DataFrame:
         {
             "Measure": measure["name"],
             **{
-                one["name"]: interval_text(one["values"].get(measure["key"]))
-                for one in results["systems"]
+                system["name"]: interval_text(system["values"].get(measure["key"]))
+                for system in results["systems"]
             },
         }
         for measure in results["measures"]
     ]
-    return _frame(rows, ["Measure", *(one["name"] for one in results["systems"])])
+    return _frame(rows, ["Measure", *(system["name"] for system in results["systems"])])
 
 
 def queries(results: Results) -> pd.DataFrame:
@@ -79,13 +79,13 @@ def documents(results: Results) -> pd.DataFrame:
         {
             "topic": topic,
             "document": document,
-            "system": one["name"],
+            "system": system["name"],
             "original_rank": old,
             "changed_rank": new,
             "p_mrr": pair_score(old, new),
         }
-        for one in results["systems"]
-        for topic, document, old, new in one["moves"]
+        for system in results["systems"]
+        for topic, document, old, new in system["moves"]
     ]
     return _frame(rows, ["topic", "document", "system", "original_rank", "changed_rank", "p_mrr"])
 
@@ -139,11 +139,11 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
             (f"{name}: topics", run["topics"]),
             (f"{name}: median depth", run["depth"]["median"]),
         ]
-    for one in results["systems"]:
+    for system in results["systems"]:
         for when in ("before", "after"):
-            judged = one["values"].get(f"Judged@10 {when}")
+            judged = system["values"].get(f"Judged@10 {when}")
             if judged is not None:
-                rows.append((f"{one['name']}: Judged@10 {when}", judged["value"]))
+                rows.append((f"{system['name']}: Judged@10 {when}", judged["value"]))
     return rows
 
 
@@ -151,7 +151,7 @@ def deciding(results: Results) -> pd.DataFrame:
     """Return a row per disputed document and measure: the most that settling it would change."""
     rows = [
         {
-            "measure": one["name"],
+            "measure": measure["name"],
             "topic": row["topic"],
             "document": row["document"],
             "side": row["side"],
@@ -162,8 +162,8 @@ def deciding(results: Results) -> pd.DataFrame:
                 f"{grade}:{change:+.6f}" for grade, change in row["changes"].items()
             ),
         }
-        for one in results["measures"]
-        for row in results.get("deciding", {}).get("by_measure", {}).get(one["key"], ())
+        for measure in results["measures"]
+        for row in results.get("deciding", {}).get("by_measure", {}).get(measure["key"], ())
     ]
     order = ["measure", "topic", "document", "side", "grades", "figure", "system", "changes"]
     return _frame(rows, order)
@@ -173,16 +173,16 @@ def places(results: Results) -> pd.DataFrame:
     """Return a row per measure and two systems: the probability that the first stays before."""
     rows = [
         {
-            "measure": one["name"],
+            "measure": measure["name"],
             "first": first,
             "second": second,
             "probability": probability,
-            "judgments_until_stable": found["judgments"],
-            "disputed": found["documents"],
+            "judgments_until_stable": stability["judgments"],
+            "disputed": stability["documents"],
         }
-        for one in results["measures"]
-        if (found := results.get("places", {}).get("by_measure", {}).get(one["key"]))
-        for first, others in found["before"].items()
+        for measure in results["measures"]
+        if (stability := results.get("places", {}).get("by_measure", {}).get(measure["key"]))
+        for first, others in stability["before"].items()
         for second, probability in others.items()
     ]
     order = ["measure", "first", "second", "probability", "judgments_until_stable", "disputed"]

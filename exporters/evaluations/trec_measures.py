@@ -37,7 +37,7 @@ class IrMeasures:
 
     def values(self, scores: Scores) -> dict[str, dict[str, float]]:
         """Return values by measure and topic; 0 for a topic of the qrels that the run lacks."""
-        found: dict[str, dict[str, float]] = {}
+        by_measure: dict[str, dict[str, float]] = {}
         for of_trec_eval, depth, evaluator in self._evaluators:
             run: dict[str, dict[str, float]] = {}
             for topic in scores:
@@ -47,10 +47,14 @@ class IrMeasures:
                     run[topic] = its if type(its) is dict else dict(its)
                 else:
                     first = its if depth is None else scores.first(topic, depth)
-                    ranking = sorted(first, key=lambda one: (first[one], one), reverse=True)
-                    run[topic] = {one: -float(rank) for rank, one in enumerate(ranking, start=1)}
-            found |= evaluator(run)
-        return found
+                    ranking = sorted(
+                        first, key=lambda document: (first[document], document), reverse=True
+                    )
+                    run[topic] = {
+                        document: -float(rank) for rank, document in enumerate(ranking, start=1)
+                    }
+            by_measure |= evaluator(run)
+        return by_measure
 
 
 def is_quick(name: str) -> bool:

@@ -63,8 +63,11 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
         "evaluation",
         form=form,
         evaluations=[
-            {"evaluation": one, "names": ", ".join(system["name"] for system in one.systems)}
-            for one in listed.rows
+            {
+                "evaluation": evaluation,
+                "names": ", ".join(system["name"] for system in evaluation.systems),
+            }
+            for evaluation in listed.rows
         ],
         next_url=listed.next,
         newest=newest,
@@ -76,14 +79,14 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of an evaluation and, once it is done, its results."""
-    member, found = access.evaluation(request.user, slug, pk)
+    member, evaluation = access.evaluation(request.user, slug, pk)
     return job_page(
         request,
         "evaluations/evaluation.html",
         member,
         "evaluation",
-        found,
-        content=lambda: _content(request, found),
+        evaluation,
+        content=lambda: _content(request, evaluation),
         blind=str(BLIND_FIGURES),
         results=None,
     )
@@ -94,8 +97,8 @@ def evaluation_table(
     request: PageRequest, slug: str, pk: int, table: str, kind: str
 ) -> HttpResponse:
     """Send a table of the results as CSV, Markdown or LaTeX, a chart as SVG, or all as JSON."""
-    found = access.computed_evaluation(request.user, slug, pk)
-    results = found.results
+    evaluation = access.computed_evaluation(request.user, slug, pk)
+    results = evaluation.results
     if results is None:
         raise Http404("This evaluation has no results yet.")
     name = f'attachment; filename="{slug}-evaluation-{pk}-{table}.{kind}"'
@@ -104,10 +107,10 @@ def evaluation_table(
             results, json_dumps_params={"indent": 2, "ensure_ascii": False}
         )
     elif table in charts.CHARTS and kind == "svg":
-        drawn = as_file(charts.draw(table, _content(request, found)))
+        drawn = as_file(charts.draw(table, _content(request, evaluation)))
         response = HttpResponse(drawn, content_type="image/svg+xml")
     elif (table, kind) == ("over-releases", "csv"):
-        lines = csv_lines(page.release_table(_content(request, found)["over_releases"]))
+        lines = csv_lines(page.release_table(_content(request, evaluation)["over_releases"]))
         response = HttpResponse("".join(lines), content_type=tables.KINDS["csv"])
     elif table in tables.TABLES and kind in tables.KINDS:
         frame = tables.TABLES[table](results)
@@ -118,27 +121,27 @@ def evaluation_table(
     return response
 
 
-def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
+def _content(request: PageRequest, evaluation: Evaluation) -> dict[str, Any]:
     """Return the context of the page of an evaluation that has results."""
-    if found.results is None:
+    if evaluation.results is None:
         return {}
-    results, project = found.results, found.project
-    names = [one["name"] for one in results["systems"]]
+    results, project = evaluation.results, evaluation.project
+    names = [system["name"] for system in results["systems"]]
     others = [name for name in names if name != results["baseline"]]
     by_query = results["by_query"].get("p-mrr", {})
     # A system with an original and a changed run says most.
     followed = [name for name in others if _has_values(by_query.get(name, {}))]
     system = _choose(request.GET.get("system", ""), names, (followed or others or names or [""])[0])
-    keys = [one["key"] for one in results["measures"]]
+    keys = [measure["key"] for measure in results["measures"]]
     # Where no document loses its relevance, the first measure has no values.
     with_values = [
         key for key in keys if _has_values(results["by_query"].get(key, {}).get(system, {}))
     ]
     measure = _choose(request.GET.get("measure", ""), keys, (with_values or keys or [""])[0])
     found_moves: list[Any] = next(
-        (one["moves"] for one in results["systems"] if one["name"] == system), []
+        (entry["moves"] for entry in results["systems"] if entry["name"] == system), []
     )
-    here = reverse("exporters:evaluation", args=[project.slug, found.pk])
+    here = reverse("exporters:evaluation", args=[project.slug, evaluation.pk])
     topics = page.topic_rows(project, results)
     chosen = urlencode({"system": system, "measure": measure})
     against = results["baseline"] if results["baseline"] not in ("", system) else ""
@@ -154,7 +157,7 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         "measure": measure,
         "measure_name": name_of(measure),
         "systems": [(name, f"{here}?{urlencode({'system': name})}") for name in names],
-        "measures": [(one["key"], one["name"]) for one in results["measures"]],
+        "measures": [(measure["key"], measure["name"]) for measure in results["measures"]],
         "bars": page.query_bars(project, results, measure, system),
         "against": against,
         "histogram": page.histogram(project, by_query.get(system, {}).items()),
@@ -168,20 +171,21 @@ def _content(request: PageRequest, found: Evaluation) -> dict[str, Any]:
         "totals": tables.figures(results),
         "topics": topics,
         "shares": page.dropped_shares(topics),
-        "over_releases": page.over_releases(found, system, measure),
+        "over_releases": page.over_releases(evaluation, system, measure),
         "bars_caption": _bars_caption(measure, system, against),
         "csv": {
-            name: _table_url(found, name, "csv") for name in ("queries", "documents", "collection")
+            name: _table_url(evaluation, name, "csv")
+            for name in ("queries", "documents", "collection")
         }
         | {"over_releases": f"{here}tables/over-releases.csv?{chosen}"},
         "charts_url": f"{here}tables/",
         "charts_query": chosen,
         "oracles": (results["oracles"] or {}).get("measures", []),
         "tables": [
-            (name, [(kind, _table_url(found, name, kind)) for kind in tables.KINDS])
+            (name, [(kind, _table_url(evaluation, name, kind)) for kind in tables.KINDS])
             for name in tables.TABLES
         ],
-        "json_url": _table_url(found, "results", "json"),
+        "json_url": _table_url(evaluation, "results", "json"),
     }
 
 
@@ -209,14 +213,16 @@ def _choose(requested: str, available: list[str], otherwise: str) -> str:
 def _warnings(results: dict[str, Any]) -> list[str]:
     """Return the warnings about the runs, each once, with the systems concerned."""
     of_systems: dict[str, list[str]] = {}
-    for one in results["systems"]:
-        for value in one["values"].values():
+    for system in results["systems"]:
+        for value in system["values"].values():
             for words in value["warnings"]:
                 names = of_systems.setdefault(words, [])
-                if one["name"] not in names:
-                    names.append(one["name"])
+                if system["name"] not in names:
+                    names.append(system["name"])
     return [f"{', '.join(names)}: {words}." for words, names in of_systems.items()]
 
 
-def _table_url(found: Evaluation, table: str, kind: str) -> str:
-    return reverse("exporters:evaluation_table", args=[found.project.slug, found.pk, table, kind])
+def _table_url(evaluation: Evaluation, table: str, kind: str) -> str:
+    return reverse(
+        "exporters:evaluation_table", args=[evaluation.project.slug, evaluation.pk, table, kind]
+    )

@@ -35,9 +35,9 @@ def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, lis
     """
     member = access.lead(user, slug)
     rows = Release.objects.made().select_related("project", "by", "guideline")
-    found = {row.name: row for row in rows.filter(project=member.project_id, name__in=names)}
-    if not found.keys() >= set(names):
+    releases = {row.name: row for row in rows.filter(project=member.project_id, name__in=names)}
+    if not releases.keys() >= set(names):
         raise Http404("There is no release of this name in this project.")
     if must_answer_first(member):
         raise PermissionDenied(BLIND)
-    return member, [found[name] for name in names]
+    return member, [releases[name] for name in names]

@@ -200,17 +200,17 @@ class Releases(Resource, tag="Releases"):
     def get(self, request: Request, slug: str) -> Response:
         """List the releases, the newest first."""
         member = lead(self.person, slug)
-        found = Release.objects.filter(project=member.project_id)
-        found = found.select_related("by", "project", "guideline").defer("guideline__text")
-        return self.page(found, newest_first=True, blind=must_answer_first(member))
+        releases = Release.objects.filter(project=member.project_id)
+        releases = releases.select_related("by", "project", "guideline").defer("guideline__text")
+        return self.page(releases, newest_first=True, blind=must_answer_first(member))
 
     @writes(FullReleaseSerializer, body=SentRelease, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Freeze the project under a name. A release is never changed or deleted."""
         member = lead(self.person, slug)
-        given = self.body()
+        body = self.body()
         made = releasing.request_release(
-            project=member.project, name=given["name"], note=given.get("note", ""), by=member
+            project=member.project, name=body["name"], note=body.get("note", ""), by=member
         )
         return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
@@ -227,11 +227,11 @@ class ReleasePreview(Resource, tag="Releases"):
         member = lead(self.person, slug)
         if must_answer_first(member):
             raise PermissionDenied(exports_access.BLIND)
-        found = preview(member)
+        planned = preview(member)
         trial = try_release(member)
         rules = trial.manifest.get("must_hold", []) if trial.manifest else []
-        return found._asdict() | {
-            "counts": _counted(found.counts),
+        return planned._asdict() | {
+            "counts": _counted(planned.counts),
             "formats": trial.formats,
             "expected_warnings": trial.manifest["warnings"] if trial.manifest else [],
             "publication": trial.publication,
@@ -248,14 +248,14 @@ class OneRelease(Resource, tag="Releases"):
     @reads(FullReleaseSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str) -> Response:
         """Read the progress of a release, and what it holds."""
-        member, found = access.release(self.person, slug, release)
-        return Response(self.shape(found, blind=must_answer_first(member)))
+        member, row = access.release(self.person, slug, release)
+        return Response(self.shape(row, blind=must_answer_first(member)))
 
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str, release: str) -> None:
         """Discard a failed or cancelled release."""
-        member, found = access.release(self.person, slug, release)
-        releasing.discard_release(release=found, by=member)
+        member, row = access.release(self.person, slug, release)
+        releasing.discard_release(release=row, by=member)
 
 
 class ReleaseFile(Resource, tag="Releases"):
@@ -264,9 +264,9 @@ class ReleaseFile(Resource, tag="Releases"):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str, name: str) -> FileResponse:
         """Download a file, after verifying its checksum."""
-        member, (found,) = access.made_releases(self.person, slug, release)
+        member, (row,) = access.made_releases(self.person, slug, release)
         try:
-            return send_file(member, found, name)
+            return send_file(member, row, name)
         except file_store.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
 
@@ -291,9 +291,9 @@ class ReleaseChanges(Resource, tag="Releases"):
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
         """List grades, narratives, texts of documents, or queries and pairs that differ."""
         compared = _compare(self, slug, before, after)
-        show, given = self.parameters()["show"], requested_cursor(request)
-        behind = tuple(given.split(_TAB)) if given else ()
-        if given and len(behind) != _CURSOR_PARTS[show]:
+        show, cursor = self.parameters()["show"], requested_cursor(request)
+        behind = tuple(cursor.split(_TAB)) if cursor else ()
+        if cursor and len(behind) != _CURSOR_PARTS[show]:
             raise invalid_cursor()
         rows: Iterator[Any] = {
             "listed": compared.presence_changes,
@@ -301,11 +301,12 @@ class ReleaseChanges(Resource, tag="Releases"):
             "narratives": compared.narratives,
             "grades": compared.grades,
         }[show]()
-        found = comparison.read_page(rows, behind, page_size(request))
+        page = comparison.read_page(rows, behind, page_size(request))
         data = [
-            dict(zip(comparison.TABLE, comparison.line(one), strict=True)) for one in found.rows
+            dict(zip(comparison.TABLE, comparison.line(change), strict=True))
+            for change in page.rows
         ]
-        following = _TAB.join(found.following) if found.following else None
+        following = _TAB.join(page.following) if page.following else None
         return page_response(request, ChangeSerializer(data, many=True).data, following)
 
 
@@ -325,11 +326,11 @@ _CURSOR_PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
 
 def _compare(resource: Resource, slug: str, before: str, after: str) -> Comparison:
     """Return the comparison of two releases; 404 if a file of one is missing or damaged."""
-    _member, (one, other) = access.made_releases(resource.person, slug, before, after)
-    if one == other:
+    _member, (old, new) = access.made_releases(resource.person, slug, before, after)
+    if old == new:
         raise Http404("Both are the same release. Choose two different ones.")
     try:
-        return Comparison(one, other)
+        return Comparison(old, new)
     except file_store.Damaged as damaged:
         raise Http404(str(damaged)) from damaged
 

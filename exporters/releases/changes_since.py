@@ -85,7 +85,7 @@ def changes_since(project: Project, at: datetime) -> list[str]:
             "versions of the guidelines",
         ),
     )
-    sentences = [f"{n:,} {one if n == 1 else many}" for n, one, many in counts if n]
+    sentences = [f"{n:,} {singular if n == 1 else plural}" for n, singular, plural in counts if n]
     if stale := describe_answers(replaced):
         sentences.append(f"stale by other narratives: {stale}")
     return sentences

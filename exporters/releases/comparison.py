@@ -63,15 +63,15 @@ class Comparison:
                 raise file_store.Damaged(wrong)
         manifests = [self._manifest(release) for release in (before, after)]
         self._pairs = tuple(
-            {facts["pair_id"]: facts for facts in one["pairs"]} for one in manifests
+            {facts["pair_id"]: facts for facts in manifest["pairs"]} for manifest in manifests
         )
-        self._texts = tuple(one.get("text_versions", {}) for one in manifests)
+        self._texts = tuple(manifest.get("text_versions", {}) for manifest in manifests)
 
     def counts(self) -> list[CountChange]:
         """Return the counts of COMPARED that both releases have."""
         counts = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
-        if any(ONLY_IF_ANY in one for one in counts):
-            counts = [{ONLY_IF_ANY: 0, **one} for one in counts]
+        if any(ONLY_IF_ANY in figures for figures in counts):
+            counts = [{ONLY_IF_ANY: 0, **figures} for figures in counts]
         return [
             CountChange(key, str(words), counts[0][key], counts[1][key])
             for key, words in COMPARED.items()
@@ -119,10 +119,11 @@ class Comparison:
         for (pair_id,), before, after in self._differing(PAIRS, _narratives):
             if before is None or after is None:
                 continue
+            (_query_id, old_sides), (query_id, new_sides) = before, after
             for side in Narrative.Side.values:
-                old, new = before[1].get(side), after[1].get(side)
-                if (old and old[1:]) != (new and new[1:]):
-                    yield NarrativeChange(pair_id, after[0], side, old, new)
+                old, new = old_sides.get(side), new_sides.get(side)
+                if _without_version(old) != _without_version(new):
+                    yield NarrativeChange(pair_id, query_id, side, old, new)
 
     def grades(self) -> Iterator[GradeChange]:
         """Yield documents whose grade differs, of pairs that both releases have in their files.
@@ -144,17 +145,17 @@ class Comparison:
         graded = self._differing(QRELS[under], _qrel)
         sides = [self._ungraded(release, under) for release in (self.before, self.after)]
         rest = _differences(*sides, parse=lambda item: item)
-        found: tuple[Key, str, str] | None = None
+        difference: tuple[Key, str, str] | None = None
         for key, old, new in merge(graded, rest, key=itemgetter(0)):
-            if found is not None and found[0] == key:
+            if difference is not None and difference[0] == key:
                 # In the qrels of one release, disputed or unjudged in the other.
-                found = (key, found[1] or old or ABSENT, found[2] or new or ABSENT)
+                difference = (key, difference[1] or old or ABSENT, difference[2] or new or ABSENT)
                 continue
-            if found is not None:
-                yield found
-            found = (key, old or ABSENT, new or ABSENT)
-        if found is not None:
-            yield found
+            if difference is not None:
+                yield difference
+            difference = (key, old or ABSENT, new or ABSENT)
+        if difference is not None:
+            yield difference
 
     def _ungraded(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
         """Yield the documents without a line in a release's qrels, with the reason."""
@@ -181,15 +182,15 @@ class Comparison:
 
     def states(self, release: Release) -> defaultdict[str, Counter[str]]:
         """Return how many documents of each query a release has judged, disputed and unjudged."""
-        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        states: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for facts in self._pairs[release.pk == self.after.pk].values():
             counts = facts["counts"]
-            found[facts["query_id"]].update(
+            states[facts["query_id"]].update(
                 judged=counts.get("judged", 0) + counts.get("settled", 0),
                 disputed=counts.get("disputed", 0),
                 unjudged=counts.get("unjudged", 0),
             )
-        return found
+        return states
 
     def _manifest(self, release: Release) -> Manifest:
         entry = self._files[release.pk][MANIFEST]
@@ -241,23 +242,23 @@ def _differences(
     left: Iterator[Any], right: Iterator[Any], *, parse: Callable[[Any], tuple[Key, T]]
 ) -> Iterator[tuple[Key, T | None, T | None]]:
     """Read two sorted iterators side by side; yield key, left and right for each difference."""
-    one, other = next(left, None), next(right, None)
-    while one is not None or other is not None:
-        if one == other:
-            one, other = next(left, None), next(right, None)
+    left_line, right_line = next(left, None), next(right, None)
+    while left_line is not None or right_line is not None:
+        if left_line == right_line:
+            left_line, right_line = next(left, None), next(right, None)
             continue
-        old = None if one is None else parse(one)
-        new = None if other is None else parse(other)
+        old = None if left_line is None else parse(left_line)
+        new = None if right_line is None else parse(right_line)
         if old is not None and (new is None or old[0] < new[0]):
             yield old[0], old[1], None
-            one = next(left, None)
+            left_line = next(left, None)
         elif new is not None and (old is None or new[0] < old[0]):
             yield new[0], None, new[1]
-            other = next(right, None)
+            right_line = next(right, None)
         elif old is not None and new is not None:
             if old[1] != new[1]:
                 yield old[0], old[1], new[1]
-            one, other = next(left, None), next(right, None)
+            left_line, right_line = next(left, None), next(right, None)
 
 
 def _qrel(line: bytes) -> tuple[Key, str]:
@@ -270,19 +271,28 @@ def _query(line: bytes) -> tuple[Key, tuple[str, str]]:
     return (fields["query_id"],), (fields["title"], fields["description"])
 
 
+def _without_version(narrative: NarrativeText | None) -> NarrativeText | None:
+    return narrative and narrative._replace(version=0)
+
+
 def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, NarrativeText]]]:
     """Return the current narratives of a pair: the highest version in use of each side."""
     fields = json.loads(line)
     in_force: dict[str, NarrativeText] = {}
-    for one in fields["narratives"]:
-        if one.get("withdrawn_at"):
+    for narrative in fields["narratives"]:
+        if narrative.get("withdrawn_at"):
             continue
-        if one["side"] not in in_force or in_force[one["side"]].version < one["version"]:
+        if (
+            narrative["side"] not in in_force
+            or in_force[narrative["side"]].version < narrative["version"]
+        ):
             conditions = tuple(
                 (condition.get("name", ""), condition["text"])
-                for condition in one.get("conditions", ())
+                for condition in narrative.get("conditions", ())
             )
-            in_force[one["side"]] = NarrativeText(one["version"], one["text"], conditions)
+            in_force[narrative["side"]] = NarrativeText(
+                narrative["version"], narrative["text"], conditions
+            )
     return (fields["pair_id"],), (fields["query_id"], in_force)
 
 

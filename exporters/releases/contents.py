@@ -83,7 +83,9 @@ def compose(
         name=release.name,
         note=release.note,
         by=_author_name(release),
-        creators=[", ".join(filter(None, one)) for one in creators_of(publication_of(project))],
+        creators=[
+            ", ".join(filter(None, creator)) for creator in creators_of(publication_of(project))
+        ],
         at=at.isoformat(),
         code_version=settings.VERSION,
         guidelines=guideline.version if guideline else None,
@@ -103,11 +105,11 @@ def compose(
 
 def _each_once(entries: Iterable[Entry]) -> list[Entry]:
     """Return what several formats say, each of it once."""
-    found: list[Entry] = []
+    distinct: list[Entry] = []
     for entry in entries:
-        if entry not in found:
-            found.append(entry)
-    return found
+        if entry not in distinct:
+            distinct.append(entry)
+    return distinct
 
 
 def _author_name(release: Release) -> str:

@@ -47,12 +47,12 @@ def store(project: int, path: Path, sha256: str) -> None:
 def find_fault(project: int, entry: FileFacts) -> str:
     """Return a sentence that says what is wrong with a stored file; "" if it is intact."""
     try:
-        found = _digest(path_of(project, entry["sha256"]))
+        digest = _digest(path_of(project, entry["sha256"]))
     except FileNotFoundError:
         return f"{entry['name']} is missing."
-    if found == entry["sha256"]:
+    if digest == entry["sha256"]:
         return ""
-    return f"{entry['name']} has changed: its sha256 is {found} and should be {entry['sha256']}."
+    return f"{entry['name']} has changed: its sha256 is {digest} and should be {entry['sha256']}."
 
 
 def open_checked(project: int, entry: FileFacts) -> IO[bytes]:

@@ -121,9 +121,9 @@ def _warnings(
 ) -> list[str]:
     sentences: list[str] = []
 
-    def warn(n: int, one: str, many: str) -> None:
+    def warn(n: int, singular: str, plural: str) -> None:
         if n:
-            sentences.append((one if n == 1 else many) % {"n": f"{n:,}"})
+            sentences.append((singular if n == 1 else plural) % {"n": f"{n:,}"})
 
     disputed = disagreements.count_disagreements(by, QueueFilter(kind=Kind.JUDGMENT))
     warn(
@@ -142,8 +142,8 @@ def _warnings(
             "evaluators treat them as not relevant."
         ),
     )
-    for why, one, many in _why_left_out():
-        warn(sum(pair.left_out == why for pair in pairs), one, many)
+    for why, singular, plural in _why_left_out():
+        warn(sum(pair.left_out == why for pair in pairs), singular, plural)
     warn(
         disagreements.count_disagreements(by, QueueFilter(kind=Kind.REVIEW)),
         "Auditors differ on 1 instruction.",

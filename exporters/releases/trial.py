@@ -48,7 +48,7 @@ class Trial(NamedTuple):
     @property
     def problems(self) -> list[FormatCheck]:
         """The formats that cannot be written: the release would fail."""
-        return [one for one in self.formats if one.problem]
+        return [check for check in self.formats if check.problem]
 
 
 class _FirstFile(Exception):
@@ -77,15 +77,15 @@ def try_release(by: Membership) -> Trial:
             for name in format_names(project)
             if name != Export.Format.TREC
         ]
-        found = manifest.get("before_publishing", {}) if manifest else {}
+        before_publishing = manifest.get("before_publishing", {}) if manifest else {}
         return Trial(
             formats,
             manifest,
             publishing.preview(project).checks,
             [
-                (heading, found[kind]["count"])
+                (heading, before_publishing[kind]["count"])
                 for kind, (heading, _reason) in KINDS.items()
-                if kind in found and found[kind]["count"]
+                if kind in before_publishing and before_publishing[kind]["count"]
             ],
             last,
             changes_since(project, last.at) if last and last.at else [],

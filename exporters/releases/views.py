@@ -74,7 +74,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     older = parse_key(request.GET.get("older", ""))
     if older is not None:
         rows = rows.filter(pk__lt=older)
-    found = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
+    listed = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
     blind = must_answer_first(member)
     return project_page(
         request,
@@ -89,10 +89,10 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
                 if blind or release.state != Release.State.DONE
                 else contents.all_counts(contents.of(release)),
             }
-            for release in found[:SHOWN]
+            for release in listed[:SHOWN]
         ],
         form=form if len(names) > 1 and not blind else None,
-        next_url=f"?older={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+        next_url=f"?older={listed[SHOWN - 1].pk}" if len(listed) > SHOWN else None,
         status=422 if form.errors else 200,
     )
 
@@ -129,14 +129,14 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
     """Show the progress of a release and, once it is made, what it holds."""
-    member, found = access.release(request.user, slug, release)
+    member, row = access.release(request.user, slug, release)
     return job_page(
         request,
         "releases/release.html",
         member,
         "releases",
-        found,
-        content=lambda: _content(found),
+        row,
+        content=lambda: _content(row),
         blind=str(BLIND),
         held=None,
     )
@@ -145,26 +145,26 @@ def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
 @require_POST
 def release_discarding(request: PageRequest, slug: str, release: str) -> HttpResponse:
     """Discard a failed or cancelled release."""
-    member, found = access.release(request.user, slug, release)
+    member, row = access.release(request.user, slug, release)
     try:
-        releasing.discard_release(release=found, by=member)
+        releasing.discard_release(release=row, by=member)
     except Refused as refused:
         messages.error(request, str(refused))
-        return redirect(found)
-    messages.success(request, f"{found.name} was discarded.")
+        return redirect(row)
+    messages.success(request, f"{row.name} was discarded.")
     return redirect("exporters:releases", slug)
 
 
 @require_GET
 def release_file(request: PageRequest, slug: str, release: str, name: str) -> HttpResponseBase:
     """Send one file of a release, after verifying its checksum."""
-    member, (found,) = access.made_releases(request.user, slug, release)
+    member, (row,) = access.made_releases(request.user, slug, release)
     content_type = "application/zip" if name.endswith(".zip") else ANY_FILE
     try:
-        return send_file(member, found, name, content_type)
+        return send_file(member, row, name, content_type)
     except file_store.Damaged as damaged:
         messages.error(request, _damage_message(damaged))
-        return redirect(found)
+        return redirect(row)
 
 
 @require_GET
@@ -191,13 +191,13 @@ def _compare_or_redirect(
     request: PageRequest, slug: str, before: str, after: str
 ) -> tuple[Membership, Comparison | HttpResponse]:
     """Return the comparison of two releases, or a redirect to the list with an error message."""
-    member, (one, other) = access.made_releases(request.user, slug, before, after)
+    member, (old, new) = access.made_releases(request.user, slug, before, after)
     listed = redirect("exporters:releases", slug)
-    if one == other:
+    if old == new:
         messages.error(request, "Choose two different releases.")
         return member, listed
     try:
-        return member, Comparison(one, other)
+        return member, Comparison(old, new)
     except file_store.Damaged as damaged:
         messages.error(request, _damage_message(damaged))
         return member, listed
@@ -207,15 +207,15 @@ def _damage_message(damaged: file_store.Damaged) -> str:
     return f"{damaged} Restore it from a backup of the data folder."
 
 
-def _content(found: Release) -> dict[str, Any]:
+def _content(release: Release) -> dict[str, Any]:
     """Return the context of the page of a release that is made."""
-    held = contents.of(found)
+    held = contents.of(release)
     counts = contents.all_counts(held)
-    every = [_with_url(found, entry) for entry in contents.files(found).values()]
+    every = [_with_url(release, entry) for entry in contents.files(release).values()]
     formats = [
         {
             "name": name,
-            "archive": _with_url(found, contents.files(found)[f"{name}.zip"]),
+            "archive": _with_url(release, contents.files(release)[f"{name}.zip"]),
             "files": files,
             "bytes": sum(file["bytes"] for file in files),
             "notes": held["notes"][name],
@@ -223,25 +223,25 @@ def _content(found: Release) -> dict[str, Any]:
         for name in held["counts"]
         for files in [[file for file in every if file["name"].startswith(f"{name}/")]]
     ]
-    earlier = Release.objects.made().filter(project=found.project_id, pk__lt=found.pk)
+    earlier = Release.objects.made().filter(project=release.project_id, pk__lt=release.pk)
     others = earlier.order_by("-pk").values_list("name", flat=True)[:SHOWN]
-    slug = found.project.slug
+    slug = release.project.slug
     return {
         "held": held,
         "figures": manifest.figures(counts),
         "groups": manifest.groups(counts),
         "formats": formats,
         "others": [
-            {"name": name, "url": reverse("exporters:comparison", args=[slug, name, found.name])}
+            {"name": name, "url": reverse("exporters:comparison", args=[slug, name, release.name])}
             for name in others
         ],
         "whole": [file for file in every if "/" not in file["name"] and ".zip" not in file["name"]],
-        "citation": contents.citation(found),
+        "citation": contents.citation(release),
     }
 
 
-def _with_url(found: Release, entry: FileFacts) -> dict[str, Any]:
-    here = [found.project.slug, found.name, entry["name"]]
+def _with_url(release: Release, entry: FileFacts) -> dict[str, Any]:
+    here = [release.project.slug, release.name, entry["name"]]
     return {**entry, "url": reverse("exporters:release_file", args=here)}
 
 
@@ -275,7 +275,7 @@ def _comparison_context(request: PageRequest, compared: Comparison) -> dict[str,
     }
     # After all grades and narratives have been read, which fills the counters.
     parts["queries"] = part_of("queries", comparing.queries(compared, per_query, rewritten))
-    totals = {kind: found.total for kind, found in parts.items()}
+    totals = {kind: part.total for kind, part in parts.items()}
     totals["grades"] = per_query.total()
     if show not in SIZES:
         # By default, show the first kind that has differences.
@@ -327,6 +327,6 @@ def _conditions(old: NarrativeText | None, new: NarrativeText | None) -> list[Pi
     before, after = (words.conditions if words else () for words in (old, new))
     if before == after:
         return []
-    gone = [(Op.REMOVED, one) for one in before if one not in after]
-    now = [(Op.KEPT if one in before else Op.ADDED, one) for one in after]
+    gone = [(Op.REMOVED, condition) for condition in before if condition not in after]
+    now = [(Op.KEPT if condition in before else Op.ADDED, condition) for condition in after]
     return [Piece(op, f"{name}: {text}" if name else text) for op, (name, text) in [*gone, *now]]

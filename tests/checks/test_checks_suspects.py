@@ -226,7 +226,7 @@ def form_data(**others):
 def test_the_page_starts_with_documents_that_every_run_misses(tides, carla):
     page = carla.get(URL)
 
-    assert page.context["found"].gold == 2
+    assert page.context["result"].gold == 2
     assert page.context["rows"] == []
     assert "Left out: 1 relevant document of 1 query that too" in page.content.decode()
 

@@ -47,7 +47,7 @@ def test_the_overview_shows_the_agreement_on_instructions(audited, client):
 
     assert "no unit was judged" not in page
     assert "1.000" in page
-    assert "on 12 ratings of instructions and 2 people, computed <time" in page
+    assert "on 12 criteria of instructions that several of 2 people rated, computed <time" in page
 
 
 def test_list_of_reports_shows_the_agreement_on_instructions(audited, client):

@@ -173,7 +173,7 @@ def test_a_pair_that_the_lead_still_judges_is_left_out(tides, client):
 
     page = client.get(reverse("audit:collection", args=["tides"]))
 
-    assert page.context["found"].hidden == 1
+    assert page.context["report"].hidden == 1
     assert "grown-0" not in page.content.decode()
     assert "that you still judge yourself" in page.content.decode()
 

@@ -278,7 +278,7 @@ def test_hidden_names_forbid_the_filter_by_people(led, client):
     many = client.get(
         reverse("audit:settling_many", args=["tides"]), {**parameters, "rule": "majority"}
     )
-    assert many.context["found"] is None
+    assert many.context["preview"] is None
 
 
 def test_api_refuses_the_filter_by_people_while_names_are_hidden(led):

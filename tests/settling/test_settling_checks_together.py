@@ -140,7 +140,7 @@ def test_the_page_and_a_program_settle_checked_labels(scene, client):
     page = reverse("audit:settling_many", args=["tides"]) + "?kind=check&rule=higher"
     shown = client.get(page)
 
-    client.post(page, {"reason": "Agreed.", "token": shown.context["found"].token})
+    client.post(page, {"reason": "Agreed.", "token": shown.context["preview"].token})
 
     assert "Settle these together" in listed.content.decode()
     assert "2 documents would be settled" in shown.content.decode()

@@ -165,7 +165,7 @@ def test_rule_cannot_follow_a_person_while_names_are_hidden(scene, client):
 
     assert "One person says" not in offered
     assert "Names are hidden in this project" in response.content.decode()
-    assert response.context["found"] is None
+    assert response.context["preview"] is None
     assert scene.settled() == {}
 
 
@@ -341,7 +341,7 @@ def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
         page.content.decode()
     )
 
-    sent = {**WHY, "token": page.context["found"].token}
+    sent = {**WHY, "token": page.context["preview"].token}
     done = client.post(address + "&rule=majority", sent, follow=True)
 
     assert "3 documents settled together" in done.content.decode()
@@ -366,7 +366,7 @@ def test_ticked_documents_alone_are_settled_from_the_list(scene, client):
     page = client.get(ticked)
     assert "the 2 that you ticked" in page.content.decode()
     address = f"{scene.url()}?{urlencode(page.context['asked'])}&rule=majority"
-    token = client.get(address).context["found"].token
+    token = client.get(address).context["preview"].token
     client.post(address, {**WHY, "token": token})
 
     assert scene.settled() == {"A": 0, "B": 1}
@@ -379,7 +379,7 @@ def test_more_ticks_than_a_list_offers_settle_nothing(scene, client):
     page = client.get(f"{scene.url()}?rule=majority&{ticks}")
 
     assert "Tick at most 200 at once." in page.content.decode()
-    assert page.context["found"] is None
+    assert page.context["preview"] is None
 
 
 def test_page_reports_a_change_and_shows_a_new_preview(scene, client):
@@ -412,7 +412,7 @@ def test_incomplete_rule_is_explained_and_nothing_is_counted(scene, client, quer
     page = client.get(scene.url() + query)
 
     assert sentence in page.content.decode()
-    assert page.context["found"] is None
+    assert page.context["preview"] is None
 
 
 def test_invalid_filter_settles_nothing(scene, client):
@@ -423,7 +423,7 @@ def test_invalid_filter_settles_nothing(scene, client):
     client.post(address, {**WHY, "token": scene.preview().token})
 
     assert "There is no query 999 in this project." in page.content.decode()
-    assert page.context["found"] is None
+    assert page.context["preview"] is None
     assert scene.settled() == {}
 
 

@@ -60,8 +60,8 @@ class Runs(Resource, tag="Checks"):
     def get(self, request: Request, slug: str) -> Response:
         """List the runs that were loaded."""
         member = annotate_access.lead(self.person, slug)
-        found = Run.objects.filter(project=member.project_id)
-        return self.page(found)
+        runs = Run.objects.filter(project=member.project_id)
+        return self.page(runs)
 
 
 class Samples(Resource, tag="Checks"):
@@ -71,18 +71,18 @@ class Samples(Resource, tag="Checks"):
     def get(self, request: Request, slug: str) -> Response:
         """List the samples, with how many labels of each you can check or settle."""
         member = annotate_access.member(self.person, slug)
-        found = Sample.objects.filter(project=member.project_id).select_related("rater")
-        return self.page(found, prepare=lambda rows: _sample_rows(member, rows))
+        samples = Sample.objects.filter(project=member.project_id).select_related("rater")
+        return self.page(samples, prepare=lambda rows: _sample_rows(member, rows))
 
     @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Draw a random sample. The same seed draws the same labels on any installation."""
         member = annotate_access.lead(self.person, slug)
-        given = self.body()
-        selection = _parse_selection(member, given)
+        body = self.body()
+        selection = _parse_selection(member, body)
         names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim", "shows_reason")
         made = samples.draw_sample(
-            selection=selection, by=member, **{name: given[name] for name in names}
+            selection=selection, by=member, **{name: body[name] for name in names}
         )
         return _sample_rows(member, [made])[0]
 
@@ -94,20 +94,20 @@ class SamplePlan(Resource, tag="Checks"):
     def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
-        given = self.body()
-        selection = _parse_selection(member, given)
-        if unfit := why_unfit(member.project, selection, given["stratify"]):
+        body = self.body()
+        selection = _parse_selection(member, body)
+        if unfit := why_unfit(member.project, selection, body["stratify"]):
             return {"strata": [], "without_text": 0, "refused": unfit}
         frame = build_frame(member.project, selection)
-        found = plan(
+        planned = plan(
             frame,
-            **{name: given[name] for name in ("stratify", "per", "size", "seed", "fewer")},
+            **{name: body[name] for name in ("stratify", "per", "size", "seed", "fewer")},
         )
         strata = [
-            {"stratum": label, "size": size, "taken": found.taken.get(label)}
-            for label, size in found.sizes.items()
+            {"stratum": label, "size": size, "taken": planned.taken.get(label)}
+            for label, size in planned.sizes.items()
         ]
-        return {"strata": strata, "without_text": frame.without_text, "refused": found.refused}
+        return {"strata": strata, "without_text": frame.without_text, "refused": planned.refused}
 
 
 class Suspects(Resource, tag="Checks"):
@@ -117,35 +117,38 @@ class Suspects(Resource, tag="Checks"):
     def get(self, request: Request, slug: str) -> Response:
         """List the suspects, most missed first."""
         member = annotate_access.lead(self.person, slug)
-        given = self.parameters()
-        keys = [int(key) for key in given["runs"].split(",")] if given.get("runs") else None
+        query = self.parameters()
+        keys = [int(key) for key in query["runs"].split(",")] if query.get("runs") else None
         runs = _parse_runs(member, keys, "?runs")
-        found = find_suspects(
+        suspects = find_suspects(
             member.project,
-            _parse_selection(member, given, "?"),
+            _parse_selection(member, query, "?"),
             runs=runs,
-            depth=given["depth"],
-            at_least=given["at_least"],
-            below=given.get("below"),
+            depth=query["depth"],
+            at_least=query["at_least"],
+            below=query.get("below"),
         ).suspects
-        places = [f"{one.missed}-{one.claim.narrative.pk}-{one.claim.candidate}" for one in found]
+        places = [
+            f"{suspect.missed}-{suspect.claim.narrative.pk}-{suspect.claim.candidate}"
+            for suspect in suspects
+        ]
         part, following = requested_part(request, places)
-        return page_response(request, self.shape(found[part]), following)
+        return page_response(request, self.shape(suspects[part]), following)
 
     @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
-        given = self.body()
+        body = self.body()
         made = samples.pick_suspects(
-            name=given["name"],
-            selection=_parse_selection(member, given),
-            runs=_parse_runs(member, given["runs"], "runs"),
-            depth=given["depth"],
-            at_least=given["at_least"],
-            below=given.get("below"),
-            stratify=given["stratify"],
-            shows_claim=given["shows_claim"],
+            name=body["name"],
+            selection=_parse_selection(member, body),
+            runs=_parse_runs(member, body["runs"], "runs"),
+            depth=body["depth"],
+            at_least=body["at_least"],
+            below=body.get("below"),
+            stratify=body["stratify"],
+            shows_claim=body["shows_claim"],
             by=member,
         )
         return _sample_rows(member, [made])[0]
@@ -157,8 +160,8 @@ class OneSample(Resource, tag="Checks"):
     @reads(SampleSerializer)
     def get(self, request: Request, sample: int) -> dict[str, Any]:
         """Read its progress, and how many labels you can check or settle."""
-        member, found = access.sample(self.person, sample)
-        return _sample_rows(member, [found])[0]
+        member, row = access.sample(self.person, sample)
+        return _sample_rows(member, [row])[0]
 
 
 class SampleFigures(Resource, tag="Checks"):
@@ -167,9 +170,9 @@ class SampleFigures(Resource, tag="Checks"):
     @reads(FiguresSerializer, parameters=AskedSample, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Figures:
         """Compute the error rates with their intervals, and the agreement of the two checkers."""
-        member, found = access.sample(self.person, sample)
+        member, row = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        return figures(found, bound=self.parameters()["bound"])
+        return figures(row, bound=self.parameters()["bound"])
 
 
 class SampleLabels(Resource, tag="Checks"):
@@ -178,10 +181,10 @@ class SampleLabels(Resource, tag="Checks"):
     @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
         """List the labels, or some of them."""
-        member, found = access.sample(self.person, sample)
+        member, row = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
-        rows = filter_labels(found, self.parameters()["show"])
-        return self.page(rows, prepare=lambda part: _label_rows(found, part))
+        rows = filter_labels(row, self.parameters()["show"])
+        return self.page(rows, prepare=lambda part: _label_rows(row, part))
 
 
 class NextLabel(Resource, tag="Checks"):
@@ -190,13 +193,13 @@ class NextLabel(Resource, tag="Checks"):
     @reads(NextLabelSerializer, parameters=AskedNext)
     def get(self, request: Request, sample: int) -> dict[str, int | None]:
         """Return the label that you can check, or settle, after another one."""
-        member, found = access.sample(self.person, sample)
+        member, row = access.sample(self.person, sample)
         query = self.parameters()
         after = query.get("after")
         if query["task"] == "check":
-            label = next_to_check(member, to_check(member, found), after)
+            label = next_to_check(member, to_check(member, row), after)
         else:
-            label = next_item(to_settle(member, found), after)
+            label = next_item(to_settle(member, row), after)
         return {"label": label}
 
 
@@ -215,15 +218,15 @@ class LabelCheck(Resource, tag="Checks"):
     @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> dict[str, Any]:
         """Check the label. A different answer supersedes your previous one, until it is settled."""
-        member, found = access.item(self.person, item)
-        actions.check(item=found, by=member, **self.body())
-        return _label_content(member, found)
+        member, label = access.item(self.person, item)
+        actions.check(item=label, by=member, **self.body())
+        return _label_content(member, label)
 
     @writes(None, scope=Scope.JUDGE, status=204)
     def delete(self, request: Request, item: int) -> None:
         """Withdraw your check or your settlement. Without one, nothing changes."""
-        member, found = access.item(self.person, item)
-        actions.withdraw_check(item=found, by=member)
+        member, label = access.item(self.person, item)
+        actions.withdraw_check(item=label, by=member)
 
 
 class LabelReason(Resource, tag="Checks"):
@@ -232,9 +235,9 @@ class LabelReason(Resource, tag="Checks"):
     @writes(LabelSerializer, scope=Scope.JUDGE)
     def post(self, request: Request, item: int) -> dict[str, Any]:
         """Read the reason, once you have answered. After that your answer cannot change."""
-        member, found = access.item(self.person, item)
-        actions.read_reason(item=found, by=member)
-        return _label_content(member, found)
+        member, label = access.item(self.person, item)
+        actions.read_reason(item=label, by=member)
+        return _label_content(member, label)
 
 
 class LabelSettling(Resource, tag="Checks"):
@@ -243,27 +246,27 @@ class LabelSettling(Resource, tag="Checks"):
     @writes(LabelSerializer, body=SentCheck, scope=Scope.JUDGE)
     def put(self, request: Request, item: int) -> dict[str, Any]:
         """Settle the label. 422 for one of the two, and if there is nothing to settle."""
-        member, found = access.item(self.person, item)
-        actions.settle(item=found, by=member, **self.body())
-        return _label_content(member, found)
+        member, label = access.item(self.person, item)
+        actions.settle(item=label, by=member, **self.body())
+        return _label_content(member, label)
 
 
 def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:
     """Return the input for `SampleSerializer`; how samples were made and how many labels are
     checked only for leads.
     """
-    found = progress(member, samples)
+    progress_by_sample = progress(member, samples)
     return [
         {
-            "sample": one,
-            "name": one.name_for(member),
-            "kind": one.kind if member.leads or one.shows_claim else None,
-            "drawn": one if member.leads else None,
-            "progress": found[one.pk]
+            "sample": sample,
+            "name": sample.name_for(member),
+            "kind": sample.kind if member.leads or sample.shows_claim else None,
+            "drawn": sample if member.leads else None,
+            "progress": progress_by_sample[sample.pk]
             if member.leads
-            else {**found[one.pk]._asdict(), "checked": None},
+            else {**progress_by_sample[sample.pk]._asdict(), "checked": None},
         }
-        for one in samples
+        for sample in samples
     ]
 
 
@@ -278,10 +281,10 @@ def _label_rows(sample: Sample, labels: list[Any]) -> list[Any]:
 def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
     """Return the input for `LabelSerializer`."""
     current = list(Check.objects.current().filter(item=item).order_by("place"))
-    mine = next((one for one in current if one.checker_id == member.pk), None)
+    mine = next((check for check in current if check.checker_id == member.pk), None)
     settles = mine is not None and mine.place == Check.SETTLES
     can_settle = settles or to_settle(member, item.sample).filter(pk=item.pk).exists()
-    first_two = [one for one in current if one.place != Check.SETTLES] if can_settle else []
+    first_two = [check for check in current if check.place != Check.SETTLES] if can_settle else []
     broken = broken_conditions_of(item) if mine is not None else None
     return {
         "item": item,
@@ -299,40 +302,40 @@ def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
         "can_settle": can_settle,
         "mine": mine and {"row": mine, "who": member.name, "mine": True},
         # The third person sees the answers without the names.
-        "answers": [{"row": one, "who": str(one.place), "mine": False} for one in first_two],
+        "answers": [{"row": check, "who": str(check.place), "mine": False} for check in first_two],
     }
 
 
 def _parse_selection(
-    member: Membership, given: Mapping[str, Any], before: str = ""
+    member: Membership, fields: Mapping[str, Any], before: str = ""
 ) -> ClaimSelection:
     """Return the request for claims; 400 for an unknown machine."""
     rater = None
-    if given["source"] == Sample.Source.MACHINE:
+    if fields["source"] == Sample.Source.MACHINE:
         machines = member.project.memberships.filter(is_machine=True)
-        rater = machines.filter(name=given.get("rater", "")).first()
+        rater = machines.filter(name=fields.get("rater", "")).first()
         if rater is None:
             raise ValidationError(
                 {f"{before}rater": ["There is no machine of that name in this project."]}
             )
-    elif given.get("rater"):
+    elif fields.get("rater"):
         raise ValidationError(
             {f"{before}rater": ["Name a rater only for the judgments of a machine."]}
         )
     return ClaimSelection(
-        given["source"],
+        fields["source"],
         rater,
-        given.get("relevant_only", False),
-        given.get("asks", Sample.Asks.GRADE),
-        given.get("side", ""),
+        fields.get("relevant_only", False),
+        fields.get("asks", Sample.Asks.GRADE),
+        fields.get("side", ""),
     )
 
 
 def _parse_runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
     """Return runs of the project by their keys, or all; 400 for an unknown run."""
-    found = {run.pk: run for run in Run.objects.filter(project=member.project_id).order_by("name")}
+    runs = {run.pk: run for run in Run.objects.filter(project=member.project_id).order_by("name")}
     if keys is None:
-        return list(found.values())
-    if missing := [key for key in keys if key not in found]:
+        return list(runs.values())
+    if missing := [key for key in keys if key not in runs]:
         raise ValidationError({field: [f"There is no run {missing[0]} in this project."]})
-    return [found[key] for key in dict.fromkeys(keys)]
+    return [runs[key] for key in dict.fromkeys(keys)]

@@ -41,15 +41,15 @@ MAX_LABELS = 50
 @require_GET
 def checking(request: PageRequest, pk: int) -> HttpResponse:
     """Redirect to the next label that the reader can check."""
-    member, found = access.sample(request.user, pk)
-    return _redirect_to_next(request, member, found, None)
+    member, sample = access.sample(request.user, pk)
+    return _redirect_to_next(request, member, sample, None)
 
 
 @require_GET
 def settling(request: PageRequest, pk: int) -> HttpResponse:
     """Redirect to the next label on which two others differ."""
-    member, found = access.sample(request.user, pk)
-    return _redirect_to_next_to_settle(request, member, found, None)
+    member, sample = access.sample(request.user, pk)
+    return _redirect_to_next_to_settle(request, member, sample, None)
 
 
 @require_http_methods(["GET", "POST"])
@@ -78,15 +78,15 @@ def labels(request: PageRequest, pk: int) -> HttpResponse:
     """Render requested labels (`?candidate=93&candidate=94`) for the script to keep ready; with
     `?settles=1` for who settles them.
     """
-    member, found = access.sample(request.user, pk)
+    member, sample = access.sample(request.user, pk)
     numbers = [parse_key(value) for value in request.GET.getlist("candidate")[:MAX_LABELS]]
-    items = access.items_of(found.project, [number for number in numbers if number is not None])
+    items = access.items_of(sample.project, [number for number in numbers if number is not None])
     settles = "settles" in request.GET
     # They are all of one session; a label of another one is left out.
     session = read_session(member, items[0], settles=settles) if items else None
     views = label_views(member, session, items) if session is not None else []
     context = {"label_views": views, **_page_context(request, member), "settling": settles}
-    return render(request, "checks/labels.html", {"project": found.project, **context})
+    return render(request, "checks/labels.html", {"project": sample.project, **context})
 
 
 @require_POST
@@ -168,9 +168,11 @@ def _render_page(
     """Render the page of a label; `error`: why the answer that was just sent is refused."""
     context = _page_context(request, member)
     (view,) = label_views(member, session, [item])
-    given = view.given
-    unable = given is not None and given.cannot_judge and not given.verdicts and not given.on_topic
-    stored = given.words if given is not None else ""
+    answer = view.answer
+    unable = (
+        answer is not None and answer.cannot_judge and not answer.verdicts and not answer.on_topic
+    )
+    stored = answer.words if answer is not None else ""
     words = request.POST.get("words", stored)
     modes = [] if session.settles else _mode_links(member, item)
     context |= {
@@ -178,9 +180,9 @@ def _render_page(
         "sample": item.sample,
         "name": item.sample.name_for(member),
         "item": item,
-        "given": given,
-        "questions": _question_rows(request, given) if view.questions else [],
-        "saved_at": given.at if given is not None else None,
+        "answer": answer,
+        "questions": _question_rows(request, answer) if view.questions else [],
+        "saved_at": answer.at if answer is not None else None,
         "guideline": Guideline.objects.latest_of(member.project),
         "judging_session": session_data(
             member, item, session, context["grades"], context["grade_keys"]
@@ -200,16 +202,17 @@ def _render_page(
     return project_page(request, "checks/check.html", member, "checks", status=status, **context)
 
 
-def _question_rows(request: PageRequest, given: Check | None) -> list[dict[str, Any]]:
+def _question_rows(request: PageRequest, answer: Check | None) -> list[dict[str, Any]]:
     """Return the two questions with the reader's replies: those just sent, else the stored ones."""
     return [
         {
-            "column": one.column,
-            "number": one.number,
-            "text": one.sentence,
-            "reply": request.POST.get(one.column) or (getattr(given, one.column) if given else ""),
+            "column": question.column,
+            "number": question.number,
+            "text": question.sentence,
+            "reply": request.POST.get(question.column)
+            or (getattr(answer, question.column) if answer else ""),
         }
-        for one in Question
+        for question in Question
     ]
 
 
@@ -226,10 +229,10 @@ def _mode_links(member: Membership, item: SampleItem) -> list[dict[str, Any]]:
     if not checks_in_modes(member.project):
         return []
     waiting = waiting_by_mode(member)
-    found = []
+    links = []
     for mode in MODES:
         left, onward = waiting.get(mode, (0, None))
-        found.append(
+        links.append(
             {
                 "mode": mode,
                 "left": left,
@@ -237,17 +240,17 @@ def _mode_links(member: Membership, item: SampleItem) -> list[dict[str, Any]]:
                 "url": reverse("audit:check", args=[onward]) if onward else "",
             }
         )
-    return found
+    return links
 
 
-def _waiting(member: Membership, found: Sample, after: SampleItem | None) -> QuerySet[SampleItem]:
-    return waiting_labels(member, after) if after is not None else to_check(member, found)
+def _waiting(member: Membership, sample: Sample, after: SampleItem | None) -> QuerySet[SampleItem]:
+    return waiting_labels(member, after) if after is not None else to_check(member, sample)
 
 
 def _redirect_to_next(
-    request: PageRequest, member: Membership, found: Sample, after: SampleItem | None
+    request: PageRequest, member: Membership, sample: Sample, after: SampleItem | None
 ) -> HttpResponse:
-    onward = next_to_check(member, _waiting(member, found, after), after.pk if after else None)
+    onward = next_to_check(member, _waiting(member, sample, after), after.pk if after else None)
     if onward is not None:
         return redirect("audit:check", onward)
     # The page of a paused project already says that it is paused.
@@ -258,14 +261,14 @@ def _redirect_to_next(
             )
             return redirect("audit:checks", member.project.slug)
         messages.info(request, "There is nothing more for you to check in this sample.")
-    return redirect(found)
+    return redirect(sample)
 
 
 def _redirect_to_next_to_settle(
-    request: PageRequest, member: Membership, found: Sample, after: int | None
+    request: PageRequest, member: Membership, sample: Sample, after: int | None
 ) -> HttpResponse:
-    onward = next_item(to_settle(member, found), after)
+    onward = next_item(to_settle(member, sample), after)
     if onward is not None:
         return redirect("audit:settlement", onward)
     messages.info(request, "There is nothing more for you to settle in this sample.")
-    return redirect(found)
+    return redirect(sample)

@@ -54,9 +54,9 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
     passes = progress_by_mode(member)
     # A checker finds the labels of a mode in its pass; the samples only offer what is to settle.
     shown = [
-        one
-        for one in page.rows
-        if member.leads or not passes or progress_by_sample[one.pk].to_settle
+        sample
+        for sample in page.rows
+        if member.leads or not passes or progress_by_sample[sample.pk].to_settle
     ]
     return project_page(
         request,
@@ -67,8 +67,12 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         undecided=count_undecided(member.project) if member.leads else 0,
         passes=passes,
         rows=[
-            {"sample": one, "name": one.name_for(member), "progress": progress_by_sample[one.pk]}
-            for one in shown
+            {
+                "sample": sample,
+                "name": sample.name_for(member),
+                "progress": progress_by_sample[sample.pk],
+            }
+            for sample in shown
         ],
         page=page,
     )
@@ -85,24 +89,24 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     plans: list[dict[str, Any]] = []
     if request.method == "POST" and form.is_valid():
         selection, choices = form.selection(), form.choices()
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         if "preview" in request.POST:
-            plans = _plan_modes(member.project, selection, given["modes"], choices)
+            plans = _plan_modes(member.project, selection, cleaned["modes"], choices)
         else:
             with refusal_in(form):
                 made = make_mode_samples(
                     lambda name, in_mode: samples.draw_sample(
                         name=name,
                         selection=in_mode,
-                        shows_claim=given["shows_claim"],
-                        shows_reason=given["shows_reason"],
+                        shows_claim=cleaned["shows_claim"],
+                        shows_reason=cleaned["shows_reason"],
                         by=member,
                         **choices,
                     ),
                     project=member.project,
                     selection=selection,
-                    name=given["name"],
-                    modes=given["modes"],
+                    name=cleaned["name"],
+                    modes=cleaned["modes"],
                 )
                 words = "The sample is drawn. Two people check each label."
                 return _redirect_to_made(request, member, made, words)
@@ -113,7 +117,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
         "checks",
         form=form,
         plans=plans,
-        drawable=bool(plans) and not any(one["plan"].refused for one in plans),
+        drawable=bool(plans) and not any(planned["plan"].refused for planned in plans),
         status=422 if form.errors else 200,
     )
 
@@ -125,7 +129,7 @@ def _plan_modes(
     selections = [(MODES[mode], selection_in_mode(project, selection, mode)) for mode in modes] or [
         ("", selection)
     ]
-    found = []
+    plans = []
     for mode, in_mode in selections:
         frame = build_frame(project, in_mode)
         planned = plan(frame, **choices)
@@ -133,10 +137,10 @@ def _plan_modes(
             {"label": label, "size": size, "taken": planned.taken.get(label)}
             for label, size in planned.sizes.items()
         ]
-        found.append(
+        plans.append(
             {"mode": mode, "plan": planned, "strata": strata, "without_text": frame.without_text}
         )
-    return found
+    return plans
 
 
 def _redirect_to_made(
@@ -160,17 +164,17 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
     runs = list(Run.objects.filter(project=member.project).order_by("name"))
     form = SuspectsForm(member, _suspects_query(request, runs)) if runs else None
     send = SendForm(request.POST if request.method == "POST" else None)
-    found = None
+    result = None
     if form is not None and form.is_valid():
-        selection, given = form.selection(), form.cleaned_data
-        rule = {name: given[name] for name in ("depth", "at_least", "below")}
-        runs_chosen = list(given["runs"])
+        selection, cleaned = form.selection(), form.cleaned_data
+        rule = {name: cleaned[name] for name in ("depth", "at_least", "below")}
+        runs_chosen = list(cleaned["runs"])
         modes = {
-            mode: selection_in_mode(member.project, selection, mode) for mode in given["modes"]
+            mode: selection_in_mode(member.project, selection, mode) for mode in cleaned["modes"]
         }
         by_mode = {
-            mode: find_suspects(member.project, one, runs=runs_chosen, **rule)
-            for mode, one in (modes or {"": selection}).items()
+            mode: find_suspects(member.project, in_mode, runs=runs_chosen, **rule)
+            for mode, in_mode in (modes or {"": selection}).items()
         }
         if request.method == "POST" and send.is_valid():
             with refusal_in(send):
@@ -185,13 +189,13 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
                     project=member.project,
                     selection=selection,
                     name=send.cleaned_data["name"],
-                    modes=[mode for mode in given["modes"] if by_mode[mode].suspects]
-                    or given["modes"],
+                    modes=[mode for mode in cleaned["modes"] if by_mode[mode].suspects]
+                    or cleaned["modes"],
                 )
                 words = "The sample is made. Two people check each label."
                 return _redirect_to_made(request, member, made, words)
-        found = merge_suspects(list(by_mode.values()))
-    page = _suspects_page(found.suspects if found else [], request.GET)
+        result = merge_suspects(list(by_mode.values()))
+    page = _suspects_page(result.suspects if result else [], request.GET)
     wrong = send.errors or (form.errors if form is not None else not runs)
     return project_page(
         request,
@@ -202,7 +206,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
         runs=runs,
         form=form,
         send=send,
-        found=found,
+        result=result,
         rows=page.rows,
         page=page,
         status=422 if request.method == "POST" and wrong else 200,
@@ -212,26 +216,26 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def sample(request: PageRequest, pk: int) -> HttpResponse:
     """Show the figures of a sample to leads, the reader's own progress to others."""
-    member, found = access.sample(request.user, pk)
+    member, sample = access.sample(request.user, pk)
     context: dict[str, Any] = {
-        "sample": found,
-        "name": found.name_for(member),
-        "progress": progress(member, [found])[found.pk],
+        "sample": sample,
+        "name": sample.name_for(member),
+        "progress": progress(member, [sample])[sample.pk],
     }
     if member.leads:
         bound = BoundForm(request.GET)
         showing = request.GET.get("show", "")
         showing = showing if showing in LABEL_FILTERS else LABEL_FILTERS[0]
-        page = page_by_key(filter_labels(found, showing), request.GET, PAGE_SIZE)
-        counted = figures(found, bound=bound.share())
-        broken = broken_conditions(found, page.rows)
+        page = page_by_key(filter_labels(sample, showing), request.GET, PAGE_SIZE)
+        counted = figures(sample, bound=bound.share())
+        broken = broken_conditions(sample, page.rows)
         context |= {
             "grades": list(member.project.grades.order_by("value")),
             "figures": counted,
-            "kinds": ERROR_KINDS[found.asks],
-            "tables": [_rates_table(counted, kind) for kind in ERROR_KINDS[found.asks]],
+            "kinds": ERROR_KINDS[sample.asks],
+            "tables": [_rates_table(counted, kind) for kind in ERROR_KINDS[sample.asks]],
             "bound": bound,
-            "runs": list(found.runs.order_by("name")),
+            "runs": list(sample.runs.order_by("name")),
             "showing": showing,
             "rows": [{**_label_row(item), "broken": broken.get(item.pk)} for item in page.rows],
             "page": page,
@@ -242,9 +246,9 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
 @require_GET
 def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Download the labels of a sample as CSV."""
-    member, found = access.sample(request.user, pk)
+    member, sample = access.sample(request.user, pk)
     annotate_access.lead(request.user, member.project.slug)
-    return csv_response(label_rows(found), f"labels-{pk}.csv")
+    return csv_response(label_rows(sample), f"labels-{pk}.csv")
 
 
 def _initial_of_planned(member: Membership, request: PageRequest) -> dict[str, Any]:
@@ -299,23 +303,26 @@ def _label_row(item: Any) -> dict[str, Any]:
 
 def _suspects_query(request: PageRequest, runs: list[Run]) -> QueryDict:
     """Return the rule in the query string or form; by default, documents that every run misses."""
-    given = request.POST if request.method == "POST" else request.GET
-    if "runs" in given or "depth" in given or request.method == "POST":
-        return given
+    sent = request.POST if request.method == "POST" else request.GET
+    if "runs" in sent or "depth" in sent or request.method == "POST":
+        return sent
     default = QueryDict(mutable=True)
     default.setlist("runs", [str(run.pk) for run in runs])
     default.update({"claims": Sample.Source.PRIOR, "at_least": str(len(runs)), "depth": "100"})
     return default
 
 
-def _suspects_page(found: list[Suspect], query: QueryDict) -> Page[Any]:
+def _suspects_page(suspects: list[Suspect], query: QueryDict) -> Page[Any]:
     """Return the page of suspects after the one in `?after=`; the whole list is in memory."""
-    keys = [f"{one.missed}-{one.claim.narrative.pk}-{one.claim.candidate}" for one in found]
+    keys = [
+        f"{suspect.missed}-{suspect.claim.narrative.pk}-{suspect.claim.candidate}"
+        for suspect in suspects
+    ]
     after = query.get("after", "")
     start = keys.index(after) + 1 if after in keys else 0
-    rows = found[start : start + PAGE_SIZE]
+    rows = suspects[start : start + PAGE_SIZE]
     end = start + len(rows)
-    onward = _with_after(query, keys[end - 1]) if end < len(found) else ""
+    onward = _with_after(query, keys[end - 1]) if end < len(suspects) else ""
     previous = ""
     if start:
         before = start - PAGE_SIZE

@@ -55,8 +55,8 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        one, other = options["people"] or ("", "")
-        scope = scope_of(project, {**options, "one": one, "other": other})
+        first, other = options["people"] or ("", "")
+        scope = scope_of(project, {**options, "one": first, "other": other})
         by = options["by"] or (SPLITS if options["json"] else _DEFAULT_SPLITS)
         figures = agreement_of(project, seed=SEED, resamples=RESAMPLES, scope=scope, by=by)
         if options["json"]:
@@ -68,18 +68,20 @@ class Command(RejudgeCommand):
 
 
 def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
-    found = [one.table for one in against_machines(figures)] if machines else tables(figures)
+    chosen_tables = (
+        [against.table for against in against_machines(figures)] if machines else tables(figures)
+    )
     of = f" ({describe_scope(scope)})" if scope else ""
     lines = [f"Agreement of {figures['project']}{of}, {figures['computed_at']}"]
-    if not found and machines:
+    if not chosen_tables and machines:
         lines.append("No machine has judged any of this.")
-    elif not found and (alone := people_alone(figures)):
+    elif not chosen_tables and (alone := people_alone(figures)):
         lines.append(f"No two people answered the same; all answers are by {', '.join(alone)}.")
-    elif not found and scope:
+    elif not chosen_tables and scope:
         lines.append("Nobody has answered anything in this part. Ask for a larger one.")
-    elif not found:
+    elif not chosen_tables:
         lines.append("Nobody has judged or reviewed anything yet.")
-    for table in found:
+    for table in chosen_tables:
         lines += _table_lines(table)
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
@@ -98,7 +100,8 @@ def _table_lines(table: Table) -> list[str]:
     for line in table.lines:
         lines += ["", f"  {line.label}: {_format_counts(line, table)}"]
         lines += [
-            f"    {one['title']:<{_WIDTH}}  {_format_coefficient(one)}" for one in line.coefficients
+            f"    {coefficient['title']:<{_WIDTH}}  {_format_coefficient(coefficient)}"
+            for coefficient in line.coefficients
         ]
     return lines
 

@@ -32,15 +32,15 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        found = rejected(project, undecided=options["undecided"], everyone=options["everyone"])
+        narratives = rejected(project, undecided=options["undecided"], everyone=options["everyone"])
         if options["output"] is None:
-            for line in lines(found):
+            for line in lines(narratives):
                 self.stdout.write(line, ending="")
             return
         count = 0
         try:
             with open(options["output"], "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
-                for line in lines(found):
+                for line in lines(narratives):
                     file.write(line)
                     count += 1
         except OSError as error:

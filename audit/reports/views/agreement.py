@@ -131,9 +131,10 @@ def agreement_table(request: PageRequest, slug: str, pk: int, table: str) -> Htt
 
 def _headline(report: Any) -> dict[str, Any] | None:
     """Return the first coefficient of a report that has a value, else the first one."""
-    figures = [one for one in (report.everyone, report.reviewed, report.difference) if one]
+    figures = [figure for figure in (report.everyone, report.reviewed, report.difference) if figure]
     return next(
-        (one for one in figures if one["value"] is not None), figures[0] if figures else None
+        (figure for figure in figures if figure["value"] is not None),
+        figures[0] if figures else None,
     )
 
 
@@ -283,16 +284,18 @@ def _report_context(report: AgreementReport | None) -> dict[str, Any]:
     if report is None or report.figures is None:
         return {}
     figures, scope = report.figures, stored_scope(report.scope)
-    found = tables(figures)
+    shown = tables(figures)
     of, slug = describe_scope(scope), report.project.slug
     return {
         "computed": report,
         "figures": figures,
         "stale_words": _stale_words(count_changes_since(report)),
-        "tables": [table.with_lines(table.lines[:LINES]) for table in found],
+        "tables": [table.with_lines(table.lines[:LINES]) for table in shown],
         "lonely_words": _people_alone_words(people_alone(figures)),
-        "against": [(one, _latex_against(one, of)) for one in against_machines(figures)],
-        "paper": [part for table in found if (part := _paper_text(table, of))],
+        "against": [
+            (machine, _latex_against(machine, of)) for machine in against_machines(figures)
+        ],
+        "paper": [part for table in shown if (part := _paper_text(table, of))],
         "unit_tables": [
             (key, _unit_table_url(slug, scope, key), title) for key, title in _unit_tables(figures)
         ],
@@ -312,15 +315,15 @@ def _paper_text(table: Table, of: str) -> dict[str, Any] | None:
     return {"title": table.title, "sentence": sentence, "latex": "\n".join(lines), "key": table.key}
 
 
-def _latex_against(one: Against, of: str) -> str:
+def _latex_against(against: Against, of: str) -> str:
     """Return a line of LaTeX for each coefficient of each person with a machine."""
     lines = [
         paper.latex(
             figure,
-            unit=one.table.unit,
-            of=", ".join(filter(None, [f"{line.label} against {one.machine}", of])),
+            unit=against.table.unit,
+            of=", ".join(filter(None, [f"{line.label} against {against.machine}", of])),
         )
-        for line in one.table.lines
+        for line in against.table.lines
         for figure in line.coefficients
     ]
     return "\n".join(lines)

@@ -41,7 +41,7 @@ LISTED = 20
 def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     """Show how much people agree, and where their disagreements concentrate."""
     member = access.lead(request.user, slug)
-    found = differences(member)
+    compared = differences(member)
     # Figures over the whole project would reveal others' answers to a lead who is still blind.
     blind = must_answer_first(member)
     reports = AgreementReport.objects.of("").computed().filter(project=member.project)
@@ -53,9 +53,9 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "disagreements",
         grades=list(member.project.grades.order_by("value")),
-        found=found,
-        lists=[one for one in _lists(member, found) if one["rows"]],
-        grid=_grid(found.meetings),
+        compared=compared,
+        lists=[listing for listing in _lists(member, compared) if listing["rows"]],
+        grid=_grid(compared.meetings),
         blind=BLIND if blind else "",
         report=report,
         come_since=report is not None and figures is not None and any(count_changes_since(report)),
@@ -74,7 +74,7 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
     `?rule=` with `?after=` pages through the pairs that break a rule.
     """
     member = access.lead(request.user, slug)
-    found = rule_report(member)
+    report = rule_report(member)
     blind = must_answer_first(member)
     return project_page(
         request,
@@ -82,8 +82,8 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "overview",
         kind=kind_of(member.project.kind),
-        found=found,
-        rules=[_rule(request, found, one) for one in rule_standings(found)],
+        report=report,
+        rules=[_rule(request, report, standing) for standing in rule_standings(report)],
         named=MAX_NAMED,
         coverage=coverage(member),
         blind=BLIND if blind else "",
@@ -102,24 +102,24 @@ def categories_table(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-def _rule(request: HttpRequest, found: RuleReport, one: RuleStanding) -> dict[str, Any]:
+def _rule(request: HttpRequest, report: RuleReport, standing: RuleStanding) -> dict[str, Any]:
     """Return one rule with its counts, and a page of the pairs that break it."""
-    rule = one.rule.value
+    rule = standing.rule.value
     after = request.GET.get("after", "") if request.GET.get("rule") == rule else ""
     behind = parse_key(after) or 0
-    rest = [pair for pair in one.broken if pair.pair.pk > behind]
+    rest = [pair for pair in standing.broken if pair.pair.pk > behind]
     shown = rest[:LISTED]
     return {
         "rule": rule,
-        "name": one.name,
-        "sentence": one.sentence,
-        "state": one.state,
-        "pairs": one.holds + one.not_known + len(one.broken),
-        "kept": one.holds,
-        "not_yet": one.not_known,
-        "broken": len(one.broken),
-        "names_documents": one.rule is Rule.SHRINKING or one.rule.is_of_labels,
-        "rows": [_broken_pair(found, one.rule, pair) for pair in shown],
+        "name": standing.name,
+        "sentence": standing.sentence,
+        "state": standing.state,
+        "pairs": standing.holds + standing.not_known + len(standing.broken),
+        "kept": standing.holds,
+        "not_yet": standing.not_known,
+        "broken": len(standing.broken),
+        "names_documents": standing.rule is Rule.SHRINKING or standing.rule.is_of_labels,
+        "rows": [_broken_pair(report, standing.rule, pair) for pair in shown],
         "first_url": f"?rule={rule}#{rule}-title" if behind else "",
         "next_url": f"?{urlencode({'rule': rule, 'after': shown[-1].pair.pk})}#{rule}-title"
         if len(rest) > LISTED
@@ -127,21 +127,21 @@ def _rule(request: HttpRequest, found: RuleReport, one: RuleStanding) -> dict[st
     }
 
 
-def _broken_pair(found: RuleReport, rule: Rule, one: PairStatus) -> dict[str, Any]:
-    query = reverse("annotate:query", args=[one.pair.project.slug, one.pair.query_id])
-    candidates = one.breaking_candidates(rule)
-    share = one.counts.dropped_percent
+def _broken_pair(report: RuleReport, rule: Rule, status: PairStatus) -> dict[str, Any]:
+    query = reverse("annotate:query", args=[status.pair.project.slug, status.pair.query_id])
+    candidates = status.breaking_candidates(rule)
+    share = status.counts.dropped_percent
     return {
-        "pair": one.pair,
+        "pair": status.pair,
         "url": query,
-        "counts": one.counts,
+        "counts": status.counts,
         "share": None if share is None else round(share),
         "documents": [
             (
-                reverse("audit:disagreement", args=[one.narrative, candidate])
+                reverse("audit:disagreement", args=[status.narrative, candidate])
                 if rule is Rule.SHRINKING
                 else query,
-                found.documents[candidate],
+                report.documents[candidate],
             )
             for candidate in candidates[:MAX_NAMED]
         ],
@@ -149,7 +149,7 @@ def _broken_pair(found: RuleReport, rule: Rule, one: PairStatus) -> dict[str, An
     }
 
 
-def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
+def _lists(member: Membership, compared: Any) -> list[dict[str, Any]]:
     """Return the lists of the page; each line links to the queue of disagreements."""
     queue = reverse("audit:disagreements", args=[member.project.slug])
     matrix = reverse("annotate:matrix", args=[member.project.slug])
@@ -170,12 +170,12 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
 
     categories = [
         {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
-        for spot in found.categories[:TOP]
+        for spot in compared.categories[:TOP]
     ]
     documents, instructions = "Documents compared", "Instructions compared"
-    conditions = rows(found.conditions, kind="verdict", condition="")
-    criteria = rows(found.criteria, kind="review", criterion="")
-    queries = rows(found.queries, kind="judgment", query="")
+    conditions = rows(compared.conditions, kind="verdict", condition="")
+    criteria = rows(compared.criteria, kind="review", criterion="")
+    queries = rows(compared.queries, kind="judgment", query="")
     return [
         {
             "key": key,
@@ -183,7 +183,7 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             "of": of,
             "unit": unit,
             "rows": shown,
-            "more": max(len(getattr(found, key)) - TOP, 0),
+            "more": max(len(getattr(compared, key)) - TOP, 0),
         }
         for key, title, of, unit, shown in (
             ("queries", "By query", "Query", documents, queries),
@@ -200,8 +200,8 @@ def _category(spot: Spot) -> dict[str, str]:
 
 def _grid(meetings: list[Any]) -> dict[str, Any]:
     """Return how often two grades meet, as a table; rows and columns are the given grades."""
-    scale = sorted({grade for one in meetings for grade in one[:2]})
-    times = {one[:2]: one.times for one in meetings}
+    scale = sorted({grade for meeting in meetings for grade in meeting[:2]})
+    times = {meeting[:2]: meeting.times for meeting in meetings}
     return {
         "scale": scale,
         "rows": [

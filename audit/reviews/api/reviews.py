@@ -160,7 +160,7 @@ class ChapterSerializer(serializers.Serializer[Any]):
     @extend_schema_field(ContrastSerializer(many=True))
     def get_contrasts(self, chapter: Chapter) -> list[dict[str, Any]]:
         """Return the criteria with whether auditors differ."""
-        return [dict(ContrastSerializer(one).data) for one in contrasts(chapter.passes)]
+        return [dict(ContrastSerializer(contrast).data) for contrast in contrasts(chapter.passes)]
 
     @extend_schema_field(serializers.ChoiceField(choices=VERDICT_CHOICES, allow_null=True))
     def get_verdict(self, chapter: Chapter) -> str | None:
@@ -190,7 +190,7 @@ class SentDecisions(RequestBody):
     """One decision on several altered narratives."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
-    outcome = serializers.ChoiceField(choices=[one.value for one in decisions.OF_MANY])
+    outcome = serializers.ChoiceField(choices=[outcome.value for outcome in decisions.OF_MANY])
     reason = serializers.CharField(
         required=False,
         allow_blank=True,
@@ -243,21 +243,22 @@ class Review(Resource, tag="Reviews"):
     @reads(ReviewSerializer)
     def get(self, request: Request, pair: int) -> dict[str, Any]:
         """Read the instruction to review. 404 if there is no altered narrative."""
-        member, found = pairs_access.pair(self.person, pair)
-        narrative = found.current(Narrative.Side.ALTERED)
+        member, row = pairs_access.pair(self.person, pair)
+        narrative = row.current(Narrative.Side.ALTERED)
         if narrative is None:
             raise Http404("There is no altered narrative to review yet.")
-        return _review_content(access.ReviewTask(member, found, narrative))
+        return _review_content(access.ReviewTask(member, row, narrative))
 
     @writes(ReviewSerializer, body=SentReview, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> dict[str, Any]:
         """Save answers in the draft. 409 if the narrative has a newer version."""
         task = access.review_task(self.person, pair)
-        given = self.body()
+        body = self.body()
         actions.save_ratings(
-            narrative=pairs_access.narrative(task.pair, given["narrative"]),
+            narrative=pairs_access.narrative(task.pair, body["narrative"]),
             answers={
-                one["criterion"]: (one.get("level"), one.get("words")) for one in given["answers"]
+                answer["criterion"]: (answer.get("level"), answer.get("words"))
+                for answer in body["answers"]
             },
             by=task.member,
         )
@@ -273,9 +274,9 @@ class ReviewSubmission(Resource, tag="Reviews"):
         that rejects has no words; 409 if the texts at hand are not those in `texts`.
         """
         task = access.review_task(self.person, pair)
-        given = self.body()
-        narrative = pairs_access.narrative(task.pair, given["narrative"])
-        actions.submit_review(narrative=narrative, by=task.member, texts=given.get("texts"))
+        body = self.body()
+        narrative = pairs_access.narrative(task.pair, body["narrative"])
+        actions.submit_review(narrative=narrative, by=task.member, texts=body.get("texts"))
         return _review_content(task)
 
 
@@ -285,8 +286,8 @@ class Story(Resource, tag="Reviews"):
     @reads(StorySerializer)
     def get(self, request: Request, pair: int) -> Response:
         """Read its versions, with the reviews and decisions on each that you may see."""
-        member, found = pairs_access.pair(self.person, pair)
-        pair_story = {"pair": found, "chapters": story(found, member)}
+        member, row = pairs_access.pair(self.person, pair)
+        pair_story = {"pair": row, "chapters": story(row, member)}
         return Response(self.shape(pair_story, reader=member))
 
 
@@ -297,9 +298,9 @@ class NarrativeDecision(Resource, tag="Reviews"):
     def post(self, request: Request, narrative: int) -> Decision:
         """Accept it, send it back to be rewritten, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)
-        given = self.body()
+        body = self.body()
         return decisions.decide(
-            narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
+            narrative=version, outcome=body["outcome"], reason=body.get("reason", ""), by=member
         )
 
     @writes(None, scope=Scope.LEAD, status=204)
@@ -332,7 +333,7 @@ def _review_content(task: access.ReviewTask) -> dict[str, Any]:
         "pair": pair,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "narrative": narrative,
-        "documents": [one.pk for one in candidates],
+        "documents": [candidate.pk for candidate in candidates],
         "texts": texts_of(candidates),
         "rubric": rubric_object(rubric),
         "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),

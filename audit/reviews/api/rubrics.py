@@ -68,15 +68,15 @@ class Rubrics(Resource, tag="Reviews"):
         """List the project's rubrics and those that come with Rejudge, by name."""
         member = access.lead(self.person, slug)
         current = rubrics.current_rubric(member.project_id).name
-        own = {one.name: one.content for one in RubricRow.objects.filter(project=member.project_id)}
-        found: dict[str, Rubric] = own | SHIPPED
+        own = {row.name: row.content for row in RubricRow.objects.filter(project=member.project_id)}
+        available: dict[str, Rubric] = own | SHIPPED
         return [
             {
-                "rubric": rubric_object(found[name]),
+                "rubric": rubric_object(available[name]),
                 "shipped": name in SHIPPED,
                 "in_force": name == current,
             }
-            for name in sorted(found)
+            for name in sorted(available)
         ]
 
     @writes(RubricSerializer, body=RubricSerializer, scope=Scope.LEAD, status=201)

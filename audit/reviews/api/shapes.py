@@ -75,4 +75,4 @@ def machine_passes_as_json(passes: Iterable[Pass]) -> list[dict[str, Any]]:
 
 
 # The verdicts on a narrative version.
-VERDICT_CHOICES = [(one.value, one.value) for one in Verdict]
+VERDICT_CHOICES = [(choice.value, choice.value) for choice in Verdict]

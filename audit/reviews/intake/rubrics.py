@@ -28,11 +28,11 @@ class Rubrics(StagedRecords):
 
     def write(self) -> None:
         project = self.intake.project
-        known = {**SHIPPED, **{one.name: one.content for one in project.rubrics.all()}}
+        existing = {**SHIPPED, **{row.name: row.content for row in project.rubrics.all()}}
         stored = set(project.rubrics.values_list("name", flat=True))
         fresh = []
         for record, place in self.rubrics:
-            if record.name in known and tuple(known[record.name]) != tuple(record):
+            if record.name in existing and tuple(existing[record.name]) != tuple(record):
                 self.intake.refuse(
                     f"a different rubric {record.name} already exists: give this one another "
                     f"name, for example {rubrics.next_name(project.pk, record.name)}",

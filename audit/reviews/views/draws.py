@@ -46,7 +46,10 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
         error=error,
         standing=current,
         plan=planned,
-        strata=[(one, planned.sizes[one], planned.taken.get(one)) for one in planned.sizes]
+        strata=[
+            (stratum, planned.sizes[stratum], planned.taken.get(stratum))
+            for stratum in planned.sizes
+        ]
         if planned
         else [],
         status=422 if request.method == "POST" else 200,

@@ -36,8 +36,8 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     rubric = rubrics.current_rubric(member.project_id)
     form = ReviewFilterForm(member, rubric, request.GET)
     filters = form.filters(state)
-    found = filter_reviews(member, filters)
-    page = page_by_key(found, request.GET)
+    narratives = filter_reviews(member, filters)
+    page = page_by_key(narratives, request.GET)
     rows = review_rows(member, page.rows)
     return project_page(
         request,
@@ -57,7 +57,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
         rubric=rubric,
         by_majority=kind_of(member.project.kind).rejects_by_majority,
         for_generator=(rejected.rejected(member.project, by=member).count() if member.leads else 0),
-        words=_count_in_words(found.count()),
+        words=_count_in_words(narratives.count()),
     )
 
 
@@ -84,9 +84,9 @@ def decide_ticked(request: PageRequest, slug: str) -> HttpResponse:
 def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
     """Download sent-back instructions as JSON lines, for the language model that wrote them."""
     member = annotate_access.lead(request.user, slug)
-    found = rejected.rejected(member.project, by=member)
+    instructions = rejected.rejected(member.project, by=member)
     response = StreamingHttpResponse(
-        rejected.lines(found), content_type="application/jsonl; charset=utf-8"
+        rejected.lines(instructions), content_type="application/jsonl; charset=utf-8"
     )
     response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
     return response

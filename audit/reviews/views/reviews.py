@@ -199,7 +199,7 @@ def _valid(form: Form) -> dict[str, Any]:
 def _render_refused(request: PageRequest, session: ReviewSession, error: str) -> HttpResponse:
     """Render the criterion that was sent, or the summary, with why it is refused."""
     sent = request.POST.get("criterion")
-    view = next((one for one in session.criteria if one.criterion.key == sent), None)
+    view = next((shown for shown in session.criteria if shown.criterion.key == sent), None)
     return _render_review(request, session, view or session.first_open, error)
 
 
@@ -282,7 +282,10 @@ def _render_story(
     chapters = story(pair, member)
     rows = []
     texts_replaced = count_replaced_texts(
-        [[one.review for one in (*each.passes, *each.machines)] for each in chapters]
+        [
+            [review_pass.review for review_pass in (*each.passes, *each.machines)]
+            for each in chapters
+        ]
     )
     for place, chapter in enumerate(chapters):
         older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
@@ -294,7 +297,9 @@ def _render_story(
                 "contrasts": contrasts(chapter.passes),
                 "names": chapter.pseudonyms(member.project),
                 "machine_contrasts": contrasts(chapter.machines),
-                "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
+                "rubrics": ", ".join(
+                    sorted({review_pass.rubric.name for review_pass in chapter.passes})
+                ),
                 "verdict": None if chapter.hidden else verdict,
                 "texts_replaced": texts_replaced[place],
             }
@@ -333,5 +338,5 @@ def _next_url(member: Membership, pair: InstructionPair) -> str:
     """Return the URL of the next story that waits for a decision; wraps around at the end."""
     waiting = narratives_to_decide(member).exclude(pair=pair).order_by("pair_id")
     onward = waiting.filter(pair_id__gt=pair.pk).values_list("pair_id", flat=True).first()
-    found = onward or waiting.values_list("pair_id", flat=True).first()
-    return reverse("audit:story", args=[found]) if found else ""
+    next_pair = onward or waiting.values_list("pair_id", flat=True).first()
+    return reverse("audit:story", args=[next_pair]) if next_pair else ""

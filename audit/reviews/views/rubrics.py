@@ -99,11 +99,11 @@ def _rubric_rows(member: Membership, current: Rubric) -> list[dict[str, Any]]:
     """Return every rubric the project can choose, with the number of its reviews: two queries."""
     reviews = Review.objects.of_people().filter(auditor__project=member.project_id).order_by()
     counted = dict(reviews.values_list("rubric").annotate(n=Count("pk")))
-    stored = {one.name: one for one in RubricRow.objects.filter(project=member.project_id)}
-    found = {name: one.content for name, one in stored.items()} | SHIPPED
+    stored = {row.name: row for row in RubricRow.objects.filter(project=member.project_id)}
+    rubrics = {name: row.content for name, row in stored.items()} | SHIPPED
     return [
         {
-            "rubric": found[name],
+            "rubric": rubrics[name],
             "reviews": counted.get(name, 0),
             "shipped": name in SHIPPED,
             "in_force": name == current.name,
@@ -111,5 +111,5 @@ def _rubric_rows(member: Membership, current: Rubric) -> list[dict[str, Any]]:
             if name in stored and name not in SHIPPED
             else None,
         }
-        for name in sorted(found)
+        for name in sorted(rubrics)
     ]

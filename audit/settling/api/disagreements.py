@@ -47,14 +47,14 @@ class Disagreements(Resource, tag="Disagreements"):
         member = annotate_access.lead(self.person, slug)
         filters = queue_filter_from(member, self.parameters())
         after = None
-        if given := requested_cursor(request):
+        if cursor := requested_cursor(request):
             try:
-                after = QueuePosition.parse(given)
+                after = QueuePosition.parse(cursor)
             except ValueError as error:
                 raise invalid_cursor() from error
-        found = read_page(member, filters, after=after, size=page_size(request))
-        rows = self.shape(found.items)
-        return page_response(request, rows, str(found.after) if found.after else None)
+        page = read_page(member, filters, after=after, size=page_size(request))
+        rows = self.shape(page.items)
+        return page_response(request, rows, str(page.after) if page.after else None)
 
 
 class DisagreementsTable(Resource, tag="Disagreements"):
@@ -74,8 +74,8 @@ class DisagreementCounts(Resource, tag="Disagreements"):
     def get(self, request: Request, slug: str) -> dict[str, int]:
         """Count them by kind."""
         member = annotate_access.lead(self.person, slug)
-        found = count_by_kind(member, queue_filter_from(member, self.parameters()))
-        return {kind.value: count for kind, count in found.items()}
+        counts = count_by_kind(member, queue_filter_from(member, self.parameters()))
+        return {kind.value: count for kind, count in counts.items()}
 
 
 class Reveals(Resource, tag="Disagreements"):
@@ -85,8 +85,8 @@ class Reveals(Resource, tag="Disagreements"):
     def get(self, request: Request, slug: str) -> Response:
         """List them, the newest first."""
         member = annotate_access.lead(self.person, slug)
-        found = Reveal.objects.filter(by__project=member.project_id).select_related("by")
-        return self.page(found, newest_first=True)
+        reveals = Reveal.objects.filter(by__project=member.project_id).select_related("by")
+        return self.page(reveals, newest_first=True)
 
 
 class JudgmentDisagreement(Resource, tag="Disagreements"):
@@ -165,10 +165,10 @@ class RejudgeRequests(Resource, tag="Disagreements"):
     def post(self, request: Request, narrative: int, candidate: int) -> RejudgeRequest:
         """Ask a judge to look at the document again. Their judgment is not changed."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
-        given = self.body()
+        body = self.body()
         return rejudge_requests.ask(
-            judgment=disagreement.judgment(given["judgment"]),
-            words=given["words"],
+            judgment=disagreement.judgment(body["judgment"]),
+            words=body["words"],
             by=disagreement.member,
         )
 

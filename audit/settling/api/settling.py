@@ -134,11 +134,11 @@ class _Settling(Resource, tag="Disagreements"):
 
     def settle(self, keys: dict[str, int]) -> Any:
         """Settle the disagreement with these keys as the request says; 400 without one answer."""
-        found = access.disagreement(self.person, self.kind, **keys)
-        given = self.body()
-        if (given.get(self.own) is None) == (given.get("adopt") is None):
+        disagreement = access.disagreement(self.person, self.kind, **keys)
+        body = self.body()
+        if (body.get(self.own) is None) == (body.get("adopt") is None):
             raise ValidationError({self.own: [str(CHOOSE)]})
-        return found.settle(given)
+        return disagreement.settle(body)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, **keys: int) -> None:
@@ -182,24 +182,24 @@ class SettlingMany(Resource, tag="Disagreements"):
         filters = queue_filter_from(member, _filter_parameters(asked))
         of_checks = filters.kind is Kind.CHECK
         count = settle_checks.preview_checks if of_checks else settle_many.preview
-        found = count(member, filters, choice)
-        settled = [{"relevance": grade, "count": count} for grade, count in found.settled.items()]
-        return vars(found) | {"settled": settled}
+        preview = count(member, filters, choice)
+        settled = [{"relevance": grade, "count": count} for grade, count in preview.settled.items()]
+        return vars(preview) | {"settled": settled}
 
     @writes(BatchSerializer, body=SentMany, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> dict[str, UUID | None]:
         """Settle exactly what the preview with this token counted. 409 if that has changed."""
         member = annotate_access.lead(self.person, slug)
-        given = self.body()
-        filters = queue_filter_from(member, _filter_parameters(given), "")
-        choice = _rule_choice(member, given, "")
-        how: dict[str, Any] = {"reason": given["reason"], "token": given["token"], "by": member}
+        body = self.body()
+        filters = queue_filter_from(member, _filter_parameters(body), "")
+        choice = _rule_choice(member, body, "")
+        how: dict[str, Any] = {"reason": body["reason"], "token": body["token"], "by": member}
         if filters.kind is Kind.CHECK:
             settle_checks.settle_checks(filters=filters, choice=choice, **how)
             return {"batch": None}
         return {
             "batch": settle_many.settle_many(
-                filters=filters, choice=choice, cause=given["cause"], **how
+                filters=filters, choice=choice, cause=body["cause"], **how
             )
         }
 
@@ -224,16 +224,16 @@ class Batch(Resource, tag="Disagreements"):
         batches.withdraw_batch(batch=batch, by=member)
 
 
-def _filter_parameters(given: dict[str, Any]) -> dict[str, Any]:
+def _filter_parameters(body: dict[str, Any]) -> dict[str, Any]:
     """Return those parameters that filter disagreements."""
-    return {name: given[name] for name in AskedDisagreements().get_fields() if name in given}
+    return {name: body[name] for name in AskedDisagreements().get_fields() if name in body}
 
 
-def _rule_choice(member: Membership, given: dict[str, Any], before: str) -> settle_many.RuleChoice:
+def _rule_choice(member: Membership, body: dict[str, Any], before: str) -> settle_many.RuleChoice:
     """Return the rule; 400 if a value it needs is missing or is not in the project."""
-    rule = given["rule"]
+    rule = body["rule"]
     # The rules `person` and `grade` need the value of that name.
-    form = RuleForm(member, {rule: str(given.get(rule, "")), "rule": rule})
+    form = RuleForm(member, {rule: str(body.get(rule, "")), "rule": rule})
     if not form.is_valid():
         raise form_errors(form, before)
     return form.choice()

@@ -203,15 +203,17 @@ class ReviewDisagreementSerializer(_AboutSerializer):
     decisions = DecisionSerializer(many=True)
 
     @extend_schema_field(PassSerializer(many=True))
-    def get_answers(self, found: ReviewDisagreement) -> Any:
+    def get_answers(self, disagreement: ReviewDisagreement) -> Any:
         """Return people's reviews; without times while names are hidden."""
-        names = found.names if found.naming.hidden else None
-        return PassSerializer(passes_as_json(found.passes, found.member, names), many=True).data
+        names = disagreement.names if disagreement.naming.hidden else None
+        return PassSerializer(
+            passes_as_json(disagreement.passes, disagreement.member, names), many=True
+        ).data
 
     @extend_schema_field(PassSerializer(many=True))
-    def get_machines(self, found: ReviewDisagreement) -> Any:
+    def get_machines(self, disagreement: ReviewDisagreement) -> Any:
         """Return the reviews by machines."""
-        return PassSerializer(machine_passes_as_json(found.machines), many=True).data
+        return PassSerializer(machine_passes_as_json(disagreement.machines), many=True).data
 
 
 class SettlementSerializer(serializers.Serializer[Any]):
@@ -237,9 +239,13 @@ class CheckDisagreementSerializer(_AboutSerializer):
     answers = CheckedSerializer(many=True)
     settled = SettlementSerializer(source="third", allow_null=True)
 
-    def get_claimed(self, found: CheckDisagreement) -> int | None:
+    def get_claimed(self, disagreement: CheckDisagreement) -> int | None:
         """Return the claimed relevance, if the reader may see it."""
-        return found.item.claimed if found.shows_claim(differs=found.differs()) else None
+        return (
+            disagreement.item.claimed
+            if disagreement.shows_claim(differs=disagreement.differs())
+            else None
+        )
 
 
 # --- resources ------------------------------------------------------------------------------------

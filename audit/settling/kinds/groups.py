@@ -129,11 +129,11 @@ def settled_rows(
     rows = exclude_unjudged(rows, reader.to_judge, pair, mine)
     if filters.people is not None:
         first, second = (
-            Subquery(answers.filter(**{f"{prefix}annotator": one}).values(field)[:1])
-            for one in filters.people
+            Subquery(answers.filter(**{f"{prefix}annotator": person}).values(field)[:1])
+            for person in filters.people
         )
         rows = rows.annotate(first=first, second=second).filter(
             Q(first__gt=F("second")) | Q(first__lt=F("second"))
         )
-    found: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
-    return found
+    dated: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
+    return dated

@@ -16,16 +16,16 @@ def review_source(
     """Return the source of review disagreements, open or decided."""
     decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
     # One possible decision is to remove the pair; it can be withdrawn like any other.
-    found = reader.narratives(filters, only, removed=filters.settled or in_any_state)
+    narratives = reader.narratives(filters, only, removed=filters.settled or in_any_state)
     if not in_any_state:
         if reader.to_review:
             mine = Review.objects.submitted().filter(
                 narrative=OuterRef("pk"), auditor__in=reader.members
             )
-            found = found.filter(
+            narratives = narratives.filter(
                 ~Q(pair__in=reader.to_review) | Exists(mine) | Q(author__in=reader.members)
             )
-        found = found.filter(Exists(decided) if filters.settled else ~Exists(decided))
+        narratives = narratives.filter(Exists(decided) if filters.settled else ~Exists(decided))
     ratings = Rating.objects.of_people().filter(review__submitted_at__isnull=False)
     if filters.criterion:
         ratings = ratings.filter(criterion=filters.criterion)
@@ -34,7 +34,7 @@ def review_source(
         of_people = ratings.filter(review__auditor__in=filters.people)
     # Few instructions are rejected: it is quicker to begin with these.
     rejected = of_people.filter(rejects=True).values("review__narrative")
-    found = found.filter(Exists(_contradicted_rejections(of_people)), pk__in=rejected)
+    narratives = narratives.filter(Exists(_contradicted_rejections(of_people)), pk__in=rejected)
     # The largest distance, in levels, between a rejecting and a non-rejecting rating.
     best = _on_same_criterion(ratings).filter(rejects=False).order_by("place").values("place")
     apart = (
@@ -51,7 +51,7 @@ def review_source(
         .order_by("-submitted_at")
     )
     since = decided.values("at") if filters.settled else last.values("submitted_at")
-    rows = found.annotate(
+    rows = narratives.annotate(
         distance=Coalesce(Subquery(apart[:1]), Value(0)),
         # The decision keeps or drops the instruction with every document relevant under it.
         effect=Value(0 if filters.order is Order.MEASURE else 2),

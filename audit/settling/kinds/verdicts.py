@@ -31,27 +31,27 @@ def verdict_source(
     if only is not None:
         rows = rows.filter(judgment__candidate=only.candidate)
     ids = ("judgment__narrative_id", "judgment__candidate_id", "condition_id")
-    given = {answer: f"n_{answer.value}" for answer in Verdict.Answer}
+    counts = {answer: f"n_{answer.value}" for answer in Verdict.Answer}
     grouped = (
         rows.order_by()
         .values(*ids)
         .annotate(
             people=Count("pk"),
             since=Max("judgment__at"),
-            **{name: Count("pk", filter=Q(answer=answer)) for answer, name in given.items()},
+            **{name: Count("pk", filter=Q(answer=answer)) for answer, name in counts.items()},
         )
     )
     if reader.project.consensus == Project.Consensus.MAJORITY:
-        grouped = grouped.filter(*(Q(people__gte=2 * F(name)) for name in given.values()))
+        grouped = grouped.filter(*(Q(people__gte=2 * F(name)) for name in counts.values()))
     else:
-        grouped = grouped.filter(*(Q(people__gt=F(name)) for name in given.values()))
+        grouped = grouped.filter(*(Q(people__gt=F(name)) for name in counts.values()))
     if not in_any_state:
         settled = ConditionAdjudication.objects.current().filter(
             condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
         )
         grouped = keep_to_settle(grouped, reader, filters, settled, "answer", "judgment__")
     # Met, can't tell, not met: the first and the last are two apart.
-    wide = Q(**{f"{given[Verdict.Answer.MET]}__gt": 0, f"{given[Verdict.Answer.NOT_MET]}__gt": 0})
+    wide = Q(**{f"{counts[Verdict.Answer.MET]}__gt": 0, f"{counts[Verdict.Answer.NOT_MET]}__gt": 0})
     distance = Case(When(wide, then=Value(2)), default=Value(1), output_field=IntegerField())
     rows = grouped.annotate(distance=distance, effect=Value(0))
     return Source(Kind.VERDICT, rows, ids, "judgment__narrative__pair__project")

@@ -59,16 +59,16 @@ def list_url(slug: str, asked: Mapping[str, str]) -> str:
     return add_filter(reverse("audit:disagreements", args=[slug]), asked)
 
 
-def filter_in(given: Mapping[str, str]) -> dict[str, str]:
+def filter_in(query: Mapping[str, str]) -> dict[str, str]:
     """Return the filter in an address, to be passed on to other addresses."""
     names = (*QueueFilterForm.base_fields, "one", "other")
-    return {name: joined_values(given, name) for name in names if given.get(name)}
+    return {name: joined_values(query, name) for name in names if query.get(name)}
 
 
 def add_filter(url: str, asked: Mapping[str, str]) -> str:
     """Add a filter to an address; empty values are left out."""
-    given = {name: value for name, value in asked.items() if value}
-    return f"{url}?{urlencode(given)}" if given else url
+    filled = {name: value for name, value in asked.items() if value}
+    return f"{url}?{urlencode(filled)}" if filled else url
 
 
 def parse_position(text: str) -> QueuePosition | None:

@@ -133,15 +133,15 @@ def session_context(
             "user": member.user_id,
             "task": "decide",
             "candidate": str(key),
-            "order": [str(one) for one in session.order],
+            "order": [str(key) for key in session.order],
             "answers": {
-                str(one): ["decision", value_of(row), str(row.uuid)]
-                for one, row in session.decisions.items()
+                str(key): ["decision", value_of(row), str(row.uuid)]
+                for key, row in session.decisions.items()
             },
-            "history": [str(one) for one in session.history],
+            "history": [str(key) for key in session.history],
             "grades": [],
             "ahead": AHEAD_OF_READER,
-            "addresses": {str(one): disagreement_url(one, asked) for one in session.order},
+            "addresses": {str(key): disagreement_url(key, asked) for key in session.order},
             "urls": {"documents": documents, "judging": listed},
         },
     }
@@ -165,12 +165,12 @@ def document_context(disagreement: DocumentDisagreement | CheckDisagreement) -> 
 
 
 def voice_of(
-    given: GivenAnswer, judgment: Judgment, narrative: Narrative, text: str | None
+    answer: GivenAnswer, judgment: Judgment, narrative: Narrative, text: str | None
 ) -> Voice:
     """Return one person's answer as a page shows it; `text`: that of the document."""
     return Voice(
-        given.who,
-        given.mine,
+        answer.who,
+        answer.mine,
         judgment.at,
         judgment,
         words=judgment.note,
@@ -191,14 +191,14 @@ def group_answers(
     taken: Iterable[str],
 ) -> list[Answer]:
     """Group equal answers, each with a key that adopts it and is free on the page."""
-    found: dict[Any, Answer] = {}
+    answers: dict[Any, Answer] = {}
     free = keymap.free_keys([*keymap.keys_on_page("settle", keys), *taken])
     for value, label, pk, voice in voices:
-        if value not in found:
-            key = free[len(found)] if len(found) < len(free) else ""
-            found[value] = Answer(value, label, pk, key)
-        found[value].voices.append(voice)
-    return list(found.values())
+        if value not in answers:
+            key = free[len(answers)] if len(answers) < len(free) else ""
+            answers[value] = Answer(value, label, pk, key)
+        answers[value].voices.append(voice)
+    return list(answers.values())
 
 
 def grades_context(
@@ -211,7 +211,8 @@ def grades_context(
     for grade in grades:
         grade.key = grade_keys[grade.value]
     by_grade = [
-        (one.row.relevance, labels.get(one.row.relevance, ""), one.row.pk, one) for one in voices
+        (voice.row.relevance, labels.get(voice.row.relevance, ""), voice.row.pk, voice)
+        for voice in voices
     ]
     return {
         "grades": grades,
@@ -222,10 +223,10 @@ def grades_context(
 
 def split_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
     """Return the current decision, and the withdrawn ones in the same order."""
-    found = list(decisions)
+    rows = list(decisions)
     return {
-        "decision": next((one for one in found if one.withdrawn_at is None), None),
-        "withdrawn": [one for one in found if one.withdrawn_at is not None],
+        "decision": next((row for row in rows if row.withdrawn_at is None), None),
+        "withdrawn": [row for row in rows if row.withdrawn_at is not None],
     }
 
 

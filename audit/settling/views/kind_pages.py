@@ -40,45 +40,45 @@ class JudgmentPage(pages.Page):
 
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the document with every answer, the verdicts, the flags and the decisions."""
-        found = self.disagreement
-        document = pages.document_context(found)
+        disagreement = self.disagreement
+        document = pages.document_context(disagreement)
         voices = [
-            pages.voice_of(one, one.row, found.narrative, document["text"])
-            for one in found.answers()
+            pages.voice_of(answer, answer.row, disagreement.narrative, document["text"])
+            for answer in disagreement.answers()
         ]
-        grades = pages.grades_context(found.member.project, voices, keys)
-        decisions = pages.split_decisions(found.decisions())
+        grades = pages.grades_context(disagreement.member.project, voices, keys)
+        decisions = pages.split_decisions(disagreement.decisions())
         decision = decisions["decision"]
         return {
             **document,
             **grades,
             "contradictions": warnings_on_grades(
-                found, grades["grades"], decision and decision.relevance
+                disagreement, grades["grades"], decision and decision.relevance
             ),
-            "verdicts": _verdicts(found),
-            **rejudge_context(found, item["asked"]),
-            "machines": found.machines,
-            "flags": found.flags(),
+            "verdicts": _verdicts(disagreement),
+            **rejudge_context(disagreement, item["asked"]),
+            "machines": disagreement.machines,
+            "flags": disagreement.flags(),
             **decisions,
             "own_answer": decision and decision.relevance,
             "causes": pages.list_causes(keys),
         }
 
 
-def _verdicts(found: JudgmentDisagreement) -> list[dict[str, Any]]:
+def _verdicts(disagreement: JudgmentDisagreement) -> list[dict[str, Any]]:
     """Return each judgment's verdict (or None) on each condition, disputed conditions first."""
     verdicts_on: dict[Condition, dict[int, Verdict]] = {}
-    for judgment in found.judgments:
+    for judgment in disagreement.judgments:
         for verdict in judgment.verdicts.all():
             verdicts_on.setdefault(verdict.condition, {})[judgment.pk] = verdict
     rows = [
         {
             "condition": condition,
-            "answers": [verdicts.get(one.pk) for one in found.judgments],
-            "names": list(found.names.values()),
+            "answers": [verdicts.get(judgment.pk) for judgment in disagreement.judgments],
+            "names": list(disagreement.names.values()),
             "differs": len({verdict.answer for verdict in verdicts.values()}) > 1,
         }
-        for condition, verdicts in sorted(verdicts_on.items(), key=lambda one: one[0].number)
+        for condition, verdicts in sorted(verdicts_on.items(), key=lambda row: row[0].number)
     ]
     return sorted(rows, key=lambda row: not row["differs"])
 
@@ -98,34 +98,38 @@ class VerdictPage(pages.Page):
 
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the condition and the document with every answer, and the decisions."""
-        found = self.disagreement
-        document = pages.document_context(found)
+        disagreement = self.disagreement
+        document = pages.document_context(disagreement)
         voices = [
             (
-                one.row.answer,
-                one.row.get_answer_display(),
-                one.row.pk,
-                pages.voice_of(one, one.row.judgment, found.narrative, document["text"]),
+                answer.row.answer,
+                answer.row.get_answer_display(),
+                answer.row.pk,
+                pages.voice_of(
+                    answer, answer.row.judgment, disagreement.narrative, document["text"]
+                ),
             )
-            for one in found.answers()
+            for answer in disagreement.answers()
         ]
-        decisions = pages.split_decisions(found.decisions())
+        decisions = pages.split_decisions(disagreement.decisions())
         decision = decisions["decision"]
         return {
             **document,
-            "contradictions": warnings_on_answers(found, decision.answer if decision else ""),
-            "grades": list(found.member.project.grades.order_by("value")),
-            "condition": found.condition,
+            "contradictions": warnings_on_answers(
+                disagreement, decision.answer if decision else ""
+            ),
+            "grades": list(disagreement.member.project.grades.order_by("value")),
+            "condition": disagreement.condition,
             "choices": [
                 {"value": answer.value, "name": answer.label, "key": str(place)}
                 for place, answer in enumerate(Verdict.Answer, start=1)
             ],
             "answers": pages.group_answers(voices, keys, []),
-            **rejudge_context(found, item["asked"]),
+            **rejudge_context(disagreement, item["asked"]),
             "machines": [
-                {"name": one.annotator.name, "verdict": verdict}
-                for one in found.machines
-                if (verdict := found.verdict_in(one)) is not None
+                {"name": judgment.annotator.name, "verdict": verdict}
+                for judgment in disagreement.machines
+                if (verdict := disagreement.verdict_in(judgment)) is not None
             ],
             **decisions,
             "choice_name": "answer",
@@ -146,15 +150,15 @@ class ReviewPage(pages.Page):
 
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the reviews of people and machines, and the decision."""
-        found = self.disagreement
-        decision = found.decision()
+        disagreement = self.disagreement
+        decision = disagreement.decision()
         return {
-            "passes": found.passes,
-            "names": found.names,
-            "contrasts": contrasts(found.passes),
-            "machines": found.machines,
-            "machine_contrasts": contrasts(found.machines),
-            "verdict": found.verdict(),
+            "passes": disagreement.passes,
+            "names": disagreement.names,
+            "contrasts": contrasts(disagreement.passes),
+            "machines": disagreement.machines,
+            "machine_contrasts": contrasts(disagreement.machines),
+            "verdict": disagreement.verdict(),
             "decision": decision,
             "choices": [
                 {"value": value, "name": name, "key": str(place)}
@@ -190,27 +194,27 @@ class CheckPage(pages.Page):
 
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the document, the two answers, the claim if it may be seen, and the decision."""
-        found = self.disagreement
-        member, third, answers = found.member, found.third, found.answers()
+        disagreement = self.disagreement
+        member, third, answers = disagreement.member, disagreement.third, disagreement.answers()
         voices = [
-            pages.Voice(one.who, one.mine, one.row.at, one.row, words=one.row.words)
-            for one in answers
+            pages.Voice(answer.who, answer.mine, answer.row.at, answer.row, words=answer.row.words)
+            for answer in answers
         ]
-        document = pages.document_context(found)
+        document = pages.document_context(disagreement)
         # The prior relevance may be the claim.
-        shows_claim = found.shows_claim(differs=item["differs"])
+        shows_claim = disagreement.shows_claim(differs=item["differs"])
         return {
             **document,
-            "sample": found.item.sample,
-            "item": found.item,
-            "conditions": list(found.narrative.conditions.order_by("number")),
+            "sample": disagreement.item.sample,
+            "item": disagreement.item,
+            "conditions": list(disagreement.narrative.conditions.order_by("number")),
             "shows_claim": shows_claim,
             "prior": document["prior"] if shows_claim else None,
             **pages.grades_context(member.project, voices, keys),
             "decision": third,
             "own_answer": third and third.relevance,
             "reason_optional": True,
-            "own_check": any(one.mine for one in answers),
+            "own_check": any(answer.mine for answer in answers),
         }
 
 

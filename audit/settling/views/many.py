@@ -40,25 +40,25 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
     of_checks = filters.kind is Kind.CHECK
     form = SettleManyForm(request.POST or None, of_checks=of_checks)
     if request.method == "POST" and sound and rule_form.is_valid() and form.is_valid():
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         with refusal_in(form):
             if of_checks:
                 settled = settle_checks.settle_checks(
-                    filters=filters, choice=rule_form.choice(), by=member, **given
+                    filters=filters, choice=rule_form.choice(), by=member, **cleaned
                 )
                 labels = "label is" if settled == 1 else "labels are"
                 messages.success(request, f"{settled:,} checked {labels} settled.")
                 return redirect(list_url(slug, {**asked, "state": State.SETTLED}))
             batch = settle_many.settle_many(
-                filters=filters, choice=rule_form.choice(), by=member, **given
+                filters=filters, choice=rule_form.choice(), by=member, **cleaned
             )
             return redirect("audit:batch", slug, batch)
     ready = sound and chosen and rule_form.is_valid()
     count = settle_checks.preview_checks if of_checks else settle_many.preview
-    found = None
+    preview = None
     if ready:
         with refusal_in(rule_form, "rule"):
-            found = count(member, filters, rule_form.choice())
+            preview = count(member, filters, rule_form.choice())
     return project_page(
         request,
         "settling/settling_many.html",
@@ -69,8 +69,8 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
         wrong=[str(error) for errors in filtered.errors.values() for error in errors],
         form=form,
         of_checks=of_checks,
-        found=found,
-        rows=[_row(one) for one in found.shown] if found else [],
+        preview=preview,
+        rows=[_row(outcome) for outcome in preview.shown] if preview else [],
         asked=asked,
         n_only=len(filters.only),
         list_url=list_url(slug, asked),
@@ -103,13 +103,13 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
         ),
         rows=[
             {
-                "decision": one,
+                "decision": decision,
                 "url": disagreement_url(
-                    DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
+                    DisagreementKey(Kind.JUDGMENT, decision.narrative_id, decision.candidate_id, 0),
                     {"state": State.SETTLED},
                 ),
             }
-            for one in page.rows
+            for decision in page.rows
         ],
         withdraw_url=reverse("audit:batch_withdrawal", args=[slug, batch]),
         page=page,

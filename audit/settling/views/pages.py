@@ -46,27 +46,33 @@ MAX_VIEWS = 20
 @never_cache  # a cached page would show answers that are no longer current
 def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     """Show everybody's answers, or settle the disagreement and go to the next one."""
-    found = access.disagreement(request.user, kind, **keys)
-    page = PAGES[kind](found)
+    disagreement = access.disagreement(request.user, kind, **keys)
+    page = PAGES[kind](disagreement)
     form = SETTLING_FORMS[kind](request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
-            given = form.cleaned_data | {"uuid": uuid4()}
-            made = save_decision(found, given, _parse_uuid(request.POST.get("instead_of", "")))
+            cleaned = form.cleaned_data | {"uuid": uuid4()}
+            made = save_decision(
+                disagreement, cleaned, _parse_uuid(request.POST.get("instead_of", ""))
+            )
             messages.success(request, page.message(made))
-            return _redirect_to_next(request, found)
+            return _redirect_to_next(request, disagreement)
     if address := page.other_page_url():
         return redirect(address)
-    filters = QueueFilterForm(found.member, filter_in(request.GET)).queue_filter()
-    session = read_session(found.member, filters, found.key)
-    context = session_context(request, found.member, session, found.key) | page.view(request, form)
+    filters = QueueFilterForm(disagreement.member, filter_in(request.GET)).queue_filter()
+    session = read_session(disagreement.member, filters, disagreement.key)
+    context = session_context(request, disagreement.member, session, disagreement.key) | page.view(
+        request, form
+    )
     if form.is_bound:
         context["note"] = request.POST.get("reason", "")
-        context["error"] = " ".join(str(one) for errors in form.errors.values() for one in errors)
+        context["error"] = " ".join(
+            str(error) for errors in form.errors.values() for error in errors
+        )
     return project_page(
         request,
         "settling/settle.html",
-        found.member,
+        disagreement.member,
         "disagreements",
         status=422 if form.errors else 200,
         view_template=page.template,
@@ -87,14 +93,14 @@ def disagreement_views(request: PageRequest, slug: str) -> HttpResponse:
     for text in request.GET.getlist("candidate")[:MAX_VIEWS]:
         key = parse_disagreement(text)
         try:
-            found = access.disagreement_of(request.user, key) if key else None
+            disagreement = access.disagreement_of(request.user, key) if key else None
         except (Http404, PermissionDenied):
             continue
-        if found is None or found.member.project_id != member.project_id:
+        if disagreement is None or disagreement.member.project_id != member.project_id:
             continue
-        page = PAGES[found.kind](found)
-        frame = {"project": member.project, "member": found.member}
-        context = frame | page.view(request, SETTLING_FORMS[found.kind]())
+        page = PAGES[disagreement.kind](disagreement)
+        frame = {"project": member.project, "member": disagreement.member}
+        context = frame | page.view(request, SETTLING_FORMS[disagreement.kind]())
         views.append(render_to_string(page.template, context, request))
     return HttpResponse("".join(views))
 
@@ -102,25 +108,25 @@ def disagreement_views(request: PageRequest, slug: str) -> HttpResponse:
 @require_POST
 def withdrawal(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     """Withdraw the decision, and show the disagreement again."""
-    found = access.disagreement(request.user, kind, **keys)
+    disagreement = access.disagreement(request.user, kind, **keys)
     with refusal_as_message(request):
-        found.withdraw()
+        disagreement.withdraw()
         messages.success(request, "The decision is withdrawn; people differ here again.")
-    return redirect(disagreement_url(found.key, filter_in(request.GET)))
+    return redirect(disagreement_url(disagreement.key, filter_in(request.GET)))
 
 
 @require_POST
 def names(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     """Reveal to the lead who gave which answer, record that, and show the disagreement again."""
-    found = access.disagreement(request.user, kind, **keys)
+    disagreement = access.disagreement(request.user, kind, **keys)
     asked = filter_in(request.GET)
     try:
-        found.reveal()
+        disagreement.reveal()
     except Refused as refused:
         messages.error(request, str(refused))
-        return redirect(list_url(found.member.project.slug, asked))
+        return redirect(list_url(disagreement.member.project.slug, asked))
     messages.info(request, "You now see the names. It is recorded that you looked.")
-    key = found.key
+    key = disagreement.key
     if kind is Kind.JUDGMENT:
         # The form may have been on the page of one condition of the document.
         key = disagreement_of_form(request, key.narrative, key.candidate)

@@ -51,11 +51,11 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     sent_back = RejudgeRequest.objects.open().filter(by__project=member.project_id).exists()
     totals = {
         state: listed.total
-        if one == filters
-        else sum(count_by_kind(member, one).values())
+        if queue_filter == filters
+        else sum(count_by_kind(member, queue_filter).values())
         if sent_back or state != "waiting"
         else 0
-        for state, one in (
+        for state, queue_filter in (
             ("open", filters.replaced(settled=False, waiting=False, cause="")),
             ("waiting", filters.replaced(settled=False, waiting=True, cause="")),
             ("settled", filters.replaced(settled=True, waiting=False)),
@@ -149,18 +149,18 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
 def reveals(request: PageRequest, slug: str) -> HttpResponse:
     """List the reveals, newest first."""
     member = annotate_access.lead(request.user, slug)
-    found = Reveal.objects.filter(by__project=member.project_id).select_related(
+    reveals = Reveal.objects.filter(by__project=member.project_id).select_related(
         "by", "narrative__pair", "candidate__document", "item__sample"
     )
-    page = newest_by_key(found, request.GET)
+    page = newest_by_key(reveals, request.GET)
     return project_page(
         request,
         "settling/reveals.html",
         member,
         "disagreements",
         rows=[
-            {"reveal": one, "url": disagreement_url(revealed_disagreement(one))}
-            for one in page.rows
+            {"reveal": reveal, "url": disagreement_url(revealed_disagreement(reveal))}
+            for reveal in page.rows
         ],
         page=page,
         words=f"{len(page.rows)} shown",
@@ -168,11 +168,11 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _kinds(
-    filters: QueueFilter, found: dict[Kind, int], here: str, asked: dict[str, str]
+    filters: QueueFilter, counts: dict[Kind, int], here: str, asked: dict[str, str]
 ) -> list[dict[str, Any]]:
     """Return each kind with how many of it match the filter, all kinds together first."""
-    listed: list[tuple[str, int, str]] = [("All kinds", sum(found.values()), "")]
-    listed += [(kind.label, found[kind], kind.value) for kind in Kind]
+    listed: list[tuple[str, int, str]] = [("All kinds", sum(counts.values()), "")]
+    listed += [(kind.label, counts[kind], kind.value) for kind in Kind]
     return [
         {
             "name": name,

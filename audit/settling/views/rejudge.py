@@ -81,11 +81,11 @@ def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str,
     who can be asked. `asked`: the filter of the list as a query string.
     """
     names = disagreement.names
-    found = disagreement.rejudge_requests().select_related("guideline")
-    rejudge_requests = list(found.defer("guideline__text"))
+    requests = disagreement.rejudge_requests().select_related("guideline")
+    rejudge_requests = list(requests.defer("guideline__text"))
     answers = {
-        one.replaces_id: one
-        for one in Judgment.objects.filter(
+        judgment.replaces_id: judgment
+        for judgment in Judgment.objects.filter(
             replaces__in=[rejudge_request.judgment_id for rejudge_request in rejudge_requests]
         )
     }
@@ -107,9 +107,9 @@ def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str,
             for rejudge_request in rejudge_requests
         ],
         "askable": [
-            {"judgment": one, "who": names[one.annotator_id]}
-            for one in disagreement.judgments
-            if one.pk not in waiting
+            {"judgment": judgment, "who": names[judgment.annotator_id]}
+            for judgment in disagreement.judgments
+            if judgment.pk not in waiting
         ],
         "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,
         "rejudge_request_withdrawal_url": reverse("audit:rejudge_request_withdrawal", args=keys)
