@@ -66,8 +66,8 @@ def count_queries(project: Project, cores: Sequence[str]) -> dict[str, int]:
     Those that are taken out are not counted, as lists of queries leave them out.
     """
     named = {core for core in cores if core}
-    found = Query.objects.filter(project=project, core__in=named, removed_at__isnull=True)
-    rows = found.order_by().values_list("core")
+    queries = Query.objects.filter(project=project, core__in=named, removed_at__isnull=True)
+    rows = queries.order_by().values_list("core")
     return dict(rows.annotate(n=Count("pk")))
 
 

@@ -122,19 +122,19 @@ def find_marks(text: str, of: WordsToMark) -> Marks:
     """
     if of.query.letters or of.change.letters:
         return _marks_of_all_scripts(text, of)
-    found = Marks([], [])
+    marks = Marks([], [])
     if not of.query.stems and not of.change.stems:
-        return found
+        return marks
     # Separators and words, alternating.
     parts = (_WORDS_IN_ASCII if text.isascii() else _WORDS).split(text)
     kinds = list(map(_kinds(of).__getitem__, parts[1::2]))
     if not any(kinds):
-        return found
+        return marks
     ends = list(accumulate(map(len, parts)))
     for number in compress(count(), kinds):
         span = Span(ends[2 * number], ends[2 * number + 1])
-        (found.query if kinds[number] == _QUERY else found.change).append(span)
-    return found
+        (marks.query if kinds[number] == _QUERY else marks.change).append(span)
+    return marks
 
 
 class _Kinds(dict[str, int]):
@@ -160,15 +160,15 @@ _kinds = lru_cache(maxsize=8)(_Kinds)
 
 def _marks_of_all_scripts(text: str, of: WordsToMark) -> Marks:
     """Return the same as `find_marks`, where runs of letters are wanted too."""
-    found = Marks([], [])
+    marks = Marks([], [])
     kinds = _kinds(of)
     for match in _WORD.finditer(text):
         if match.lastgroup is not None:
-            _mark_letters(match[0], match.start(), of, found)
+            _mark_letters(match[0], match.start(), of, marks)
         elif kind := kinds[match[0]]:
             span = Span(match.start(), match.end())
-            (found.query if kind == _QUERY else found.change).append(span)
-    return found
+            (marks.query if kind == _QUERY else marks.change).append(span)
+    return marks
 
 
 def _words(text: str, left_out: frozenset[str]) -> Words:
@@ -191,7 +191,7 @@ def _words(text: str, left_out: frozenset[str]) -> Words:
     return Words(frozenset(stem for stem in stems if len(stem) > 1), frozenset(letters))
 
 
-def _mark_letters(word: str, start: int, of: WordsToMark, found: Marks) -> None:
+def _mark_letters(word: str, start: int, of: WordsToMark, marks: Marks) -> None:
     """Mark the runs of wanted letters in a stretch without spaces that begins at `start`."""
     kinds = [_NEITHER] * len(word)
     for kind, letters in ((_QUERY, of.query.letters), (_CHANGE, of.change.letters)):
@@ -206,7 +206,7 @@ def _mark_letters(word: str, start: int, of: WordsToMark, found: Marks) -> None:
     for kind, run in groupby(kinds):
         end = at + sum(1 for _ in run)
         if kind != _NEITHER:
-            (found.query if kind == _QUERY else found.change).append(Span(at, end))
+            (marks.query if kind == _QUERY else marks.change).append(Span(at, end))
         at = end
 
 

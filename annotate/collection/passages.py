@@ -68,9 +68,12 @@ def evidence_passages_of_document(
 def _with_texts(doc_id: str, text: str, cut: Iterable[passages.Passage]) -> list[PassageText]:
     return [
         PassageText(
-            passages.passage_id(doc_id, one.number), text[one.start : one.end], one.start, one.end
+            passages.passage_id(doc_id, passage.number),
+            text[passage.start : passage.end],
+            passage.start,
+            passage.end,
         )
-        for one in cut
+        for passage in cut
     ]
 
 

@@ -153,7 +153,7 @@ def removal_fields(
 def parse_keys(words: Iterable[str]) -> list[int]:
     """Parse the keys of rows that a page sends. Refused: anything that is not a key."""
     keys = [parse_key(word) for word in words]
-    valid = [one for one in keys if one is not None]
+    valid = [key for key in keys if key is not None]
     if len(valid) != len(keys):
         raise _not_of_this_project()
     return valid

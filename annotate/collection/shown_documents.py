@@ -29,7 +29,7 @@ def shown_to_judges(*projects: Project, project: str = "query__project", candida
     `project` and `candidate` are the paths from a row to both.
     """
     prior, made_for = f"{candidate}prior_relevance__gte", f"{candidate}made_for__isnull"
-    rules = {(one.judge_scope, one.relevant_from) for one in projects}
+    rules = {(asked.judge_scope, asked.relevant_from) for asked in projects}
     if len(rules) > 1:
         # Each row follows the rules of its own project.
         scope = f"{project}__judge_scope"

@@ -168,9 +168,9 @@ class Grid:
         if start and not columns[0]:
             near.insert(0, (at, 0, cells[0], spans[0]))
         if at == top and top >= self.head:
-            near += [found for found in self.tall if found[0] < top < found[0] + found[2].rowspan]
-            near.sort(key=lambda found: found[1])
-        clipped = (self._clipped(*found, window, top, end) for found in near)
+            near += [cell for cell in self.tall if cell[0] < top < cell[0] + cell[2].rowspan]
+            near.sort(key=lambda cell: cell[1])
+        clipped = (self._clipped(*cell, window, top, end) for cell in near)
         return [shown for shown in clipped if shown is not None]
 
     def span(self, row: int, index: int) -> tuple[int, int]:
@@ -215,9 +215,9 @@ class Grid:
         for at, row in enumerate(self.table.rows):
             first_row = max(at - self.head, 0) // self.row_step * self.row_step
             for column, cell in zip(self.columns[at], row, strict=True):
-                if cell.text and (found := len(words.findall(cell.text))):
+                if cell.text and (word_count := len(words.findall(cell.text))):
                     key = (first_row, column // self.column_step * self.column_step)
-                    counts[key] = counts.get(key, 0) + found
+                    counts[key] = counts.get(key, 0) + word_count
         if not counts:
             return None
         here = (near.row, near.column)

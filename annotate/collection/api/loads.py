@@ -121,7 +121,7 @@ class SentFile(RequestBody):
         max_length=255, help_text="As it is, or gzip; a folder as one zip archive."
     )
     format = serializers.ChoiceField(
-        choices=[(one.name, one.title) for one in FORMATS.values()],
+        choices=[(layout.name, layout.title) for layout in FORMATS.values()],
         required=False,
         help_text="Without it, the format is recognized by the file.",
     )

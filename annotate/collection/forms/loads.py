@@ -68,7 +68,7 @@ class LoadForm(forms.Form):
 def _formats_by_group(kind: ProjectKind) -> list[Any]:
     """Return the choices of a format: the kind's before the others, if it names any."""
     from_file = ("", "Recognize it from the file")
-    others = [_choice(one) for one in FORMATS.values() if one.name not in kind.formats]
+    others = [_choice(layout) for layout in FORMATS.values() if layout.name not in kind.formats]
     if not kind.formats:
         return [from_file, ("All formats", others)]
     return [
@@ -81,7 +81,7 @@ def _formats_by_group(kind: ProjectKind) -> list[Any]:
     ]
 
 
-def _choice(one: Format) -> tuple[str, SafeString]:
+def _choice(layout: Format) -> tuple[str, SafeString]:
     # The name as well: error sentences and the command line use it.
     label = '{} <code>{}</code> <span class="below help">{}</span>'
-    return one.name, format_html(label, one.title, one.name, one.description)
+    return layout.name, format_html(label, layout.title, layout.name, layout.description)

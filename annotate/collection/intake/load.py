@@ -156,7 +156,7 @@ def _read(intake: Intake, kind: Format, file: InputFile, progress: Progress) -> 
         report.refuse(_problem(problem))
     report.refused += source.problem_count - len(source.problems)
     # Every problem except those of the whole file is also a line that was read.
-    report.read += source.problem_count - sum(one.line is None for one in source.problems)
+    report.read += source.problem_count - sum(problem.line is None for problem in source.problems)
 
 
 def _stage_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator[int]:
@@ -239,17 +239,17 @@ def _newest_candidate() -> int:
 
 
 def _undo_side_effects(staged: list[StagedRecords]) -> None:
-    for one in staged:
-        one.undo_side_effects()
+    for rows in staged:
+        rows.undo_side_effects()
 
 
 def _write_rows(intake: Intake, ids: NamedIds) -> None:
     report = intake.report
     intake.newest_narrative = bulk.number("SELECT MAX(id) FROM annotate_narrative")
-    documents = [one for one in intake.staged if isinstance(one, Documents)]
-    others = [one for one in intake.staged if not isinstance(one, Documents)]
-    for one in documents:
-        one.write()
+    documents = [rows for rows in intake.staged if isinstance(rows, Documents)]
+    others = [rows for rows in intake.staged if not isinstance(rows, Documents)]
+    for rows in documents:
+        rows.write()
     ids.write()
     for records in others:
         records.write()
@@ -259,8 +259,8 @@ def _write_rows(intake: Intake, ids: NamedIds) -> None:
     describe_rows(intake)
     if report.broken and not intake.dry_run and not intake.options.despite_rules:
         report.refuse(Problem(report.file, None, None, _broken_rules_message(report.broken)))
-    report.new = sum(one.new for one in intake.staged)
-    report.changed = sum(one.changed for one in intake.staged)
+    report.new = sum(rows.new for rows in intake.staged)
+    report.changed = sum(rows.changed for rows in intake.staged)
     report.unchanged = report.read - report.new - report.changed
 
 

@@ -91,7 +91,7 @@ class NamedIds:
                 else f"{documents:,} new documents have no text yet: "
                 "load the texts of those to judge"
             )
-        if queries and not any(one.defines_queries for one in self.intake.staged):
+        if queries and not any(staged.defines_queries for staged in self.intake.staged):
             self._note_foreign_queries(queries)
         for table, made in (("annotate_query", queries), ("annotate_document", documents)):
             if made > ANALYZE_AFTER:
@@ -100,11 +100,11 @@ class NamedIds:
     def _note_foreign_queries(self, created: int) -> None:
         """Add a note if the project has queries, and the file names none of them."""
         fresh = [row[0] for row in bulk.select(_FIRST_FRESH)]
-        known = [row[0] for row in bulk.select(_FIRST_KNOWN, self.intake.params)]
-        if created == bulk.number("SELECT COUNT(*) FROM stage_query_ids") and known:
+        foreign = [row[0] for row in bulk.select(_FIRST_KNOWN, self.intake.params)]
+        if created == bulk.number("SELECT COUNT(*) FROM stage_query_ids") and foreign:
             self.intake.report.notes.append(
                 f"no query of this file is in the project: the file has {_first_three(fresh)}, "
-                f"the project has {_first_three(known)}; "
+                f"the project has {_first_three(foreign)}; "
                 f"{'1 new query' if created == 1 else f'{created:,} new queries'} without a title "
                 "are created: correct the ids if this is not intended"
             )

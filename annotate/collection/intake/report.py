@@ -128,8 +128,8 @@ class FileReport:
             "unchanged": self.unchanged,
             "refused": self.refused,
             "rows": {
-                kind: {"new": found.new, "changed": found.changed, "unchanged": found.unchanged}
-                for kind, found in self.nonempty_counts()
+                kind: {"new": counts.new, "changed": counts.changed, "unchanged": counts.unchanged}
+                for kind, counts in self.nonempty_counts()
             },
             "problems": [problem._asdict() for problem in self.problems],
             "broken": self.broken,

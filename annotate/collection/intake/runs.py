@@ -112,10 +112,10 @@ class Runs(StagedRecords):
             """,
             self.intake.params,
         )
-        given = self.intake.options.side
-        if not given:
+        asked = self.intake.options.side
+        if not asked:
             return Run.Side.ALTERED if pairs == ids > queries else Run.Side.ORIGINAL
-        side = Run.Side(given)
+        side = Run.Side(asked)
         if side == Run.Side.ORIGINAL and pairs == ids > queries:
             self.intake.refuse(
                 "the lines name instruction pairs, and a run over queries names queries: give the "

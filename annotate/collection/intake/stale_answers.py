@@ -48,7 +48,7 @@ _answer_tables = [
 
 def register(*tables: AnswerTable) -> None:
     """Register more tables with answers to mark stale; apps call it once, at start."""
-    _answer_tables.extend(one for one in tables if one not in _answer_tables)
+    _answer_tables.extend(table for table in tables if table not in _answer_tables)
 
 
 class UnaffectedAnswers(NamedTuple):
@@ -67,7 +67,7 @@ _unaffected: list[UnaffectedAnswers] = []
 
 def register_unaffected(*statements: UnaffectedAnswers) -> None:
     """Register more answers to count as shown beside documents; apps call it once, at start."""
-    _unaffected.extend(one for one in statements if one not in _unaffected)
+    _unaffected.extend(statement for statement in statements if statement not in _unaffected)
 
 
 # The candidates of documents that get a new text. A first text replaces nothing.
@@ -104,12 +104,12 @@ def note_stale_answers(intake: Intake) -> None:
             else "The earlier text has no answers"
         )
     )
-    for one in _unaffected:
-        if count := bulk.number(one.counted):
+    for unaffected in _unaffected:
+        if count := bulk.number(unaffected.counted):
             intake.report.notes.append(
-                f"{_amount(count, one.singular, one.plural)} had the earlier text at hand. "
-                "They rate the instruction and stay as they are; their pages say that a document "
-                "has another text since"
+                f"{_amount(count, unaffected.singular, unaffected.plural)} had the earlier text at "
+                "hand. They rate the instruction and stay as they are; their pages say that a "
+                "document has another text since"
             )
 
 
@@ -139,11 +139,11 @@ def lock_answers(intake: Intake) -> None:
 
 def mark_stale(intake: Intake) -> None:
     """Mark answers about replaced texts stale, and reopen the assignments they belong to."""
-    for one in _answer_tables:
+    for answers in _answer_tables:
         intake.run(
             f"""
-            UPDATE {one.table} AS r SET text_replaced_at = %(now)s
-            WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
+            UPDATE {answers.table} AS r SET text_replaced_at = %(now)s
+            WHERE r.text_replaced_at IS NULL AND {answers.about.format(candidates=_CANDIDATES)}
             """  # noqa: S608 (our own statements)
         )
     shown = shown_to_judges_sql(intake.project, "c")
@@ -161,12 +161,12 @@ def mark_stale(intake: Intake) -> None:
     )
 
 
-def _count(one: AnswerTable) -> int:
+def _count(answers: AnswerTable) -> int:
     return bulk.number(
         f"""
-        SELECT COUNT(*) FROM {one.table} r
-        WHERE {one.about.format(candidates=_CANDIDATES)}
-        AND r.text_replaced_at IS NULL AND {one.current}
+        SELECT COUNT(*) FROM {answers.table} r
+        WHERE {answers.about.format(candidates=_CANDIDATES)}
+        AND r.text_replaced_at IS NULL AND {answers.current}
         """  # noqa: S608 (our own statements)
     )
 
