@@ -20,20 +20,21 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     Takes two queries.
     """
     pairs = InstructionPair.objects.select_related("query", "project")
-    found = first_or_404(pairs.filter(pk=min(pk, LARGEST_KEY)), NO_PAIR)
-    members = Membership.objects.active().filter(user_id=user_key(user), project=found.project)
+    instruction_pair = first_or_404(pairs.filter(pk=min(pk, LARGEST_KEY)), NO_PAIR)
+    project = instruction_pair.project
+    members = Membership.objects.active().filter(user_id=user_key(user), project=project)
     reader = first_or_404(members, NO_PAIR)
-    found.query.project = reader.project = found.project
+    instruction_pair.query.project = reader.project = project
     if isinstance(user, User):
         reader.user = user
-    return reader, found
+    return reader, instruction_pair
 
 
 def led_pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     """Return a lead's membership and a pair, or raise Http404 or PermissionDenied."""
-    reader, found = pair(user, pk)
-    lead(user, found.project.slug)
-    return reader, found
+    reader, instruction_pair = pair(user, pk)
+    lead(user, instruction_pair.project.slug)
+    return reader, instruction_pair
 
 
 def candidate(of: InstructionPair, pk: int) -> Candidate:

@@ -62,7 +62,7 @@ def clauses(text: str) -> list[Span]:
 
     Every character that is not a blank is in exactly one of them.
     """
-    found: list[Span] = []
+    spans: list[Span] = []
     # The first character of the clause that has begun, after its blanks.
     start = _skip_blanks(text, 0)
     for at in _BREAK.finditer(text):
@@ -73,11 +73,11 @@ def clauses(text: str) -> list[Span]:
             end - start >= _LEAST and _OPENING.match(text, end) and _has_text_after(text, end)
         ):
             continue
-        found.append(_trimmed_span(text, start, end))
+        spans.append(_trimmed_span(text, start, end))
         start = _skip_blanks(text, end)
     if start < len(text):
-        found.append(_trimmed_span(text, start, len(text)))
-    return found
+        spans.append(_trimmed_span(text, start, len(text)))
+    return spans
 
 
 def overlapping_clauses(spans: Sequence[Span], marked: Iterable[Span]) -> list[int]:
@@ -86,7 +86,7 @@ def overlapping_clauses(spans: Sequence[Span], marked: Iterable[Span]) -> list[i
     return [
         place
         for place, clause in enumerate(spans)
-        if any(one.start < clause.end and clause.start < one.end for one in chosen)
+        if any(words.start < clause.end and clause.start < words.end for words in chosen)
     ]
 
 

@@ -38,7 +38,7 @@ def read(text: str) -> list[Line]:
     `audience: for children` has a name; a line that begins with a colon has none, whatever follows.
     Raises InvalidLines for more than MAX_LINES, for one that is too long and for a repeated one.
     """
-    found: list[Line] = []
+    lines: list[Line] = []
     first: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         condition = _parse_line(line)
@@ -50,10 +50,10 @@ def read(text: str) -> list[Line]:
         if key in first:
             raise InvalidLines(line=number, other=first[key])
         first[key] = number
-        found.append(condition)
-    if len(found) > MAX_LINES:
-        raise InvalidLines(length=len(found))
-    return found
+        lines.append(condition)
+    if len(lines) > MAX_LINES:
+        raise InvalidLines(length=len(lines))
+    return lines
 
 
 def write(conditions: Iterable[tuple[str, str]]) -> str:

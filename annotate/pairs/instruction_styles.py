@@ -28,13 +28,13 @@ def other_styles(
     if among is None:
         keys = [pair.pk for pair in pairs]
         listed = [pair.restates_id for pair in pairs if pair.restates_id]
-        found = InstructionPair.objects.filter(Q(pk__in=listed) | Q(restates__in=keys))
-        among = list(found.order_by("pk"))
+        restatements = InstructionPair.objects.filter(Q(pk__in=listed) | Q(restates__in=keys))
+        among = list(restatements.order_by("pk"))
     return {
         pair.pk: [
-            OtherStyle(one.pk, one.pair_id, one.restates_id == pair.pk)
-            for one in among
-            if one.restates_id == pair.pk or one.pk == pair.restates_id
+            OtherStyle(member.pk, member.pair_id, member.restates_id == pair.pk)
+            for member in among
+            if member.restates_id == pair.pk or member.pk == pair.restates_id
         ]
         for pair in pairs
     }

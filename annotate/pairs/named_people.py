@@ -29,16 +29,16 @@ def pairs_open_to(task: str, members: Collection[Membership]) -> Q:
 
 def people_to_name(project: Project) -> QuerySet[Membership]:
     """Return the people who can be named: active members of the project with a login, by name."""
-    found = project.memberships.active().people().filter(user__isnull=False)
-    return found.order_by("name")
+    people = project.memberships.active().people().filter(user__isnull=False)
+    return people.order_by("name")
 
 
 def named_people(query: Query) -> dict[str, set[int]]:
     """Return the keys of the members named for each task of a query."""
-    found: dict[str, set[int]] = {task.value: set() for task in Task}
+    members: dict[str, set[int]] = {task.value: set() for task in Task}
     for task, member in query.named_people.values_list("task", "member_id"):
-        found[task].add(member)
-    return found
+        members[task].add(member)
+    return members
 
 
 def name_people(*, query: Query, people: Mapping[str, Iterable[int]], by: Membership) -> bool:

@@ -94,7 +94,7 @@ def judged_narratives(*projects: Project) -> QuerySet[Narrative]:
         side=Narrative.Side.ORIGINAL,
         pair__project__judge_scope__in=WHOLE_POOL,
     )
-    in_force = Narrative.objects.in_force([one.pk for one in projects])
+    in_force = Narrative.objects.in_force([project.pk for project in projects])
     return in_force.filter(Q(side=Narrative.Side.ALTERED) | original)
 
 
@@ -134,4 +134,4 @@ def workable_pairs(task: str, *projects: Project) -> QuerySet[InstructionPair]:
 
 
 def _pairs_of(projects: Sequence[Project]) -> InstructionPairQuerySet:
-    return InstructionPair.objects.filter(project__in=[one.pk for one in projects])
+    return InstructionPair.objects.filter(project__in=[project.pk for project in projects])

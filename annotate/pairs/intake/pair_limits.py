@@ -27,35 +27,36 @@ def fault_of(record: PairRecord) -> str | None:
             return f"the {what} is longer than {most:,} characters"
     if record.restates == record.pair_id:
         return f"instruction pair {record.pair_id} restates itself"
-    for one in record.narratives:
-        if one.side != "original" and not one.text.strip():
-            return f"version {one.version} of the {one.side} narrative has no words"
-        if (one.withdrawn_by is None) != (one.withdrawn_at is None):
+    for narrative in record.narratives:
+        if narrative.side != "original" and not narrative.text.strip():
+            return f"version {narrative.version} of the {narrative.side} narrative has no words"
+        if (narrative.withdrawn_by is None) != (narrative.withdrawn_at is None):
             return "a withdrawn narrative needs both withdrawn_by and withdrawn_at"
-        if len(one.withdrawn_by or "") > MAX_NAME:
+        if len(narrative.withdrawn_by or "") > MAX_NAME:
             return f"a name has at most {MAX_NAME} characters"
-        if len(one.model) > MAX_MODEL:
+        if len(narrative.model) > MAX_MODEL:
             return f"the model of a narrative is longer than {MAX_MODEL} characters"
-        if len(one.note) > MAX_NOTE:
+        if len(narrative.note) > MAX_NOTE:
             return f"the note of a narrative is longer than {MAX_NOTE} characters"
-        if len(one.conditions) > condition_lines.MAX_LINES:
+        if len(narrative.conditions) > condition_lines.MAX_LINES:
             return (
-                f"version {one.version} of the {one.side} narrative has {len(one.conditions):,} "
-                f"conditions; at most {condition_lines.MAX_LINES} are allowed"
+                f"version {narrative.version} of the {narrative.side} narrative has "
+                f"{len(narrative.conditions):,} conditions; "
+                f"at most {condition_lines.MAX_LINES} are allowed"
             )
-        for number, condition in enumerate(one.conditions, 1):
+        for number, condition in enumerate(narrative.conditions, 1):
             if not condition.text.strip():
-                return f"condition {number} of the {one.side} narrative has no words"
+                return f"condition {number} of the {narrative.side} narrative has no words"
             if len(condition.text) > condition_lines.MAX_TEXT:
                 return (
-                    f"condition {number} of the {one.side} narrative is longer than "
+                    f"condition {number} of the {narrative.side} narrative is longer than "
                     f"{condition_lines.MAX_TEXT:,} characters"
                 )
             if len(condition.name) > condition_lines.MAX_NAME:
                 return (
-                    f"the name of condition {number} of the {one.side} narrative is longer than "
-                    f"{condition_lines.MAX_NAME} characters"
+                    f"the name of condition {number} of the {narrative.side} narrative is "
+                    f"longer than {condition_lines.MAX_NAME} characters"
                 )
-        if one.author is not None and not 0 < len(one.author) <= MAX_NAME:
+        if narrative.author is not None and not 0 < len(narrative.author) <= MAX_NAME:
             return f"an author's name has 1 to {MAX_NAME} characters"
     return None

@@ -98,27 +98,27 @@ class Pairs(StagedRecords):
             record.source_fields,
             weight=len(record.title) + len(record.description) + len(record.source_fields),
         )
-        for one in record.narratives:
+        for narrative in record.narratives:
             self.narratives.add(
                 place,
                 record.pair_id,
-                one.side,
-                one.version,
-                one.text,
-                one.author,
-                one.at,
-                one.note,
-                *writer_of(record, one),
-                int(bool(one.origin)),
-                one.withdrawn_by,
-                one.withdrawn_at,
-                json.dumps(one.conditions) if one.conditions else "",
-                weight=len(one.text),
+                narrative.side,
+                narrative.version,
+                narrative.text,
+                narrative.author,
+                narrative.at,
+                narrative.note,
+                *writer_of(record, narrative),
+                int(bool(narrative.origin)),
+                narrative.withdrawn_by,
+                narrative.withdrawn_at,
+                json.dumps(narrative.conditions) if narrative.conditions else "",
+                weight=len(narrative.text),
             )
-            for number, condition in enumerate(one.conditions, 1):
+            for number, condition in enumerate(narrative.conditions, 1):
                 name, text, negated = condition
                 self.conditions.add(
-                    *(place, record.pair_id, one.side, one.version, number, name, text),
+                    *(place, record.pair_id, narrative.side, narrative.version, number, name, text),
                     None if negated is None else int(negated),
                 )
 
@@ -160,7 +160,7 @@ class Pairs(StagedRecords):
             (("title", "description"), "title or description"),
             (("core",), "core query"),
         ):
-            several = " OR ".join(f"COUNT(DISTINCT NULLIF({one}, '')) > 1" for one in columns)
+            several = " OR ".join(f"COUNT(DISTINCT NULLIF({column}, '')) > 1" for column in columns)
             self.intake.refuse_rows(
                 f"""
                 SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
