@@ -33,13 +33,13 @@ def lead(user: Person, slug: str) -> Membership:
 def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
     """Return a pool for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    found = first_or_404(
+    candidate_pool = first_or_404(
         Pool.objects.select_related("project", "by").filter(pk=pk, project=member.project_id),
         "There is no such pool in this project.",
     )
     if must_answer_first(member):
         raise PermissionDenied(BLIND)
-    return member, found
+    return member, candidate_pool
 
 
 def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership, Candidate]:

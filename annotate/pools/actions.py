@@ -127,7 +127,7 @@ def request_pool(
             name=name,
             method=recipe.method,
             depth=recipe.depth,
-            strata=[list(one) for one in recipe.strata],
+            strata=[list(stratum) for stratum in recipe.strata],
             seed=recipe.seed,
             counted=counted,
         )
@@ -167,7 +167,7 @@ def recipe_of_pool(pool: Pool) -> Recipe:
         pool.method,
         tuple(sorted(runs, key=lambda run: in_order[run.pk])),
         pool.depth,
-        tuple(Stratum(*one) for one in pool.strata),
+        tuple(Stratum(*stratum) for stratum in pool.strata),
         pool.seed,
     )
 
@@ -186,8 +186,8 @@ def make_pool(job: Pool, progress: Progress) -> None:
         pool_counts = PoolCounts(recipe_of_pool(job))
         for query, query_id, chosen in counting.choose_documents(pool_counts.recipe):
             pool_counts.add(query_id, chosen)
-            for one in counting.in_seed_order(pool_counts.recipe, query_id, chosen):
-                stage.add(query, one.document, int(one.state == counting.NEW))
+            for entry in counting.in_seed_order(pool_counts.recipe, query_id, chosen):
+                stage.add(query, entry.document, int(entry.state == counting.NEW))
             progress.advance()
         stage.settle()
         if job.counted and job.counted != pool_counts.sha256:

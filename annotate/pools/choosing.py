@@ -69,15 +69,17 @@ def check_strata(strata: Sequence[Stratum]) -> None:
     if len(strata) > MOST_STRATA:
         raise ValueError(f"There are {len(strata)} strata; at most {MOST_STRATA} are allowed.")
     before = 0
-    for one in strata:
-        if one.until <= before:
+    for stratum in strata:
+        if stratum.until <= before:
             raise ValueError(
-                f"The stratum to rank {one.until} does not come after rank {before}. Write the "
+                f"The stratum to rank {stratum.until} does not come after rank {before}. Write the "
                 "strata in the order of their ranks."
             )
-        if not 1 <= one.percent <= 100:
-            raise ValueError(f"{one.percent}% cannot be drawn. Write a percentage from 1 to 100.")
-        before = one.until
+        if not 1 <= stratum.percent <= 100:
+            raise ValueError(
+                f"{stratum.percent}% cannot be drawn. Write a percentage from 1 to 100."
+            )
+        before = stratum.until
 
 
 def fusion_score(ranks: Iterable[int]) -> int:
@@ -89,7 +91,7 @@ def top_by_fusion(ranked: Iterable[RankedDocument], depth: int) -> list[RankedDo
     """Return the first `depth` documents by fused score; ties are ordered by id, descending."""
     order = sorted(
         ranked,
-        key=lambda one: (fusion_score(one.ranks.values()), one.doc_id.encode()),
+        key=lambda document: (fusion_score(document.ranks.values()), document.doc_id.encode()),
         reverse=True,
     )
     return order[:depth]
@@ -100,14 +102,14 @@ def draw_sample(
 ) -> list[RankedDocument]:
     """Draw from each stratum its percentage of documents, rounded up, by their best ranks."""
     of_stratum: list[list[RankedDocument]] = [[] for _ in strata]
-    for one in ranked:
+    for document in ranked:
         for number, stratum in enumerate(strata):
-            if one.best <= stratum.until:
-                of_stratum[number].append(one)
+            if document.best <= stratum.until:
+                of_stratum[number].append(document)
                 break
     chosen = []
     for stratum, members in zip(strata, of_stratum, strict=True):
-        members.sort(key=lambda one: seeded_order(seed, query_id, one.doc_id))
+        members.sort(key=lambda document: seeded_order(seed, query_id, document.doc_id))
         chosen += members[: -(-len(members) * stratum.percent // 100)]
     return chosen
 

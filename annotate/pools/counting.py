@@ -68,9 +68,9 @@ class PoolCounts:
 
     def add(self, query_id: str, chosen: Sequence[ChosenDocument]) -> None:
         """Count the documents of one query."""
-        self.queries.append((query_id, Counter(one.state for one in chosen)))
-        self._together.update(one.runs for one in chosen)
-        words = sorted(f"{one.doc_id}\n{one.state == NEW}\n" for one in chosen)
+        self.queries.append((query_id, Counter(entry.state for entry in chosen)))
+        self._together.update(entry.runs for entry in chosen)
+        words = sorted(f"{entry.doc_id}\n{entry.state == NEW}\n" for entry in chosen)
         self._sum.update(f"{query_id}\n{''.join(words)}\n".encode())
 
     @property
@@ -151,12 +151,12 @@ def choose_documents(recipe: Recipe) -> Iterator[tuple[int, str, list[ChosenDocu
     """Yield each query with documents: its key, its id, and the chosen documents."""
     for batch in _batches(recipe):
         keys = list(batch)
-        known = _candidates(recipe.project, keys)
+        candidates = _candidates(recipe.project, keys)
         ranked = _ranked(recipe, keys)
         if recipe.method == choosing.JUDGED:
-            _add_unranked(ranked, known)
+            _add_unranked(ranked, candidates)
         for query, query_id in batch.items():
-            states = known.get(query, {})
+            states = candidates.get(query, {})
             chosen = _choose(recipe, query_id, list(ranked.get(query, {}).values()), states)
             if chosen:
                 yield query, query_id, chosen
@@ -166,30 +166,34 @@ def in_seed_order(
     recipe: Recipe, query_id: str, chosen: Sequence[ChosenDocument]
 ) -> list[ChosenDocument]:
     """Sort the documents of a query in the order of the seed, which is independent of ranks."""
-    return sorted(chosen, key=lambda one: choosing.seeded_order(recipe.seed, query_id, one.doc_id))
+    return sorted(
+        chosen, key=lambda entry: choosing.seeded_order(recipe.seed, query_id, entry.doc_id)
+    )
 
 
 def count_documents(recipe: Recipe, step: Callable[[], object] = lambda: None) -> PoolCounts:
     """Count what a pool would contain; `step` is called for each query."""
-    found = PoolCounts(recipe)
+    counts = PoolCounts(recipe)
     for _query, query_id, chosen in choose_documents(recipe):
-        found.add(query_id, chosen)
+        counts.add(query_id, chosen)
         step()
-    return found
+    return counts
 
 
 def _choose(
-    recipe: Recipe, query_id: str, ranked: list[RankedDocument], known: dict[int, str]
+    recipe: Recipe, query_id: str, ranked: list[RankedDocument], states: dict[int, str]
 ) -> list[ChosenDocument]:
     if recipe.method == choosing.FUSION:
         ranked = choosing.top_by_fusion(ranked, recipe.depth or 0)
     elif recipe.method == choosing.SAMPLE:
         ranked = choosing.draw_sample(ranked, recipe.strata, seed=recipe.seed, query_id=query_id)
     elif recipe.method == choosing.JUDGED:
-        ranked = [one for one in ranked if known.get(one.document) == JUDGED]
+        ranked = [entry for entry in ranked if states.get(entry.document) == JUDGED]
     return [
-        ChosenDocument(one.document, one.doc_id, known.get(one.document, NEW), frozenset(one.ranks))
-        for one in ranked
+        ChosenDocument(
+            entry.document, entry.doc_id, states.get(entry.document, NEW), frozenset(entry.ranks)
+        )
+        for entry in ranked
     ]
 
 
@@ -214,7 +218,7 @@ def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranke
 
     In a run over instructions a document has its best rank under any pair of the query.
     """
-    found: dict[int, dict[int, RankedDocument]] = {query: {} for query in queries}
+    ranked: dict[int, dict[int, RankedDocument]] = {query: {} for query in queries}
     for names_pairs in (False, True):
         runs = [run.pk for run in recipe.runs if run.names_pairs == names_pairs]
         if not runs:
@@ -234,33 +238,33 @@ def _ranked(recipe: Recipe, queries: Sequence[int]) -> dict[int, dict[int, Ranke
             """  # noqa: S608 (numbers alone are put in)
         )
         for query, document, run, rank in rows:
-            of_query = found[query]
-            one = of_query.get(document)
-            if one is None:
-                one = of_query[document] = RankedDocument(document, "")
-            one.ranks[run] = min(rank, one.ranks.get(run, rank))
-    _set_doc_ids(found)
-    return found
+            of_query = ranked[query]
+            entry = of_query.get(document)
+            if entry is None:
+                entry = of_query[document] = RankedDocument(document, "")
+            entry.ranks[run] = min(rank, entry.ranks.get(run, rank))
+    _set_doc_ids(ranked)
+    return ranked
 
 
-def _set_doc_ids(found: dict[int, dict[int, RankedDocument]]) -> None:
+def _set_doc_ids(ranked: dict[int, dict[int, RankedDocument]]) -> None:
     """Set the id of every document."""
-    documents = {document for of_query in found.values() for document in of_query}
+    documents = {document for of_query in ranked.values() for document in of_query}
     ids = _doc_ids(sorted(documents))
-    for of_query in found.values():
-        for document, one in of_query.items():
-            one.doc_id = ids[document]
+    for of_query in ranked.values():
+        for document, entry in of_query.items():
+            entry.doc_id = ids[document]
 
 
 def _doc_ids(documents: list[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    ids: dict[int, str] = {}
     for start in range(0, len(documents), 10_000):
         part = documents[start : start + 10_000]
         sql = f"""
             SELECT d.id, d.doc_id FROM annotate_document d WHERE d.id IN ({_numbers(part)})
         """  # noqa: S608 (numbers alone are put in)
-        found.update(bulk.select(sql))
-    return found
+        ids.update(bulk.select(sql))
+    return ids
 
 
 def _candidates(project: Project, queries: Sequence[int]) -> dict[int, dict[int, str]]:
@@ -273,17 +277,17 @@ def _candidates(project: Project, queries: Sequence[int]) -> dict[int, dict[int,
         .values_list("candidate", flat=True)
         .distinct()
     )
-    found: dict[int, dict[int, str]] = {}
+    states: dict[int, dict[int, str]] = {}
     for pk, query, document, prior, removed_at in rows.values_list(
         "pk", "query_id", "document_id", "prior_relevance", "removed_at"
     ):
         state = JUDGED if prior is not None or pk in judged else WAITING
-        found.setdefault(query, {})[document] = state if removed_at is None else REMOVED
-    return found
+        states.setdefault(query, {})[document] = state if removed_at is None else REMOVED
+    return states
 
 
 def _add_unranked(
-    ranked: dict[int, dict[int, RankedDocument]], known: dict[int, dict[int, str]]
+    ranked: dict[int, dict[int, RankedDocument]], candidates: dict[int, dict[int, str]]
 ) -> None:
     """Add the judged documents that no run ranks."""
     missing = {
@@ -292,11 +296,13 @@ def _add_unranked(
             for document, state in of_query.items()
             if state == JUDGED and document not in ranked[query]
         ]
-        for query, of_query in known.items()
+        for query, of_query in candidates.items()
     }
     ids = _doc_ids(sorted({document for documents in missing.values() for document in documents}))
     for query, documents in missing.items():
-        ranked[query].update({one: RankedDocument(one, ids[one]) for one in documents})
+        ranked[query].update(
+            {document: RankedDocument(document, ids[document]) for document in documents}
+        )
 
 
 def _numbers(keys: Sequence[int]) -> str:

@@ -60,14 +60,14 @@ class PoolForm(RunsForm):
 
     def rule(self) -> dict[str, Any]:
         """Return the arguments of `recipe_of`, without values that the method does not use."""
-        given = self.cleaned_data
-        sample = given["method"] == Pool.Method.SAMPLE
+        cleaned = self.cleaned_data
+        sample = cleaned["method"] == Pool.Method.SAMPLE
         return {
-            "method": given["method"],
-            "runs": given["runs"],
-            "depth": None if sample else given["depth"],
-            "strata": given["strata"] if sample else "",
-            "seed": 1 if given["seed"] is None else given["seed"],
+            "method": cleaned["method"],
+            "runs": cleaned["runs"],
+            "depth": None if sample else cleaned["depth"],
+            "strata": cleaned["strata"] if sample else "",
+            "seed": 1 if cleaned["seed"] is None else cleaned["seed"],
         }
 
 
@@ -105,5 +105,5 @@ class ReplacementForm(forms.Form):
 
     def document(self) -> NewDocument:
         """Return the new document of a valid form."""
-        given = self.cleaned_data
-        return NewDocument(given["doc_id"], given["title"], given["text"])
+        cleaned = self.cleaned_data
+        return NewDocument(cleaned["doc_id"], cleaned["title"], cleaned["text"])

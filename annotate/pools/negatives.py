@@ -34,11 +34,11 @@ DEPTH = 10
 
 def hard_negative_systems(project: Project) -> Systems:
     """Return the systems whose non-relevant documents a release lists; by default none."""
-    found = HardNegatives.objects.filter(project=project).first()
-    if found is None:
+    rule = HardNegatives.objects.filter(project=project).first()
+    if rule is None:
         return Systems([], DEPTH)
-    runs = Run.objects.filter(pk__in=found.of_runs.values("run")).order_by("name")
-    return Systems(list(runs), found.depth)
+    runs = Run.objects.filter(pk__in=rule.of_runs.values("run")).order_by("name")
+    return Systems(list(runs), rule.depth)
 
 
 def choose_hard_negatives(

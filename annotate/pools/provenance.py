@@ -32,7 +32,7 @@ def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contributio
     of = list(candidates)
     if not of:
         return {}
-    by_document = {one.document_id: one.pk for one in of}
+    by_document = {candidate.document_id: candidate.pk for candidate in of}
     rows = bulk.select(
         f"""
         SELECT l.document_id, p.name, r.name, MIN(l.rank)
@@ -50,10 +50,10 @@ def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contributio
         """,  # noqa: S608 (numbers alone are put in)
         {"query": of[0].query_id, "project": _project_of(of[0])},
     )
-    found: dict[int, list[Contribution]] = {}
+    by_candidate: dict[int, list[Contribution]] = {}
     for document, pool, run, rank in rows:
-        found.setdefault(by_document[document], []).append(Contribution(pool, run, rank))
-    return found
+        by_candidate.setdefault(by_document[document], []).append(Contribution(pool, run, rank))
+    return by_candidate
 
 
 def _project_of(candidate: Candidate) -> int:

@@ -87,14 +87,14 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
     pools = _candidates_to_replace(candidate)
     if existing is not None:
         taken = Candidate.objects.filter(
-            document=existing, query__in=[one.query_id for one in pools]
+            document=existing, query__in=[pooled.query_id for pooled in pools]
         )
-        if one := taken.select_related("query").first():
+        if in_the_way := taken.select_related("query").first():
             raise Refused(
                 f"Document {new.doc_id[:100]} is already in the pool of query "
-                f"{one.query.query_id[:100]}."
+                f"{in_the_way.query.query_id[:100]}."
             )
-    keys = [one.pk for one in pools]
+    keys = [pooled.pk for pooled in pools]
     current = Judgment.objects.current().filter(candidate__in=keys)
     judgments = current.of_people().count()
     claims = current.filter(annotator__is_machine=True).count()
@@ -143,15 +143,15 @@ def replace_document(
         made = Replacement.objects.create(
             project=project, old=candidate.document, new=document, reason=reason, by=by, at=now
         )
-        for one in current.pools:
-            new_candidate = _add_to_pool(one, document)
-            ReplacedCandidate.objects.create(replacement=made, old=one, new=new_candidate)
-            _take_over_claims(project, one, new_candidate, made, now)
+        for old_candidate in current.pools:
+            new_candidate = _add_to_pool(old_candidate, document)
+            ReplacedCandidate.objects.create(replacement=made, old=old_candidate, new=new_candidate)
+            _take_over_claims(project, old_candidate, new_candidate, made, now)
         words = f"Replaced by {document.doc_id}: {reason}"
-        Candidate.with_removed.filter(pk__in=[one.pk for one in current.pools]).update(
+        Candidate.with_removed.filter(pk__in=[pooled.pk for pooled in current.pools]).update(
             removed_at=now, removed_by=by, removed_reason=words
         )
-        _reopen_judging(one.query_id for one in current.pools)
+        _reopen_judging(pooled.query_id for pooled in current.pools)
         record(
             project=project,
             what="document.replaced",
@@ -240,8 +240,8 @@ def _find_new_document(project: Project, candidate: Candidate, new: NewDocument)
 def _candidates_to_replace(candidate: Candidate) -> list[Candidate]:
     """Return the candidates of its document in the pools of its core query."""
     queries = [candidate.query_id, *siblings(candidate.query).values_list("pk", flat=True)]
-    found = Candidate.objects.filter(document=candidate.document_id, query__in=queries)
-    pools = list(found.select_related("query", "document").order_by("query"))
+    pooled = Candidate.objects.filter(document=candidate.document_id, query__in=queries)
+    pools = list(pooled.select_related("query", "document").order_by("query"))
     if not pools:
         raise Refused("This document was already taken out of its pool.")
     return pools
@@ -249,13 +249,13 @@ def _candidates_to_replace(candidate: Candidate) -> list[Candidate]:
 
 def _rules_broken_by(project: Project, candidates: set[int]) -> dict[Rule, list[str]]:
     """Return the rules of the kind that these candidates break, with the ids of the pairs."""
-    found = rule_report_in(project, None)
+    report = rule_report_in(project, None)
     broken: dict[Rule, list[str]] = {}
-    for rule in found.rules:
+    for rule in report.rules:
         pairs = [
-            one.pair.pair_id
-            for one in found.pairs
-            if candidates.intersection(one.breaking_candidates(rule))
+            status.pair.pair_id
+            for status in report.pairs
+            if candidates.intersection(status.breaking_candidates(rule))
         ]
         if pairs:
             broken[rule] = pairs
@@ -300,13 +300,13 @@ def _take_over_claims(
 ) -> None:
     """Copy the claims of machines about the old candidate to the new one."""
     claims = Judgment.objects.current().filter(candidate=old, annotator__is_machine=True)
-    known = set(
+    already_made = set(
         Judgment.objects.current().filter(candidate=new).values_list("narrative", "annotator")
     )
     read = lock_read_version(new.document_id)
     made_keys = []
     for claim in claims.prefetch_related("verdicts"):
-        if (claim.narrative_id, claim.annotator_id) in known:
+        if (claim.narrative_id, claim.annotator_id) in already_made:
             continue
         made = Judgment.objects.create(
             uuid=uuids.uuid4(),
@@ -320,8 +320,8 @@ def _take_over_claims(
             **read,
         )
         Verdict.objects.bulk_create(
-            Verdict(judgment=made, condition_id=one.condition_id, answer=one.answer)
-            for one in claim.verdicts.all()
+            Verdict(judgment=made, condition_id=verdict.condition_id, answer=verdict.answer)
+            for verdict in claim.verdicts.all()
         )
         made_keys.append(made.pk)
     if made_keys:

@@ -120,16 +120,16 @@ class Pools(Resource, tag="Pools"):
     def get(self, request: Request, slug: str) -> Response:
         """List the pools, the newest first. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
-        found = Pool.objects.filter(project=member.project_id).select_related("by")
-        return self.page(found, prepare=provenance.with_runs, newest_first=True)
+        pools = Pool.objects.filter(project=member.project_id).select_related("by")
+        return self.page(pools, prepare=provenance.with_runs, newest_first=True)
 
     @writes(PoolSerializer, body=SentPool, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Pool:
         """Make a pool: documents that are not candidates yet become candidates."""
         member = access.lead(self.person, slug)
-        given = self.body()
-        name, counted = given.pop("name"), given.pop("counted", "")
-        recipe = actions.recipe_of(project=member.project, **given)
+        body = self.body()
+        name, counted = body.pop("name"), body.pop("counted", "")
+        recipe = actions.recipe_of(project=member.project, **body)
         made = actions.request_pool(recipe=recipe, name=name, by=member, counted=counted)
         return provenance.with_runs([made])[0]
 
@@ -151,8 +151,8 @@ class OnePool(Resource, tag="Pools"):
     @reads(PoolSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, pool: int) -> Pool:
         """Read the progress of a pool, and its contents once it is made."""
-        _member, found = access.pool(self.person, slug, pool)
-        return provenance.with_runs([found])[0]
+        _member, candidate_pool = access.pool(self.person, slug, pool)
+        return provenance.with_runs([candidate_pool])[0]
 
 
 class PoolDocuments(Resource, tag="Pools"):
@@ -161,8 +161,8 @@ class PoolDocuments(Resource, tag="Pools"):
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, pool: int) -> StreamingHttpResponse:
         """Download the documents as a table, with each run that ranks a document and its rank."""
-        _member, found = access.pool(self.person, slug, pool)
-        return csv_response(provenance.table_rows(found))
+        _member, candidate_pool = access.pool(self.person, slug, pool)
+        return csv_response(provenance.table_rows(candidate_pool))
 
 
 class AskedCutoffs(QueryParameters):
@@ -195,8 +195,8 @@ class LabelledAt(Resource, tag="Pools"):
     def get(self, request: Request, slug: str) -> list[Labelled]:
         """Read labelled@k of each run."""
         member = access.lead(self.person, slug)
-        given = self.parameters().get("k")
-        cutoffs = [int(k) for k in given.split(",")] if given else CUTOFFS
+        asked = self.parameters().get("k")
+        cutoffs = [int(k) for k in asked.split(",")] if asked else CUTOFFS
         return labelled_at(member.project, cutoffs)
 
 

@@ -89,9 +89,9 @@ class ReplacementPreview(Resource, tag="Pools"):
     def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
-        given = self.body()
-        effects = replacing.effects(_candidate(member, given), _new(given))
-        queries = [one.query.query_id for one in effects.pools]
+        body = self.body()
+        effects = replacing.effects(_candidate(member, body), _new(body))
+        queries = [replaced.query.query_id for replaced in effects.pools]
         return {**vars(effects), "queries": queries}
 
 
@@ -109,12 +109,12 @@ class Replacements(Resource, tag="Pools"):
     def post(self, request: Request, slug: str) -> Replacement:
         """Replace a document. 409 if its effects differ from those of the preview."""
         member = access.lead(self.person, slug)
-        given = self.body()
+        body = self.body()
         return replacing.replace_document(
-            candidate=_candidate(member, given),
-            new=_new(given),
-            reason=given["reason"],
-            digest=given["token"],
+            candidate=_candidate(member, body),
+            new=_new(body),
+            reason=body["reason"],
+            digest=body["token"],
             by=member,
         )
 
@@ -125,14 +125,14 @@ class ReplacementUndoing(Resource, tag="Pools"):
     @writes(ReplacementSerializer, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, replacement: int) -> Replacement:
         """Undo a replacement: the old document is back. Undoing twice changes nothing."""
-        member, found = access.replacement(self.person, slug, replacement)
-        return replacing.undo_replacement(replacement=found, by=member)
+        member, undone = access.replacement(self.person, slug, replacement)
+        return replacing.undo_replacement(replacement=undone, by=member)
 
 
-def _candidate(member: Membership, given: dict[str, Any]) -> Candidate:
-    [key] = DOCUMENTS.keys_of(member.project, [(given["query_id"], given["doc_id"])])
+def _candidate(member: Membership, body: dict[str, Any]) -> Candidate:
+    [key] = DOCUMENTS.keys_of(member.project, [(body["query_id"], body["doc_id"])])
     return Candidate.with_removed.select_related("query__project", "document").get(pk=key)
 
 
-def _new(given: dict[str, Any]) -> replacing.NewDocument:
-    return replacing.NewDocument(given["new_doc_id"], given["title"], given["text"])
+def _new(body: dict[str, Any]) -> replacing.NewDocument:
+    return replacing.NewDocument(body["new_doc_id"], body["title"], body["text"])

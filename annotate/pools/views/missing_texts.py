@@ -17,8 +17,8 @@ def missing_texts(request: PageRequest, slug: str) -> HttpResponse:
     """List the documents to judge that have no text; `?show=pool` those of the whole pools."""
     member = access.lead(request.user, slug)
     whole_pool = request.GET.get("show") == "pool"
-    found = documents_without_text(member.project, whole_pool=whole_pool)
-    page = page_by_key(found, request.GET)
+    without_text = documents_without_text(member.project, whole_pool=whole_pool)
+    page = page_by_key(without_text, request.GET)
     return project_page(
         request,
         "pools/missing_texts.html",
@@ -26,7 +26,7 @@ def missing_texts(request: PageRequest, slug: str) -> HttpResponse:
         section="load",
         documents=page.rows,
         whole_pool=whole_pool,
-        count=found.count() if page.previous or page.next else len(page.rows),
+        count=without_text.count() if page.previous or page.next else len(page.rows),
         page=page,
     )
 

@@ -43,8 +43,8 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
         section="pools",
         pools=provenance.with_runs(page.rows),
         judged=[
-            {"run": one.run, "topics": one.topics, "shares": list(one.shares.values())}
-            for one in labelled_at(member.project)
+            {"run": label.run, "topics": label.topics, "shares": list(label.shares.values())}
+            for label in labelled_at(member.project)
         ],
         cutoffs=CUTOFFS,
         removed=DOCUMENTS.removed(member.project).count(),
@@ -61,17 +61,17 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
     """Count what a pool would contain; a POST makes it."""
     member = access.lead(request.user, slug)
     runs = _runs(member)
-    given = request.POST if request.method == "POST" else request.GET
-    form = PoolForm(runs, given if "method" in given else None)
+    sent = request.POST if request.method == "POST" else request.GET
+    form = PoolForm(runs, sent if "method" in sent else None)
     counted: dict[str, Any] | None = None
-    name = given.get("name", "").strip() or _free_name(member)
+    name = sent.get("name", "").strip() or _free_name(member)
     if form.is_bound and form.is_valid():
         with refusal_in(form):
             recipe = actions.recipe_of(project=member.project, **form.rule())
             if request.method == "POST":
                 return redirect(
                     actions.request_pool(
-                        recipe=recipe, name=name, by=member, counted=given.get("counted", "")[:64]
+                        recipe=recipe, name=name, by=member, counted=sent.get("counted", "")[:64]
                     )
                 )
             counted = actions.count_pool(recipe)
@@ -81,7 +81,7 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
         member,
         section="pools",
         form=form,
-        again=PoolForm(runs, given, auto_id=False),
+        again=PoolForm(runs, sent, auto_id=False),
         name=name,
         counts=counted,
         queries=counted["queries"][:QUERIES] if counted else [],
@@ -93,29 +93,29 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of a pool and, once it is made, its contents."""
-    member, found = access.pool(request.user, slug, pk)
-    if request.htmx and found.is_over:
+    member, candidate_pool = access.pool(request.user, slug, pk)
+    if request.htmx and candidate_pool.is_over:
         # The job has ended since the last poll, so the whole page has changed.
         return HttpResponseClientRefresh()
-    counts = found.counts if found.state == Pool.State.DONE else None
+    counts = candidate_pool.counts if candidate_pool.state == Pool.State.DONE else None
     return project_page(
         request,
         "pools/pool.html#job" if request.htmx else "pools/pool.html",
         member,
         section="pools",
-        pool=provenance.with_runs([found])[0],
+        pool=provenance.with_runs([candidate_pool])[0],
         counts=counts,
         queries=counts["queries"][:QUERIES] if counts else [],
         more_queries=max(0, len(counts["queries"]) - QUERIES) if counts else 0,
-        seconds_left=found.seconds_left(timezone.now()),
+        seconds_left=candidate_pool.seconds_left(timezone.now()),
     )
 
 
 @require_GET
 def documents(request: PageRequest, slug: str, pk: int) -> StreamingHttpResponse:
     """Download the documents of a pool, with the runs that rank each and the ranks."""
-    _member, found = access.pool(request.user, slug, pk)
-    return csv_response(provenance.table_rows(found), f"{slug}-pool-{pk}.csv")
+    _member, candidate_pool = access.pool(request.user, slug, pk)
+    return csv_response(provenance.table_rows(candidate_pool), f"{slug}-pool-{pk}.csv")
 
 
 @require_POST

@@ -18,16 +18,16 @@ from base.pagination import page_by_key
 @require_http_methods(["GET", "POST"])
 def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> HttpResponse:
     """Preview the effects of replacing a document; with their digest, replace it."""
-    member, found = access.candidate(request.user, slug, pk, candidate)
+    member, pooled = access.candidate(request.user, slug, pk, candidate)
     form = ReplacementForm(request.POST or None)
     effects = None
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             if "preview" in request.POST:
-                effects = actions.effects(found, form.document())
+                effects = actions.effects(pooled, form.document())
             else:
                 made = actions.replace_document(
-                    candidate=found,
+                    candidate=pooled,
                     new=form.document(),
                     reason=form.cleaned_data["reason"],
                     digest=request.POST.get("token", ""),
@@ -47,8 +47,8 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
         "pools/replacement.html",
         member,
         section="queries",
-        query=found.query,
-        candidate=found,
+        query=pooled.query,
+        candidate=pooled,
         form=form,
         effects=effects,
         status=422 if form.errors else 200,
@@ -73,8 +73,8 @@ def replacements(request: PageRequest, slug: str) -> HttpResponse:
 @require_POST
 def undoing(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Undo a replacement."""
-    member, found = access.replacement(request.user, slug, pk)
+    member, undone = access.replacement(request.user, slug, pk)
     with refusal_as_message(request):
-        actions.undo_replacement(replacement=found, by=member)
+        actions.undo_replacement(replacement=undone, by=member)
         messages.success(request, "The replacement is undone: the old document is back.")
     return redirect("annotate:replacements", slug)
