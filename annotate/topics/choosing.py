@@ -113,10 +113,10 @@ def draw_topics(
 ) -> ChangeCounts:
     """Draw topics and take the others out. Refused: as `draw` and `choose_topics`."""
     with transaction.atomic():
-        found = topics(project)
-        chosen = draw(found, conditions, number, seed)
+        available = topics(project)
+        chosen = draw(available, conditions, number, seed)
         words = conditions.words()
-        reason = f"Not chosen: {number} of {len(found)} topics were drawn with seed {seed}"
+        reason = f"Not chosen: {number} of {len(available)} topics were drawn with seed {seed}"
         return choose_topics(
             project=project,
             queries=[topic.pk for topic in chosen],

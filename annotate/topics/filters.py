@@ -38,7 +38,7 @@ def filter_counts(project: Project) -> list[FilterCount]:
         .values("machine__name")
         .annotate(**counts)
     )
-    found = [
+    decisions = [
         FilterCount(
             row["machine__name"],
             about,
@@ -49,5 +49,5 @@ def filter_counts(project: Project) -> list[FilterCount]:
         for row in rows
         for about in kinds
     ]
-    found.sort(key=lambda one: one.machine.encode())
-    return [one for one in found if one.kept or one.discarded]
+    decisions.sort(key=lambda count: count.machine.encode())
+    return [count for count in decisions if count.kept or count.discarded]

@@ -40,14 +40,14 @@ class DrawForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Refuse a maximum below the minimum."""
-        given = super().clean() or self.cleaned_data
-        least, most = given.get("least"), given.get("most")
+        cleaned = super().clean() or self.cleaned_data
+        least, most = cleaned.get("least"), cleaned.get("most")
         if least is not None and most is not None and least > most:
             self.add_error("most", "This is less than the lower limit.")
-        return given
+        return cleaned
 
     @property
     def conditions(self) -> Conditions:
         """Return the conditions of a valid form."""
-        given = self.cleaned_data
-        return Conditions(given["narrative"], given["least"], given["most"])
+        cleaned = self.cleaned_data
+        return Conditions(cleaned["narrative"], cleaned["least"], cleaned["most"])

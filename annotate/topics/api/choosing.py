@@ -65,12 +65,12 @@ class TopicDraw(Resource, tag="Collection"):
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Draw topics that meet the conditions and take the others out."""
         member = access.lead(self.person, slug)
-        given = self.body()
-        conditions = choosing.Conditions(given["narrative"], given.get("least"), given.get("most"))
+        body = self.body()
+        conditions = choosing.Conditions(body["narrative"], body.get("least"), body.get("most"))
         return choosing.draw_topics(
             project=member.project,
             conditions=conditions,
-            number=given["number"],
-            seed=given["seed"],
+            number=body["number"],
+            seed=body["seed"],
             by=member,
         )

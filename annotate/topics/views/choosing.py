@@ -40,13 +40,13 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
             if changed is not None:
                 _report(request, member.project, changed)
                 return redirect("annotate:queries", slug)
-    found = choosing.topics(member.project)
+    listed = choosing.topics(member.project)
     drawn: set[int] = set()
     drawn_ids: list[str] = []
     if request.method == "GET" and is_submitted and form.is_valid():
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
-            rows = choosing.draw(found, form.conditions, given["number"], given["seed"])
+            rows = choosing.draw(listed, form.conditions, cleaned["number"], cleaned["seed"])
         except Refused as refused:
             error = str(refused)
         else:
@@ -59,12 +59,12 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
         section="queries",
         form=form,
         error=error,
-        count=len(found),
-        topics=found[:LISTED] if len(found) <= LISTED else [],
-        eligible=sum(topic.meets(form.conditions) for topic in found) if drawn else None,
+        count=len(listed),
+        topics=listed[:LISTED] if len(listed) <= LISTED else [],
+        eligible=sum(topic.meets(form.conditions) for topic in listed) if drawn else None,
         drawn=drawn,
         drawn_ids=drawn_ids,
-        ticked={one.pk for one in found if str(one.pk) in sent} if by_hand else drawn,
+        ticked={topic.pk for topic in listed if str(topic.pk) in sent} if by_hand else drawn,
         reason=request.POST.get("reason", ""),
         status=422 if request.method == "POST" else 200,
     )
