@@ -109,8 +109,8 @@ def check_altered(
     old, new = split_words(before), split_words(after)
     added = [text for op, text in pieces if op is Op.ADDED]
     gone = _lost_sentences(before, after)
-    left = [one for one in split_sentences(after)[:MOST_SENTENCES] if _widens(one)]
-    out = [one for one in gone if _widens(one)]
+    left = [sentence for sentence in split_sentences(after)[:MOST_SENTENCES] if _widens(sentence)]
+    out = [sentence for sentence in gone if _widens(sentence)]
     return [
         _check_constraint(added, conditions),
         _check_negation(added),
@@ -123,7 +123,9 @@ def check_altered(
             len(left),
         ),
         Advice(
-            Check.NARROWING, not (lost := [one for one in gone if _narrows(one)]), _first_few(lost)
+            Check.NARROWING,
+            not (lost := [sentence for sentence in gone if _narrows(sentence)]),
+            _first_few(lost),
         ),
         Advice(Check.LENGTH, len(new) >= len(old), (), len(new), len(old)),
         _check_ids(before, after, ids),
@@ -163,10 +165,10 @@ def check_copied(
     until, budget, looked = clock() + MOST_SECONDS, MOST_TEXT, 0
     hits: dict[str, list[str]] = {}
     for doc_id, text in documents:
-        found = split_words(text[:budget].casefold())
+        words = split_words(text[:budget].casefold())
         budget -= len(text)
         looked += 1
-        if run := _longest_run(found, wanted, firsts, length):
+        if run := _longest_run(words, wanted, firsts, length):
             hits.setdefault(" ".join(run), []).append(doc_id)
         if budget <= 0 or clock() > until:
             break
@@ -184,17 +186,17 @@ def new_runs(before: str, after: str) -> tuple[int, set[tuple[str, ...]]]:
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text, without the spaces around them."""
-    found: list[list[str]] = []
+    sentences: list[list[str]] = []
     for part in _SENTENCE.findall(text):
-        before = found[-1][-1][-12:] if found else ""
+        before = sentences[-1][-1][-12:] if sentences else ""
         # Only the full stops of scripts without spaces need no space after them.
         goes_on = before[-1:] in _STOPS and not part[:1].isspace()
         if before and (goes_on or _SHORTENED.search(before)):
-            found[-1].append(part)
+            sentences[-1].append(part)
         else:
-            found.append([part])
-    whole = ("".join(parts).strip() for parts in found)
-    return [one for one in whole if one]
+            sentences.append([part])
+    whole = ("".join(parts).strip() for parts in sentences)
+    return [sentence for sentence in whole if sentence]
 
 
 def _check_constraint(added: Sequence[str], conditions: int) -> Advice:
@@ -222,27 +224,31 @@ def _check_ids(before: str, after: str, ids: Iterable[str]) -> Advice:
     """
     old, new = _chunks(before), _chunks(after)
     here = [
-        one
-        for one in ids
-        if len(one) >= 4
-        and ((one in new and one not in old) if one in new or " " not in one else one in after)
+        doc_id
+        for doc_id in ids
+        if len(doc_id) >= 4
+        and (
+            (doc_id in new and doc_id not in old)
+            if doc_id in new or " " not in doc_id
+            else doc_id in after
+        )
     ]
     return Advice(Check.IDS, not here, _first_few(here), len(here))
 
 
 def _chunks(text: str) -> set[str]:
     """Return the parts between spaces, both as they are and without punctuation around them."""
-    found = set(text.split())
-    return found | {chunk.strip(".,;:!?()[]{}<>\"'“”‘’«»") for chunk in found}
+    chunks = set(text.split())
+    return chunks | {chunk.strip(".,;:!?()[]{}<>\"'“”‘’«»") for chunk in chunks}
 
 
 def _lost_sentences(before: str, after: str) -> list[str]:
     """Return the sentences of `before` whose words no longer occur in `after`."""
     rest = f" {' '.join(split_words(after.casefold()))} "
     return [
-        one
-        for one in split_sentences(before)[:MOST_SENTENCES]
-        if (phrase := " ".join(split_words(one.casefold()))) and f" {phrase} " not in rest
+        sentence
+        for sentence in split_sentences(before)[:MOST_SENTENCES]
+        if (phrase := " ".join(split_words(sentence.casefold()))) and f" {phrase} " not in rest
     ]
 
 
@@ -254,31 +260,33 @@ def _narrows(sentence: str) -> bool:
     return bool(_NARROWING.search(sentence))
 
 
-def _runs(found: Sequence[str], length: int) -> set[tuple[str, ...]]:
-    return {tuple(found[at : at + length]) for at in range(len(found) - length + 1)}
+def _runs(words: Sequence[str], length: int) -> set[tuple[str, ...]]:
+    return {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
 
 
 def _longest_run(
-    found: Sequence[str], wanted: set[tuple[str, ...]], firsts: set[str], length: int
+    words: Sequence[str], wanted: set[tuple[str, ...]], firsts: set[str], length: int
 ) -> Sequence[str]:
-    """Return the longest stretch of `found` whose runs are all wanted; empty if there is none."""
+    """Return the longest stretch of `words` whose runs are all wanted; empty if there is none."""
     best: tuple[int, int] = (0, 0)
     start = None
-    for at in range(len(found) - length + 1):
-        if found[at] in firsts and tuple(found[at : at + length]) in wanted:
+    for at in range(len(words) - length + 1):
+        if words[at] in firsts and tuple(words[at : at + length]) in wanted:
             start = at if start is None else start
             if at + length - start > best[1] - best[0]:
                 best = (start, at + length)
         else:
             start = None
-    return found[best[0] : best[1]]
+    return words[best[0] : best[1]]
 
 
 def _join_ids(ids: Sequence[str]) -> str:
     return ", ".join(ids) if len(ids) <= EXAMPLES else f"{', '.join(ids[:EXAMPLES])}, …"
 
 
-def _first_few(found: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one if len(one) <= 240 else f"{one[:240]}…" for one in found))[
-        :EXAMPLES
-    ]
+def _first_few(examples: Iterable[str]) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            example if len(example) <= 240 else f"{example[:240]}…" for example in examples
+        )
+    )[:EXAMPLES]

@@ -98,6 +98,6 @@ def changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[
     # A first version starts without conditions: those of its source do not count.
     before = actions.conditions_of(older) if older and older.side == found.side else []
     return [
-        *((Op.KEPT if one in before else Op.ADDED, *one) for one in now),
-        *((Op.REMOVED, *one) for one in before if one not in now),
+        *((Op.KEPT if condition in before else Op.ADDED, *condition) for condition in now),
+        *((Op.REMOVED, *condition) for condition in before if condition not in now),
     ]

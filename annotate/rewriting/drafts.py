@@ -221,11 +221,11 @@ def _resolve_conflict(draft: Draft, words: Words, page: Page) -> bool:
     )
     if same or _has_seen(draft, page):
         # What this page writes now includes what it wrote before.
-        draft.overtaken = [one for one in draft.overtaken if one["place"] != page.place]
+        draft.overtaken = [text for text in draft.overtaken if text["place"] != page.place]
         return True
     newer = page.turn > draft.turn
     loser = _as_stored(draft) if newer else incoming
-    others = [one for one in draft.overtaken if one["place"] not in {loser["place"], page.place}]
+    others = [text for text in draft.overtaken if text["place"] not in {loser["place"], page.place}]
     draft.overtaken = [*others, loser][-MOST_OVERTAKEN:]
     if not newer:
         draft.save(update_fields=["overtaken"])
@@ -280,14 +280,14 @@ def _lock_overtaken(
     projects_access.refuse_if_archived(by.project)
     locked = Draft.objects.select_for_update()
     draft = locked.filter(pair=pair, side=side, member=by).first()
-    for one in draft.overtaken if draft else []:
-        if draft is not None and one["id"] == which:
-            return draft, one
+    for text in draft.overtaken if draft else []:
+        if draft is not None and text["id"] == which:
+            return draft, text
     raise Refused("This text is no longer here: it was already discarded or restored.")
 
 
 def _without(overtaken: Iterable[dict[str, Any]], which: str) -> list[dict[str, Any]]:
-    return [one for one in overtaken if one["id"] != which]
+    return [text for text in overtaken if text["id"] != which]
 
 
 def _milliseconds(moment: datetime) -> int:

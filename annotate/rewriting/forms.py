@@ -66,7 +66,7 @@ class DraftForm(forms.Form):
     def clean_drops(self) -> tuple[int, ...]:
         """Return the keys of the ticked candidates."""
         drops = self.cleaned_data["drops"] or []
-        if not isinstance(drops, list) or not all(_is_number(one) for one in drops):
+        if not isinstance(drops, list) or not all(_is_number(key) for key in drops):
             raise forms.ValidationError("The ticks must be a list of keys.")
         return tuple(drops)
 
@@ -94,5 +94,5 @@ class DraftForm(forms.Form):
         return Page(cleaned["place"], cleaned["turn"], cleaned["seen"])
 
 
-def _is_number(one: object) -> bool:
-    return isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= LARGEST
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST

@@ -80,13 +80,13 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
 
     At most six queries; judgments of machines do not count. Check `may_see` first.
     """
-    given: dict[int, list[int]] = defaultdict(list)
+    grades: dict[int, list[int]] = defaultdict(list)
     marked: dict[int, list[Span]] = defaultdict(list)
     judgments = Judgment.objects.current().of_people().filter(in_pools(), narrative=narrative)
     for candidate, relevance, spans in judgments.order_by("pk").values_list(
         "candidate", "relevance", "clauses"
     ):
-        given[candidate].append(relevance)
+        grades[candidate].append(relevance)
         if relevance < pair.project.relevant_from:
             marked[candidate] += [Span(span["start"], span["end"]) for span in spans]
     settled = dict(
@@ -94,13 +94,13 @@ def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> 
         .filter(narrative=narrative)
         .values_list("candidate", "relevance")
     )
-    if not given and not settled:
+    if not grades and not settled:
         return None
     counts = dict.fromkeys(("kept", "dropped", "grew", "disputed", "unjudged"), 0)
     dropped: list[int] = []
     pool = pool_of(pair)
     for candidate, prior in pool.order_by("pk").values_list("pk", "prior_relevance"):
-        outcome_word = _outcome_of(pair, prior, given.get(candidate, []), settled.get(candidate))
+        outcome_word = _outcome_of(pair, prior, grades.get(candidate, []), settled.get(candidate))
         if outcome_word:
             counts[outcome_word] += 1
         if outcome_word == "dropped":
@@ -113,10 +113,10 @@ def _outcome_of(
     pair: InstructionPair, prior: int | None, grades: list[int], settled: int | None
 ) -> str:
     """Return the outcome of one candidate; "" if it was irrelevant and stays so."""
-    found = consensus(grades, pair.project.consensus, settled)
-    if found.relevance is None:
-        return found.state.value
-    became = change(prior, found.relevance, pair.project.relevant_from)
+    agreed = consensus(grades, pair.project.consensus, settled)
+    if agreed.relevance is None:
+        return agreed.state.value
+    became = change(prior, agreed.relevance, pair.project.relevant_from)
     return "" if became is Change.STAYED else became.value
 
 

@@ -153,14 +153,14 @@ def advise(
         return []
     ids = pool_ids(pair)
     if side == Narrative.Side.REVERSED:
-        found = advice.check_reversed(before, after, ids=ids)
+        checks = advice.check_reversed(before, after, ids=ids)
     else:
         lines = sum(1 for line in conditions.splitlines() if line.strip())
-        found = advice.check_altered(before, after, conditions=lines, ids=ids)
+        checks = advice.check_altered(before, after, conditions=lines, ids=ids)
     if in_texts or not advice.new_runs(before, after)[1]:
         total = candidates_at_stake(pair).filter(document__length__isnull=False).count()
         return [
-            *found,
+            *checks,
             advice.check_copied(before, after, texts_at_stake(pair, reader), total=total),
         ]
-    return [*found, Advice(Check.COPIED, None)]
+    return [*checks, Advice(Check.COPIED, None)]

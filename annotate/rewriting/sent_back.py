@@ -60,5 +60,5 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
             return None
         name = pair.sent_back_by.name if pair.sent_back_by else ""
         return SentBack(name, pair.sent_back_at, pair.sent_back_reason, [])
-    found = (provider(pair, reader) for provider in _providers)
-    return next((one for one in found if one is not None), None)
+    answers = (provider(pair, reader) for provider in _providers)
+    return next((reason for reason in answers if reason is not None), None)

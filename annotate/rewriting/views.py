@@ -136,13 +136,13 @@ def advice(request: PageRequest, pk: int) -> HttpResponse:
 def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
     """Show one version of a narrative: what changed in it, and its conditions."""
     member, pair = access.pair(request.user, pk)
-    found = access.narrative(pair, narrative)
-    same_side = pair.narratives.filter(side=found.side, version__lt=found.version)
+    version = access.narrative(pair, narrative)
+    same_side = pair.narratives.filter(side=version.side, version__lt=version.version)
     older = same_side.order_by("-version").first()
-    current = pair.current(found.side)
-    to_return = member.leads and found.side != Narrative.Side.ORIGINAL and found != current
-    if older is None and found.side != Narrative.Side.ORIGINAL:
-        older = pair.written_from(found.side)
+    current = pair.current(version.side)
+    to_return = member.leads and version.side != Narrative.Side.ORIGINAL and version != current
+    if older is None and version.side != Narrative.Side.ORIGINAL:
+        older = pair.written_from(version.side)
     return render(
         request,
         "rewriting/narrative.html#version" if request.htmx else "rewriting/narrative.html",
@@ -151,15 +151,15 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
             "member": member,
             "pair": pair,
             "query": pair.query,
-            "narrative": found,
+            "narrative": version,
             "older": older,
-            "pieces": diff(older.text, found.text) if older else [Piece(Op.KEPT, found.text)],
-            "conditions": changed_conditions(older, found),
+            "pieces": diff(older.text, version.text) if older else [Piece(Op.KEPT, version.text)],
+            "conditions": changed_conditions(older, version),
             "current": current,
             "to_return": to_return,
             "knows_answers": to_return and may_see(member, pair),
             "stale": stale_answers(current, member) if to_return else "",
-            "counted_again": stale_answers(found, member) if to_return else "",
+            "counted_again": stale_answers(version, member) if to_return else "",
         },
     )
 

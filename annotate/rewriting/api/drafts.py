@@ -165,17 +165,19 @@ class MyDraft(Resource, tag="Rewriting"):
     @reads(KeptDraftSerializer, parameters=AskedSide)
     def get(self, request: Request, pair: int) -> dict[str, Draft | None]:
         """Read your draft."""
-        member, found = _get_writer(self, pair)
+        member, instruction_pair = _get_writer(self, pair)
         side = self.parameters()["side"]
-        return {"draft": Draft.objects.filter(pair=found, side=side, member=member).first()}
+        return {
+            "draft": Draft.objects.filter(pair=instruction_pair, side=side, member=member).first()
+        }
 
     @writes(KeptDraftSerializer, body=SentDraft, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> dict[str, Draft | None]:
         """Store a draft and get the one that counts: the newest words; others become overtaken."""
-        member, found = access.pair(self.person, pair)
+        member, instruction_pair = access.pair(self.person, pair)
         sent = self.body()
         kept = drafts.save_draft(
-            pair=found,
+            pair=instruction_pair,
             side=sent["side"],
             words=Words(
                 sent["text"],
@@ -196,8 +198,8 @@ class MyDraft(Resource, tag="Rewriting"):
     @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int) -> None:
         """Discard your draft."""
-        member, found = _get_writer(self, pair)
-        drafts.discard_draft(pair=found, side=self.parameters()["side"], by=member)
+        member, instruction_pair = _get_writer(self, pair)
+        drafts.discard_draft(pair=instruction_pair, side=self.parameters()["side"], by=member)
 
 
 class Overtaken(Resource, tag="Rewriting"):
@@ -206,15 +208,19 @@ class Overtaken(Resource, tag="Rewriting"):
     @writes(KeptDraftSerializer, parameters=AskedSide, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int, which: str) -> dict[str, Draft]:
         """Make these words the draft again; those that were the draft become overtaken."""
-        member, found = _get_writer(self, pair)
+        member, instruction_pair = _get_writer(self, pair)
         side = self.parameters()["side"]
-        return {"draft": drafts.take_overtaken(pair=found, side=side, which=which, by=member)}
+        return {
+            "draft": drafts.take_overtaken(pair=instruction_pair, side=side, which=which, by=member)
+        }
 
     @writes(None, status=204, parameters=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, which: str) -> None:
         """Delete these words."""
-        member, found = _get_writer(self, pair)
-        drafts.drop_overtaken(pair=found, side=self.parameters()["side"], which=which, by=member)
+        member, instruction_pair = _get_writer(self, pair)
+        drafts.drop_overtaken(
+            pair=instruction_pair, side=self.parameters()["side"], which=which, by=member
+        )
 
 
 class LookAtWords(Resource, tag="Rewriting"):
@@ -223,11 +229,11 @@ class LookAtWords(Resource, tag="Rewriting"):
     @writes(AdviceSerializer, body=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Sequence[Advice]:
         """Get advice on a text. Nothing is saved."""
-        member, found = _get_writer(self, pair)
+        member, instruction_pair = _get_writer(self, pair)
         sent = self.body()
-        source = found.written_from(sent["side"])
+        source = instruction_pair.written_from(sent["side"])
         return advise(
-            found,
+            instruction_pair,
             side=sent["side"],
             before=source.text if source else "",
             after=sent["text"],
@@ -243,12 +249,14 @@ class ImpactedDocuments(Resource, tag="Rewriting"):
     @reads(AtRewriteImpactSerializer, parameters=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the affected documents when the narrative is rewritten."""
-        member, found = _get_writer(self, pair)
+        member, instruction_pair = _get_writer(self, pair)
         asked = self.parameters()
-        rows = candidates_at_stake(found).select_related("document")
+        rows = candidates_at_stake(instruction_pair).select_related("document")
         if find := asked.get("find"):
-            rows = rows.filter(search_filter(found, find, member, in_texts=asked["in_texts"]))
-        prior = found.project.show_prior or member.leads
+            rows = rows.filter(
+                search_filter(instruction_pair, find, member, in_texts=asked["in_texts"])
+            )
+        prior = instruction_pair.project.show_prior or member.leads
         return self.page(rows, prepare=lambda part: _named(member, part, prior=prior))
 
 
@@ -266,6 +274,6 @@ def _named(member: Membership, rows: list[Candidate], *, prior: bool) -> list[di
 
 def _get_writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:
     """Return the member and the pair, or refuse a member who may not rewrite it."""
-    member, found = access.pair(resource.person, pair)
-    drafts.refuse_unless_writer(pair=found, by=member)
-    return member, found
+    member, instruction_pair = access.pair(resource.person, pair)
+    drafts.refuse_unless_writer(pair=instruction_pair, by=member)
+    return member, instruction_pair

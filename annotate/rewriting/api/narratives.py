@@ -123,8 +123,8 @@ class Narratives(Resource, tag="Collection"):
     @reads(NarrativeSerializer, parameters=AskedNarratives, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the versions, without their text."""
-        _member, found = pairs_access.pair(self.person, pair)
-        versions = found.narratives.select_related("author").defer("text")
+        _member, instruction_pair = pairs_access.pair(self.person, pair)
+        versions = instruction_pair.narratives.select_related("author").defer("text")
         if side := self.parameters().get("side"):
             versions = versions.filter(side=side)
         return self.page(versions)
@@ -136,8 +136,8 @@ class Narratives(Resource, tag="Collection"):
         If answers were given under the current version, they become stale, and `confirmed` has to
         describe them; else 422.
         """
-        member, found = pairs_access.pair(self.person, pair)
-        return rewriting.rewrite_narrative(pair=found, **self.body(), by=member)
+        member, instruction_pair = pairs_access.pair(self.person, pair)
+        return rewriting.rewrite_narrative(pair=instruction_pair, **self.body(), by=member)
 
 
 class OneNarrative(Resource, tag="Collection"):
@@ -146,8 +146,8 @@ class OneNarrative(Resource, tag="Collection"):
     @reads(FullNarrativeSerializer)
     def get(self, request: Request, pair: int, narrative: int) -> Narrative:
         """Read a version with its text and conditions."""
-        _member, found = pairs_access.pair(self.person, pair)
-        return pairs_access.narrative(found, narrative)
+        _member, instruction_pair = pairs_access.pair(self.person, pair)
+        return pairs_access.narrative(instruction_pair, narrative)
 
 
 class CurrentNarrative(Resource, tag="Collection"):
@@ -156,8 +156,8 @@ class CurrentNarrative(Resource, tag="Collection"):
     @writes(FullNarrativeSerializer, body=SentReturn, scope=Scope.LEAD)
     def put(self, request: Request, pair: int, narrative: int) -> Narrative:
         """Go back to a version: later ones are withdrawn, and its answers count again."""
-        member, found = pairs_access.led_pair(self.person, pair)
-        version = pairs_access.narrative(found, narrative)
+        member, instruction_pair = pairs_access.led_pair(self.person, pair)
+        version = pairs_access.narrative(instruction_pair, narrative)
         return versions.go_back(narrative=version, **self.body(), by=member)
 
 
@@ -167,23 +167,23 @@ class NarrativeSentBack(Resource, tag="Collection"):
     @reads(SentBackSerializer)
     def get(self, request: Request, pair: int) -> SentBack:
         """Read why it was sent back. 404 if it is not, or if you may not know why."""
-        member, found = pairs_access.pair(self.person, pair)
-        if (sent_back := why_sent_back(found, member)) is None:
+        member, instruction_pair = pairs_access.pair(self.person, pair)
+        if (sent_back := why_sent_back(instruction_pair, member)) is None:
             raise Http404("This narrative is not sent back.")
         return sent_back
 
     @writes(SentBackSerializer, body=SentSendingBack, scope=Scope.LEAD)
     def put(self, request: Request, pair: int) -> SentBack | None:
         """Send it back with a reason. 409 if `version` is not the current one."""
-        member, found = pairs_access.led_pair(self.person, pair)
-        sent = sending_back.send_back(pair=found, **self.body(), by=member)
+        member, instruction_pair = pairs_access.led_pair(self.person, pair)
+        sent = sending_back.send_back(pair=instruction_pair, **self.body(), by=member)
         return why_sent_back(sent, member)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, pair: int) -> None:
         """Take that back: the version counts again as before."""
-        member, found = pairs_access.led_pair(self.person, pair)
-        sending_back.take_back(pair=found, by=member)
+        member, instruction_pair = pairs_access.led_pair(self.person, pair)
+        sending_back.take_back(pair=instruction_pair, by=member)
 
 
 class StaleAnswers(Resource, tag="Collection"):
@@ -192,8 +192,8 @@ class StaleAnswers(Resource, tag="Collection"):
     @reads(StaleAnswersSerializer, parameters=AskedStaleAnswers)
     def get(self, request: Request, pair: int) -> dict[str, Any]:
         """Describe the answers that become stale when another version becomes current."""
-        member, found = pairs_access.pair(self.person, pair)
-        current = found.current(self.parameters()["side"])
+        member, instruction_pair = pairs_access.pair(self.person, pair)
+        current = instruction_pair.current(self.parameters()["side"])
         return {
             "version": current.version if current else 0,
             "answers": versions.stale_answers(current, member),
