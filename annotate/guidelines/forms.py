@@ -38,7 +38,7 @@ class SelectionForm(forms.Form):
         self._member = member
         self.fields["grade"].choices = [  # type: ignore[attr-defined]
             ("", "Any grade"),
-            *((one.value, str(one)) for one in member.project.grades.order_by("value")),
+            *((grade.value, str(grade)) for grade in member.project.grades.order_by("value")),
         ]
 
     def clean_query(self) -> int | None:

@@ -96,11 +96,11 @@ def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: da
 def _end_with_repeats(narratives_of: Mapping[int, list[int]], now: datetime) -> None:
     """End the assignments that have no work left, repeats included."""
     narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
-        {one for several in narratives_of.values() for one in several}
+        {key for several in narratives_of.values() for key in several}
     )
     for judge in Membership.objects.select_related("project").filter(pk__in=narratives_of):
-        for one in narratives_of[judge.pk]:
-            narrative = narratives[one]
+        for key in narratives_of[judge.pk]:
+            narrative = narratives[key]
             if read_judging_session(narrative=narrative, by=judge).done:
                 assignments_of(narrative.pair, [judge.pk]).filter(
                     done_at__isnull=True, touched_at__isnull=False

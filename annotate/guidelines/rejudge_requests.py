@@ -154,14 +154,14 @@ def older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgme
 def count_older(guideline: Guideline, selection: JudgmentSelection) -> OlderCount:
     """Count the judgments that `ask_older` would ask for."""
     selected = _older(guideline, selection)
-    found = (
+    sums = (
         _reachable(selected)
         .order_by()
         .aggregate(n=Count("pk"), people=Count("annotator", distinct=True), keys=Sum("pk"))
     )
     count = selected.count()
     return OlderCount(
-        found["n"], found["people"], count - found["n"], f"{found['n']}-{found['keys'] or 0}"
+        sums["n"], sums["people"], count - sums["n"], f"{sums['n']}-{sums['keys'] or 0}"
     )
 
 
@@ -187,10 +187,10 @@ def ask_older(
         if Guideline.objects.latest_of(project) != guideline:
             raise Stale("The guidelines have a newer version. Ask from there.")
         lock_assignments(project)
-        found = count_older(guideline, selection)
-        if found.token != token:
+        count = count_older(guideline, selection)
+        if count.token != token:
             raise Stale("People have judged in the meantime, so the judgments differ. Look again.")
-        if not found.judgments:
+        if not count.judgments:
             raise Refused("There is no judgment to ask for again.")
         chosen = older(guideline, selection)
         touched = list(
@@ -212,8 +212,8 @@ def ask_older(
             Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
                 done_at=None, touched_at=begun
             )
-        _record_many("rejudging.asked", guideline, found.judgments, by, now)
-    return found.judgments
+        _record_many("rejudging.asked", guideline, count.judgments, by, now)
+    return count.judgments
 
 
 def count_requests(guideline: Guideline) -> RequestCounts:

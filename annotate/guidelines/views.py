@@ -91,7 +91,7 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
                 ),
             )
             return redirect("annotate:guideline_rejudge_requests", slug, version)
-    found = (
+    count = (
         rejudge_requests.count_older(guideline, selection.selection())
         if in_force and selection.is_valid()
         else None
@@ -105,7 +105,7 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
         in_force=in_force,
         selection=selection,
         form=form,
-        found=found,
+        found=count,
         filtered=bool(request.GET.urlencode()),
         asked=rejudge_requests.count_requests(guideline),
         here=request.get_full_path(),
