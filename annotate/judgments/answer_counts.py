@@ -111,20 +111,20 @@ class AnswerCounts:
 
     def by_number(self, project: Project) -> Counter[int]:
         """Count the documents that judges are shown by their number of answers, from 1."""
-        found: Counter[int] = Counter()
+        documents: Counter[int] = Counter()
         for pattern in self.patterns:
             answers = len(pattern.grades) + pattern.flags
             if answers and pattern.documents.is_shown(project):
-                found[answers] += len(pattern.candidates)
-        return found
+                documents[answers] += len(pattern.candidates)
+        return documents
 
     def by_person(self, project: Project) -> Counter[int]:
         """Count each person's answers to documents that judges are shown."""
-        found: Counter[int] = Counter()
+        answered: Counter[int] = Counter()
         for (person, documents), answers in self.people.items():
             if documents.is_shown(project):
-                found[person] += answers
-        return found
+                answered[person] += answers
+        return answered
 
 
 def counts_of(states: Iterable[revisions.NarrativeState]) -> dict[int, AnswerCounts]:
@@ -152,13 +152,13 @@ class _Listed(Aggregate):
 
 
 def _count(_rules: None, narratives: Sequence[int]) -> dict[int, AnswerCounts]:
-    found: dict[int, AnswerCounts] = defaultdict(AnswerCounts)
+    counts: dict[int, AnswerCounts] = defaultdict(AnswerCounts)
     for start in range(0, len(narratives), _AT_ONCE):
         some = narratives[start : start + _AT_ONCE]
         classes = _classes(some)
-        _count_documents(found, some, classes)
-        _count_conditions(found, some, classes)
-    return dict(found)
+        _count_documents(counts, some, classes)
+        _count_conditions(counts, some, classes)
+    return dict(counts)
 
 
 def _classes(narratives: Sequence[int]) -> dict[int, DocumentClass]:
@@ -167,15 +167,17 @@ def _classes(narratives: Sequence[int]) -> dict[int, DocumentClass]:
     rows = Candidate.objects.filter(query__in=queries)
     # One object for each class: there are few.
     classes: dict[tuple[int | None, bool], DocumentClass] = {}
-    found = {}
+    class_of = {}
     for pk, prior, made_for in rows.values_list("pk", "prior_relevance", "made_for"):
         key = (prior, made_for is not None)
-        found[pk] = classes.setdefault(key, DocumentClass(*key))
-    return found
+        class_of[pk] = classes.setdefault(key, DocumentClass(*key))
+    return class_of
 
 
 def _count_documents(
-    found: dict[int, AnswerCounts], narratives: Sequence[int], classes: dict[int, DocumentClass]
+    of_narratives: dict[int, AnswerCounts],
+    narratives: Sequence[int],
+    classes: dict[int, DocumentClass],
 ) -> None:
     """Count the documents of these narratives, and people's answers to them."""
     flagged: dict[tuple[int, int], set[int]] = defaultdict(set)
@@ -198,7 +200,7 @@ def _count_documents(
     ):
         if (documents := classes.get(candidate)) is None:
             continue
-        counts = found[narrative]
+        counts = of_narratives[narrative]
         flags = flagged.get((narrative, candidate), set()).difference(people)
         counts.people.update((person, documents) for person in (*people, *flags))
         counts.active_ms += active_ms
@@ -208,7 +210,7 @@ def _count_documents(
         candidates.append(candidate)
         times += [since] if since else []
     for narrative, patterns in alike.items():
-        found[narrative].patterns = [
+        of_narratives[narrative].patterns = [
             AnswerPattern(
                 documents,
                 grades,
@@ -254,7 +256,9 @@ def _numbers(listed: str) -> tuple[int, ...]:
 
 
 def _count_conditions(
-    found: dict[int, AnswerCounts], narratives: Sequence[int], classes: dict[int, DocumentClass]
+    of_narratives: dict[int, AnswerCounts],
+    narratives: Sequence[int],
+    classes: dict[int, DocumentClass],
 ) -> None:
     """Count people's answers to the conditions of these narratives."""
     rows = (
@@ -277,7 +281,7 @@ def _count_conditions(
             listed = " ".join(sorted(answers.split()))
             alike[narrative, condition, listed, settled.get((condition, candidate))].append(since)
     for (narrative, condition, listed, decided), times in alike.items():
-        found[narrative].conditions.append(
+        of_narratives[narrative].conditions.append(
             ConditionPattern(condition, tuple(listed.split()), decided, len(times), max(times))
         )
 

@@ -68,14 +68,14 @@ class Attributes(Resource, tag="Collection"):
 
         403 for a lead who still judges the pair.
         """
-        _member, found = pair_for_lead(self.person, pair)
-        return current_conditions(found)
+        _member, instruction_pair = pair_for_lead(self.person, pair)
+        return current_conditions(instruction_pair)
 
     @writes(AttributeSerializer, body=SentNegated, scope=Scope.LEAD, many=True)
     def put(self, request: Request, pair: int) -> list[Condition]:
         """Set which attributes the reversed query negates: at least one."""
-        member, found = pair_for_lead(self.person, pair)
-        return set_negated(pair=found, numbers=self.body()["negated"], by=member)
+        member, instruction_pair = pair_for_lead(self.person, pair)
+        return set_negated(pair=instruction_pair, numbers=self.body()["negated"], by=member)
 
 
 class DocumentsWithAttributes(Resource, tag="Collection"):
@@ -84,26 +84,28 @@ class DocumentsWithAttributes(Resource, tag="Collection"):
     @reads(DocumentAttributesSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, pair: int) -> Response:
         """List the attributes that each document satisfies and violates, claimed and verified."""
-        member, found = pair_for_lead(self.person, pair)
-        conditions = current_conditions(found)
-        pool = found.query.candidates.filter(in_pool_of(found.pk)).select_related("document")
+        member, instruction_pair = pair_for_lead(self.person, pair)
+        conditions = current_conditions(instruction_pair)
+        pool = instruction_pair.query.candidates.filter(
+            in_pool_of(instruction_pair.pk)
+        ).select_related("document")
         return self.page(
             pool,
             prepare=lambda rows: map(_document, attributes_of(member.project, conditions, rows)),
         )
 
 
-def _document(one: DocumentAttributes) -> dict[str, Any]:
-    def known(whose: str) -> dict[str, list[str]]:
+def _document(attributes: DocumentAttributes) -> dict[str, Any]:
+    def names_by_answer(whose: str) -> dict[str, list[str]]:
         return {
-            "satisfied": one.names_with(whose, Verdict.Answer.MET),
-            "violated": one.names_with(whose, Verdict.Answer.NOT_MET),
+            "satisfied": attributes.names_with(whose, Verdict.Answer.MET),
+            "violated": attributes.names_with(whose, Verdict.Answer.NOT_MET),
         }
 
     return {
-        "id": one.candidate.pk,
-        "doc_id": one.candidate.document.doc_id,
-        "claimed": known("claimed"),
-        "verified": known("verified"),
-        "is_verified": one.is_verified,
+        "id": attributes.candidate.pk,
+        "doc_id": attributes.candidate.document.doc_id,
+        "claimed": names_by_answer("claimed"),
+        "verified": names_by_answer("verified"),
+        "is_verified": attributes.is_verified,
     }

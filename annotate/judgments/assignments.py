@@ -168,7 +168,7 @@ def update_ends(*, pair: InstructionPair, now: datetime) -> None:
     """
     held = list(pair.assignments.all())
     left = left_in(pair.project, held)
-    unfinished = [one.pk for one in held if left[one.pk].is_open]
+    unfinished = [assignment.pk for assignment in held if left[assignment.pk].is_open]
     pair.assignments.filter(pk__in=unfinished).update(done_at=None)
     pair.assignments.exclude(pk__in=unfinished).filter(
         touched_at__isnull=False, done_at__isnull=True
@@ -211,9 +211,18 @@ def _untouched_with_work(task: str, by: Membership) -> Assignment | None:
     if not held:
         return None
     left = left_in(by.project, held)
-    pairs = open_pairs(task=task, by=by, held=True).filter(pk__in=[one.pair_id for one in held])
+    pairs = open_pairs(task=task, by=by, held=True).filter(
+        pk__in=[assignment.pair_id for assignment in held]
+    )
     workable = set(pairs.values_list("pk", flat=True))
-    return next((one for one in held if left[one.pk].is_open and one.pair_id in workable), None)
+    return next(
+        (
+            assignment
+            for assignment in held
+            if left[assignment.pk].is_open and assignment.pair_id in workable
+        ),
+        None,
+    )
 
 
 def _has_answered(pair: InstructionPair, task: str, by: Membership) -> bool:

@@ -25,7 +25,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         numbers = [parse_key(word) for word in request.POST.getlist("negated")]
         with refusal_as_message(request):
-            set_negated(pair=pair, numbers=[one or 0 for one in numbers], by=member)
+            set_negated(pair=pair, numbers=[number or 0 for number in numbers], by=member)
             messages.success(request, "Saved.")
         return redirect("annotate:attributes", pair.pk)
     conditions = current_conditions(pair)
@@ -41,7 +41,7 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
             "pair": pair,
             "query": pair.query,
             "conditions": conditions,
-            "negated_known": any(one.negated is not None for one in conditions),
+            "negated_known": any(condition.negated is not None for condition in conditions),
             "reversed": pair.current(Narrative.Side.REVERSED),
             "siblings": list(pair.query.pairs.alive().exclude(pk=pair.pk).order_by("pk")[:50]),
             "rows": attributes_of(pair.project, conditions, page.rows),

@@ -50,15 +50,15 @@ class DocumentAttributes(NamedTuple):
     def names_with(self, whose: str, answer: str) -> list[str]:
         """Return the names (or texts) of the attributes that are `claimed` or `verified` so."""
         return [
-            one.condition.name or one.condition.text
-            for one in self.attributes
-            if getattr(one, whose) == answer
+            attribute.condition.name or attribute.condition.text
+            for attribute in self.attributes
+            if getattr(attribute, whose) == answer
         ]
 
     @property
     def is_verified(self) -> bool:
         """Whether every attribute has a verified answer."""
-        return all(one.verified is not None for one in self.attributes)
+        return all(attribute.verified is not None for attribute in self.attributes)
 
 
 def current_conditions(pair: InstructionPair) -> list[Condition]:
@@ -71,7 +71,7 @@ def attributes_of(
     project: Project, conditions: Sequence[Condition], candidates: Sequence[Candidate]
 ) -> list[DocumentAttributes]:
     """Return the attributes of these documents under one narrative: three queries."""
-    keys = [one.pk for one in candidates]
+    keys = [candidate.pk for candidate in candidates]
     collected: dict[tuple[int, int], list[int]] = defaultdict(list)
     claims: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
     rows: Iterable[tuple[int, int, int, bool, str]] = (
@@ -110,19 +110,19 @@ def attributes_of(
 
     def verified_answer(key: tuple[int, int]) -> str | None:
         answers = sorted(collected.get(key, []))
-        found = consensus(answers, project.consensus, settled.get(key)).relevance
-        return None if found is None else ANSWERS[found]
+        place = consensus(answers, project.consensus, settled.get(key)).relevance
+        return None if place is None else ANSWERS[place]
 
     return [
         DocumentAttributes(
             candidate,
             [
                 AttributeAnswers(
-                    one,
-                    claimed_answer((candidate.pk, one.pk)),
-                    verified_answer((candidate.pk, one.pk)),
+                    condition,
+                    claimed_answer((candidate.pk, condition.pk)),
+                    verified_answer((candidate.pk, condition.pk)),
                 )
-                for one in conditions
+                for condition in conditions
             ],
         )
         for candidate in candidates
@@ -149,15 +149,15 @@ def set_negated(
         refuse_if_archived(project)
         if pair.current(Narrative.Side.REVERSED) is None:
             raise Refused("This instruction has no reversed query.")
-        found = current_conditions(pair)
-        if unknown := sorted(set(numbers) - {one.number for one in found}):
+        conditions = current_conditions(pair)
+        if unknown := sorted(set(numbers) - {condition.number for condition in conditions}):
             raise Refused(f"There is no condition {unknown[0]}.")
         if not numbers:
             raise Refused("A reversed query negates at least one condition. Tick it.")
-        before = [one.number for one in found if one.negated]
-        for one in found:
-            one.negated = one.number in numbers
-        Condition.objects.bulk_update(found, ["negated"])
+        before = [condition.number for condition in conditions if condition.negated]
+        for condition in conditions:
+            condition.negated = condition.number in numbers
+        Condition.objects.bulk_update(conditions, ["negated"])
         record(
             project=project,
             what="attributes.negated",
@@ -166,4 +166,4 @@ def set_negated(
             by=by,
             now=now,
         )
-    return found
+    return conditions

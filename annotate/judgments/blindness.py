@@ -57,7 +57,7 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
     return (
         far is not None
         and far.done >= pair.project.overlap_judge
-        and not any(one.is_open for one in left.values())
+        and not any(work.is_open for work in left.values())
     )
 
 

@@ -117,8 +117,8 @@ def judging_by_pair(
 
 def judging_of(projects: Sequence[Project]) -> dict[int, JudgingProgress]:
     """Return the progress of judging in each project, by project key."""
-    found = _judging_by_pair(projects)
-    return {project: total(pairs.values()) for project, pairs in found.items()}
+    by_project = _judging_by_pair(projects)
+    return {project: total(pairs.values()) for project, pairs in by_project.items()}
 
 
 def _judging_by_pair(
@@ -151,11 +151,11 @@ def _judging_by_pair(
 def total(pairs: Iterable[PairProgress]) -> JudgingProgress:
     """Add up the progress of several pairs."""
     wanted = answered = assignments = done = 0
-    for one in pairs:
-        wanted += one.wanted
-        answered += one.answered
-        assignments += one.overlap
-        done += one.done
+    for pair in pairs:
+        wanted += pair.wanted
+        answered += pair.answered
+        assignments += pair.overlap
+        done += pair.done
     return JudgingProgress(wanted, answered, assignments, done)
 
 

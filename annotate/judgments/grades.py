@@ -8,9 +8,9 @@ from annotate.projects.models import Project
 
 def grades_in_use(project: Project) -> set[int]:
     """Return the grades in a project's judgments and settling decisions."""
-    given = Judgment.objects.filter(annotator__project=project).values_list("relevance")
+    judged = Judgment.objects.filter(annotator__project=project).values_list("relevance")
     settled = Adjudication.objects.filter(by__project=project).values_list("relevance")
-    return {value for (value,) in given.union(settled)}
+    return {value for (value,) in judged.union(settled)}
 
 
 def is_judged(project: Project) -> bool:

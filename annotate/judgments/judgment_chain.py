@@ -91,8 +91,8 @@ def rows(
         {joined}
         WHERE {where} ORDER BY {order}
     """  # noqa: S608 (our own conditions)
-    for found in stream(sql, parameters):
-        about, verdicts, own = found[:5], found[5], found[6:]
+    for fetched in stream(sql, parameters):
+        about, verdicts, own = fetched[:5], fetched[5], fetched[6:]
         values = dict(zip(_COLUMNS, own, strict=True))
         answers = (verdict.partition(":") for verdict in (verdicts or "").split())
         values["verdicts"] = {int(number): answer for number, _colon, answer in answers}

@@ -53,15 +53,15 @@ def label_rule_results(
     return decide[rule](project, narratives, known)
 
 
-def _by_narrative(known: Labels) -> dict[int, dict[int, int | None]]:
-    found: dict[int, dict[int, int | None]] = defaultdict(dict)
-    for (narrative, candidate), relevance in known.items():
-        found[narrative][candidate] = relevance
-    return found
+def _by_narrative(labels: Labels) -> dict[int, dict[int, int | None]]:
+    by_narrative: dict[int, dict[int, int | None]] = defaultdict(dict)
+    for (narrative, candidate), relevance in labels.items():
+        by_narrative[narrative][candidate] = relevance
+    return by_narrative
 
 
 def _check_gold(
-    project: Project, narratives: QuerySet[Narrative], known: Labels, claimed: Labels
+    project: Project, narratives: QuerySet[Narrative], all_labels: Labels, claimed: Labels
 ) -> dict[int, LabelRuleResult]:
     """Check that gold documents are relevant to the original and the instructed query, but not to
     the reversed query.
@@ -72,8 +72,8 @@ def _check_gold(
     sides: dict[int, dict[str, int]] = defaultdict(dict)
     for pair, side, pk in narratives.values_list("pair_id", "side", "pk"):
         sides[pair][side] = pk
-    labels = _by_narrative(known)
-    gold = {candidate for (_, candidate), relevance in known.items() if relevance is not None}
+    labels = _by_narrative(all_labels)
+    gold = {candidate for (_, candidate), relevance in all_labels.items() if relevance is not None}
     prior = dict(
         Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
         .filter(query__pairs__in=sides)
@@ -83,22 +83,26 @@ def _check_gold(
     # Relevance to the core query does not depend on the instruction it was judged with.
     for narrative, side in _sides_of(sides):
         if side == Narrative.Side.ORIGINAL:
-            prior |= {pk: one for pk, one in labels.get(narrative, {}).items() if one is not None}
-    found = {}
+            prior |= {
+                pk: relevance
+                for pk, relevance in labels.get(narrative, {}).items()
+                if relevance is not None
+            }
+    results = {}
     for pair, of in sides.items():
         instructed = labels.get(of.get(Narrative.Side.ALTERED, 0), {})
         if not instructed:
             continue
         original = labels.get(of.get(Narrative.Side.ORIGINAL, 0), {})
         reversed_labels = labels.get(of.get(Narrative.Side.REVERSED, 0), {})
-        found[pair] = gold_result(
+        results[pair] = gold_result(
             instructed,
             {**prior, **original},
             reversed_labels,
             project.relevant_from,
             claims_of.get(of.get(Narrative.Side.ALTERED, 0), {}),
         )
-    return found
+    return results
 
 
 def _sides_of(pairs: Mapping[int, Mapping[str, int]]) -> Iterator[tuple[int, str]]:
@@ -121,23 +125,25 @@ def gold_result(
     there break the rule.
     """
     gold = sorted(
-        one for one, label in instructed.items() if label is not None and label >= relevant_from
+        candidate
+        for candidate, label in instructed.items()
+        if label is not None and label >= relevant_from
     )
     wrong = sorted(
-        one
-        for one, label in (claimed or {}).items()
+        candidate
+        for candidate, label in (claimed or {}).items()
         if label is not None
         and label >= relevant_from
-        and (found := instructed.get(one)) is not None
-        and found < relevant_from
+        and (judged := instructed.get(candidate)) is not None
+        and judged < relevant_from
     )
     open_ones = any(label is None for label in instructed.values())
-    for one in gold:
-        before, after = original.get(one), reversed_labels.get(one)
+    for candidate in gold:
+        before, after = original.get(candidate), reversed_labels.get(candidate)
         if (before is not None and before < relevant_from) or (
             after is not None and after >= relevant_from
         ):
-            wrong.append(one)
+            wrong.append(candidate)
         open_ones |= before is None or after is None
     if wrong or not (gold or open_ones):
         return LabelRuleResult(RuleStatus.BROKEN, sorted(wrong))
@@ -158,7 +164,7 @@ def breaks_attributes(*, relevant: bool, met: int, violated: int, of: int) -> bo
 
 
 def _check_conditions(
-    project: Project, narratives: QuerySet[Narrative], known: Labels
+    project: Project, narratives: QuerySet[Narrative], all_labels: Labels
 ) -> dict[int, LabelRuleResult]:
     """Check that no document meets more conditions than its narrative has."""
     altered = narratives.filter(side=Narrative.Side.ALTERED)
@@ -168,24 +174,24 @@ def _check_conditions(
         .values_list("narrative")
         .annotate(n=Count("pk"))
     )
-    labels = _by_narrative(known)
-    found = {}
+    labels = _by_narrative(all_labels)
+    results = {}
     for pair, narrative in altered.values_list("pair_id", "pk"):
         counts = labels.get(narrative, {})
         if narrative not in sizes or not counts:
             continue
         wrong = sorted(
-            one
-            for one, count in counts.items()
+            candidate
+            for candidate, count in counts.items()
             if count is not None and breaks_conditions(count, of=sizes[narrative])
         )
         open_ones = None in counts.values()
-        found[pair] = _result(wrong, open_ones=open_ones)
-    return found
+        results[pair] = _result(wrong, open_ones=open_ones)
+    return results
 
 
 def _check_attributes(
-    project: Project, narratives: QuerySet[Narrative], known: Labels
+    project: Project, narratives: QuerySet[Narrative], all_labels: Labels
 ) -> dict[int, LabelRuleResult]:
     """Check that relevant documents satisfy every attribute and others violate at least one.
 
@@ -217,7 +223,7 @@ def _check_attributes(
     pairs_open: set[int] = set()
     with_attributes: set[int] = set()
     by_people = {row[:2] for row in judgments if not row[3]}
-    settled = _settled_attributes(project, altered, known)
+    settled = _settled_attributes(project, altered, all_labels)
     rows = [
         (*row[:3], *row[5:])
         for row in judgments
@@ -237,7 +243,7 @@ def _check_attributes(
 
 
 def _settled_attributes(
-    project: Project, altered: Mapping[int, int], known: Labels
+    project: Project, altered: Mapping[int, int], all_labels: Labels
 ) -> dict[tuple[int, int], tuple[int, int, int, int, int, int]]:
     """Return the settled outcomes by narrative and candidate, without those still open.
 
@@ -262,19 +268,28 @@ def _settled_attributes(
     ).values_list("judgment__narrative", "judgment__candidate", "condition", "answer")
     for narrative, candidate, condition, answer in rows:
         collected[narrative, candidate][condition].append(ANSWERS.index(answer))
-    found = {}
+    settled = {}
     for (narrative, candidate), answers in collected.items():
-        relevance = known.get((narrative, candidate))
+        relevance = all_labels.get((narrative, candidate))
         agreed = [
-            consensus(sorted(given), project.consensus, decided.get((candidate, one))).relevance
-            for one, given in answers.items()
+            consensus(
+                sorted(places), project.consensus, decided.get((candidate, condition))
+            ).relevance
+            for condition, places in answers.items()
         ]
         if relevance is None or None in agreed:
             continue
         met = agreed.count(ANSWERS.index(Verdict.Answer.MET))
         violated = agreed.count(ANSWERS.index(Verdict.Answer.NOT_MET))
-        found[narrative, candidate] = (narrative, candidate, relevance, met, violated, len(agreed))
-    return found
+        settled[narrative, candidate] = (
+            narrative,
+            candidate,
+            relevance,
+            met,
+            violated,
+            len(agreed),
+        )
+    return settled
 
 
 def _result(wrong: list[int], *, open_ones: bool) -> LabelRuleResult:

@@ -52,10 +52,10 @@ _answers = [
 
 def register(*answers: Answers) -> None:
     """Register more kinds of answers; apps call it once, at start."""
-    _answers.extend(one for one in answers if one not in _answers)
+    _answers.extend(kind for kind in answers if kind not in _answers)
 
 
 def describe_answers(narratives: Sequence[int]) -> str:
     """Count the current answers under these narratives: "24 judgments, 3 settlements", or ""."""
-    counts = [(one, one.count(narratives)) for one in _answers]
-    return ", ".join(one.describe(number) for one, number in counts if number)
+    counts = [(kind, kind.count(narratives)) for kind in _answers]
+    return ", ".join(kind.describe(number) for kind, number in counts if number)

@@ -39,7 +39,7 @@ def open_pairs(
 
 def _pairs_for(task: str, members: Sequence[Membership]) -> QuerySet[InstructionPair]:
     """Return the workable pairs without those on which these members may not work."""
-    pairs = workable_pairs(task, *(one.project for one in members))
+    pairs = workable_pairs(task, *(member.project for member in members))
     if task == Task.REVIEW:
         own = Narrative.objects.written_by(*members).filter(pk=OuterRef("altered_id"))
         return pairs.filter(~Exists(own))
@@ -82,7 +82,7 @@ def is_quota_reached(by: Membership) -> bool:
 
 def _with_quota_reached(members: Sequence[Membership]) -> set[int]:
     """Return the keys of the members who hold as many tasks as a lead allows them."""
-    most = {one.pk: one.most_tasks for one in members if one.most_tasks is not None}
+    most = {member.pk: member.most_tasks for member in members if member.most_tasks is not None}
     if not most:
         return set()
     rows = Assignment.objects.filter(member__in=most, pair__removed_at__isnull=True).order_by()
@@ -150,13 +150,13 @@ def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> 
     if not asked:
         return 0
     # How many people hold the task, and how many answered without it.
-    found = _open_to(task, asked).filter(pk=pair.pk)
+    open_pair = _open_to(task, asked).filter(pk=pair.pk)
     if task == Task.JUDGE:
         fewest = _unanswered_documents(asked).order_by("others").values("others")[:1]
-        found = found.annotate(others=Subquery(fewest))
+        open_pair = open_pair.annotate(others=Subquery(fewest))
     elif task == Task.REWRITE:
-        found = found.annotate(others=Value(0))
-    counts = found.values_list("taken", "others").first()
+        open_pair = open_pair.annotate(others=Value(0))
+    counts = open_pair.values_list("taken", "others").first()
     return 0 if counts is None else max(by.project.overlap(task) - sum(counts), 0)
 
 
@@ -172,7 +172,7 @@ def _needing_review(pairs: QuerySet[Any], members: Sequence[Membership]) -> Quer
     wanted: QuerySet[Any] = (
         pairs.exclude(
             altered_id__in=submitted_reviews()
-            .filter(of_member__in=[one.pk for one in members])
+            .filter(of_member__in=[member.pk for member in members])
             .values("narrative")
         )
         .annotate(others=_count_subquery(there.filter(~Exists(assigned)), "of_pair"))
@@ -201,7 +201,7 @@ def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
         candidate=OuterRef("candidate_id"),
         annotator=OuterRef("annotator_id"),
     )
-    projects = [one.project for one in members]
+    projects = [member.project for member in members]
     # The projects limit what PostgreSQL reads if it hashes the candidates.
     pool = Candidate.objects.filter(
         shown_to_judges(*projects),

@@ -102,7 +102,7 @@ class Counts:
     @property
     def has_answers(self) -> bool:
         """Whether any document of the pair has an answer."""
-        return any(getattr(self, one.name) for one in fields(self) if one.name != "unjudged")
+        return any(getattr(self, field.name) for field in fields(self) if field.name != "unjudged")
 
     @property
     def compliant(self) -> int:

@@ -90,7 +90,7 @@ def states_of_newest(projects: Sequence[Project]) -> list[NarrativeState]:
     """Return the states of the newest narratives of every side in these projects, except of removed
     pairs: two queries, once in a request.
     """
-    newest = Narrative.objects.in_force([one.pk for one in projects])
+    newest = Narrative.objects.in_force([project.pk for project in projects])
     return _read_states("newest", projects, newest)
 
 
@@ -104,7 +104,7 @@ def states_of_every(projects: Sequence[Project]) -> list[NarrativeState]:
 def _read_states(
     which: str, projects: Sequence[Project], narratives: QuerySet[Narrative]
 ) -> list[NarrativeState]:
-    keys = sorted(one.pk for one in projects)
+    keys = sorted(project.pk for project in projects)
     if not keys:
         return []
 

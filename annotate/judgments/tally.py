@@ -159,7 +159,8 @@ class RuleReport:
 def rules_of(kind: ProjectKind) -> dict[Rule, Mapping[str, int]]:
     """Return the rules of a kind with their limits, in order."""
     return {
-        Rule(one.rule): {**LIMITS.get(Rule(one.rule), {}), **one.limits} for one in kind.must_hold
+        Rule(rule.rule): {**LIMITS.get(Rule(rule.rule), {}), **rule.limits}
+        for rule in kind.must_hold
     }
 
 
@@ -184,7 +185,7 @@ def rule_report_in(project: Project, reader: Membership | None) -> RuleReport:
         .defer("text", "pair__query__description")
         .order_by("pair")
     )
-    every = {one.pk: PairStatus(one.pair, one.pk) for one in in_force}
+    every = {narrative.pk: PairStatus(narrative.pair, narrative.pk) for narrative in in_force}
     pairs = {key: pair for key, pair in every.items() if pair.pair.pk not in blind}
     narratives = in_force.exclude(pair__in=blind)
     _count_changes(project, kind, narratives, reader, pairs)
@@ -209,7 +210,7 @@ def _count_changes(
 ) -> None:
     """Count the documents of each pair by their change."""
     judged: Counter[int] = Counter()
-    known: set[tuple[int, int]] = set()
+    judged_documents: set[tuple[int, int]] = set()
     for narrative, patterns in _read_patterns(project, reader, pairs).items():
         for pattern in patterns:
             relevance = pattern.outcome(project.consensus).relevance
@@ -218,21 +219,23 @@ def _count_changes(
             if pattern.documents.is_shown(project):
                 judged[narrative] += len(pattern.candidates)
             if kind.counts_claims:
-                known.update((narrative, candidate) for candidate in pattern.candidates)
+                judged_documents.update((narrative, candidate) for candidate in pattern.candidates)
     if kind.counts_claims:
         of_narratives = Judgment.objects.filter(narrative__in=narratives.values("pk"))
         columns = ("candidate__prior_relevance", "candidate__made_for")
         for claim in counting_claims(project, of_narratives, *columns):
-            if (claim.narrative, claim.candidate) not in known:
+            if (claim.narrative, claim.candidate) not in judged_documents:
                 prior, made_for = claim.columns
                 pair, of_claim = pairs[claim.narrative], [claim.candidate]
                 _add_documents(project, pair, prior, claim.relevance, of_claim)
                 document = DocumentClass(prior, made_for is not None)
                 judged[claim.narrative] += document.is_shown(project)
-    sizes = pool_sizes([project], {one.pair.pk: one.pair.query_id for one in pairs.values()})
-    for key, one in pairs.items():
-        one.counts.unjudged = sizes[one.pair.pk] - judged[key]
-        one.grown.sort()
+    sizes = pool_sizes(
+        [project], {status.pair.pk: status.pair.query_id for status in pairs.values()}
+    )
+    for key, status in pairs.items():
+        status.counts.unjudged = sizes[status.pair.pk] - judged[key]
+        status.grown.sort()
 
 
 def _read_patterns(
@@ -246,9 +249,9 @@ def _read_patterns(
         counts = uncached_counts(list(narratives))
     else:
         states = revisions.states_of_newest([project])
-        counts = counts_of(one for one in states if one.narrative in narratives)
+        counts = counts_of(state for state in states if state.narrative in narratives)
     return {
-        narrative: [one for one in counted.patterns if one.is_judged]
+        narrative: [pattern for pattern in counted.patterns if pattern.is_judged]
         for narrative, counted in counts.items()
     }
 
@@ -274,23 +277,23 @@ def _decide_label_rules(
     pairs: Mapping[int, PairStatus],
 ) -> None:
     """Decide the rules on labels for each pair."""
-    by_pair = {one.pair.pk: one for one in pairs.values()}
+    by_pair = {status.pair.pk: status for status in pairs.values()}
     narratives = Narrative.objects.current().filter(pair__in=by_pair)
     of_narratives = Judgment.objects.filter(narrative__in=narratives.values("pk"))
-    known: dict[tuple[int, int], int | None] = {
+    labels: dict[tuple[int, int], int | None] = {
         (claim.narrative, claim.candidate): claim.relevance
         for claim in counting_claims(project, of_narratives)
     }
-    claimed = dict(known)
+    claimed = dict(labels)
     # Results of checks override claims, and judges' consensus overrides both.
-    known |= checked_labels(narratives)
+    labels |= checked_labels(narratives)
     for tally in tallies_in(project, narratives, reader):
         key = (tally.narrative, tally.candidate)
-        known[key] = tally.outcome(project.consensus).relevance
+        labels[key] = tally.outcome(project.consensus).relevance
     for rule in rules:
         if rule.is_of_labels:
             for pair, result in label_rule_results(
-                rule, project, narratives, known, claimed
+                rule, project, narratives, labels, claimed
             ).items():
                 by_pair[pair].of_labels[rule] = result
 

@@ -55,23 +55,23 @@ def left_in(
     by_task: dict[str, list[Assignment]] = defaultdict(list)
     for assignment in assignments:
         by_task[assignment.task].append(assignment)
-    found: dict[int, WorkLeft] = {}
+    left: dict[int, WorkLeft] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [assignment.pair_id for assignment in rewriting]
         to_rewrite = InstructionPair.objects.filter(pk__in=pairs).to_rewrite()
         wanted = set(to_rewrite.values_list("pk", flat=True))
-        found |= {
+        left |= {
             assignment.pk: WorkLeft(int(assignment.pair_id not in wanted), 1)
             for assignment in rewriting
         }
     if reviewing := by_task[Task.REVIEW]:
         owed = _reviews_owed(projects, reviewing)
-        found |= {
+        left |= {
             assignment.pk: WorkLeft(int(assignment.pk not in owed), 1) for assignment in reviewing
         }
     if judges := by_task[Task.JUDGE]:
-        found |= _left_to_judge(projects, judges, answers)
-    return found
+        left |= _left_to_judge(projects, judges, answers)
+    return left
 
 
 def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
@@ -106,8 +106,8 @@ def prefetch_left(members: Sequence[Membership]) -> None:
     At most thirteen queries, however many members there are. Prefetch their assignments first.
     """
     held = [assignment for member in members for assignment in held_by(member)]
-    judges = {one.member_id for one in held if one.task == Task.JUDGE}
-    answers = answers_by_pair(*(one.project for one in members if one.pk in judges))
+    judges = {assignment.member_id for assignment in held if assignment.task == Task.JUDGE}
+    answers = answers_by_pair(*(member.project for member in members if member.pk in judges))
     left = left_in([member.project for member in members], held, answers)
     for member in members:
         setattr(member, _LEFT, left)
@@ -115,8 +115,8 @@ def prefetch_left(members: Sequence[Membership]) -> None:
 
 def left_of(member: Membership) -> Mapping[int, WorkLeft]:
     """Return a member's progress in each assignment, by key; `prefetch_left` prefetches it."""
-    found: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
-    return left_in(member.project, held_by(member)) if found is None else found
+    prefetched: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
+    return left_in(member.project, held_by(member)) if prefetched is None else prefetched
 
 
 def _left_to_judge(
@@ -133,7 +133,9 @@ def _left_to_judge(
         .select_related("pair")
         .only("side", "version", "pair")
     }
-    sizes = pool_sizes(projects, {pair: one.pair.query_id for pair, one in in_force.items()})
+    sizes = pool_sizes(
+        projects, {pair: narrative.pair.query_id for pair, narrative in in_force.items()}
+    )
     # A judgment has at most one request that is not withdrawn. Requests are few: filter by them
     # first.
     requested = judgments_in_force(*projects).filter(
@@ -150,19 +152,19 @@ def _left_to_judge(
     if answers is None:
         answers = answers_by_pair(*projects, pairs=pairs)
     repeats = _repeat_progress(projects, assignments, in_force, sizes)
-    found = {}
+    left = {}
     for assignment in assignments:
         if assignment.pair_id not in in_force:
-            found[assignment.pk] = _NOTHING
+            left[assignment.pk] = _NOTHING
             continue
         key = (assignment.pair_id, assignment.member_id)
         asked, come_again = again.get(key, 0), repeats.get(assignment.pk, _NOTHING)
-        found[assignment.pk] = WorkLeft(
+        left[assignment.pk] = WorkLeft(
             answers.get(key, 0) - asked + come_again.done,
             sizes[assignment.pair_id] + come_again.total,
             asked,
         )
-    return found
+    return left
 
 
 def _repeat_progress(
@@ -178,16 +180,16 @@ def _repeat_progress(
         (narrative, person): (count, final)
         for narrative, person, count, final in Repeat.objects.current()
         .filter(
-            narrative__in=[one.pk for one in in_force.values()],
+            narrative__in=[narrative.pk for narrative in in_force.values()],
             annotator__in={assignment.member_id for assignment in assignments},
         )
         .values_list("narrative_id", "annotator_id")
         .annotate(count=Count("pk"), final=Count("pk", filter=~Q(flag="later")))
     }
     people = Membership.objects.select_related("project").in_bulk(
-        {one.member_id for one in assignments}
+        {assignment.member_id for assignment in assignments}
     )
-    found = {}
+    left = {}
     for assignment in assignments:
         narrative = in_force.get(assignment.pair_id)
         person = people[assignment.member_id]
@@ -198,8 +200,8 @@ def _repeat_progress(
         planned = count_repeats(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # Answered repeats still count if fewer are planned by now.
-        found[assignment.pk] = WorkLeft(final, max(planned, count))
-    return found
+        left[assignment.pk] = WorkLeft(final, max(planned, count))
+    return left
 
 
 def _reviews_owed(projects: Sequence[Project], assignments: Sequence[Assignment]) -> set[int]:

@@ -206,8 +206,8 @@ class Statements(StagedRecords):
         if not record.reason.strip():
             self.intake.refuse("an adjudication needs a reason", place)
         elif record.cause not in Adjudication.Cause.values:
-            known = ", ".join(Adjudication.Cause.values)
-            self.intake.refuse(f"the cause is “{record.cause}”, not one of {known}", place)
+            causes = ", ".join(Adjudication.Cause.values)
+            self.intake.refuse(f"the cause is “{record.cause}”, not one of {causes}", place)
         elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
             self.intake.refuse("a withdrawn adjudication must say by whom and when", place)
         else:
@@ -236,9 +236,9 @@ class Statements(StagedRecords):
     ) -> None:
         """Stage a statement; `values` are named as in `_CONTENT`."""
         if isinstance(record, AdjudicationRecord):
-            machine, given = False, False
+            machine, graded = False, False
         else:
-            machine, given = record.machine, record.uuid is not None and "ungraded" not in values
+            machine, graded = record.machine, record.uuid is not None and "ungraded" not in values
         content = [values.get(column, empty) for column, (_kind, empty) in _CONTENT.items()]
         self.statements.add(
             place,
@@ -252,7 +252,7 @@ class Statements(StagedRecords):
             record.at,
             rater,
             int(machine),
-            int(given),
+            int(graded),
             _json(evidence),
             _json(clauses),
             evidence[-1].end if evidence else 0,

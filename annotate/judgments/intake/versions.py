@@ -65,8 +65,8 @@ def _earlier_versions(intake: Intake) -> dict[int, int]:
         pair=OuterRef("pair"), side=OuterRef("side"), pk__lte=last, withdrawn_at__isnull=True
     ).order_by("-version")
     new = Narrative.objects.filter(pair__project=intake.project, pk__gt=last).current()
-    found = new.annotate(before=Subquery(before.values("pk")[:1]))
-    return dict(found.filter(before__isnull=False).values_list("pk", "before"))
+    follow_ups = new.annotate(before=Subquery(before.values("pk")[:1]))
+    return dict(follow_ups.filter(before__isnull=False).values_list("pk", "before"))
 
 
 def _offer_claims(intake: Intake, earlier: Mapping[int, int]) -> None:

@@ -13,7 +13,7 @@ from annotate.pairs.models import Condition, Narrative
 
 def _only(name: str) -> Q:
     every = ("narrative", "query", "condition")
-    return Q(**{f"{one}__isnull": one != name for one in every})
+    return Q(**{f"{column}__isnull": column != name for column in every})
 
 
 class Revision(models.Model):
