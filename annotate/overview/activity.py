@@ -83,14 +83,14 @@ def activities(
     counts = _ACTIVITIES.of(states, rules)
     for state in states:
         is_blind = state.pair in blind
-        for one in counts.get(state.narrative, ()):
-            if one.person not in people:
+        for activity in counts.get(state.narrative, ()):
+            if activity.person not in people:
                 continue
-            if state.narrative not in in_force and one.counts:
-                one = one._replace(counts=False)
-            if is_blind and one.person != by:
-                one = one._replace(active=0, timed=0)
-            yield one
+            if state.narrative not in in_force and activity.counts:
+                activity = activity._replace(counts=False)
+            if is_blind and activity.person != by:
+                activity = activity._replace(active=0, timed=0)
+            yield activity
 
 
 def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
@@ -104,7 +104,7 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
             key = (person, day(slot) if slot else None, bool(counts))
             before = sums[narrative].get(key, (0, 0, 0))
             sums[narrative][key] = [
-                one + (more or 0) for one, more in zip(before, numbers, strict=True)
+                number + (more or 0) for number, more in zip(before, numbers, strict=True)
             ]
     return {
         narrative: [Activity(*key, *numbers) for key, numbers in several.items()]

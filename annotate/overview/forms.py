@@ -44,7 +44,7 @@ class MatrixForm(forms.Form):
         self.people = people_of(member.project)
         person = self.fields["person"]
         assert isinstance(person, forms.TypedChoiceField)
-        person.choices = [("", "Everybody"), *((one.pk, one.name) for one in self.people)]
+        person.choices = [("", "Everybody"), *((member.pk, member.name) for member in self.people)]
         pairs = member.project.pairs.order_by("category").values_list("category", flat=True)
         named = list(pairs.distinct())
         if any(named):
@@ -63,21 +63,21 @@ class MatrixForm(forms.Form):
         query_id = self.cleaned_data["query"]
         if not query_id:
             return None
-        found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
-        key = found.values_list("pk", flat=True).first()
+        queries = Query.objects.filter(project=self._member.project_id, query_id=query_id)
+        key = queries.values_list("pk", flat=True).first()
         if key is None:
             raise forms.ValidationError(f"There is no query {query_id} in this project.")
         return int(key)
 
     def asked(self) -> Asked:
         """Return the filter; its fields stay empty while the form has errors."""
-        given = self.cleaned_data if self.is_valid() else {}
+        cleaned = self.cleaned_data if self.is_valid() else {}
         met = _GRADES.fullmatch(self.data.get("grades", ""))
         return Asked(
-            query=given.get("query"),
-            category=given.get("category") or "",
-            person=given.get("person"),
-            state=Wanted(given["state"]) if given.get("state") else None,
+            query=cleaned.get("query"),
+            category=cleaned.get("category") or "",
+            person=cleaned.get("person"),
+            state=Wanted(cleaned["state"]) if cleaned.get("state") else None,
             grades=(int(met[1]), int(met[2])) if met else None,
             after=Key.parse(self.data.get("after", "")),
             before=Key.parse(self.data.get("before", "")),
@@ -105,7 +105,7 @@ class QueryPeopleForm(forms.Form):
                 label=task.label,
                 required=False,
                 coerce=int,
-                choices=[(one.pk, one.name) for one in people],
+                choices=[(person.pk, person.name) for person in people],
                 initial=sorted(named[task]),
                 widget=forms.CheckboxSelectMultiple,
                 help_text=(

@@ -59,8 +59,8 @@ def people_of(project: Project) -> list[Membership]:
     """
     assignments = Assignment.objects.filter(member=OuterRef("pk"), task=JUDGE)
     judged = Judgment.objects.filter(annotator=OuterRef("pk"))
-    found = project.memberships.people().filter(Exists(assignments) | Exists(judged))
-    return list(found.order_by("name"))
+    people = project.memberships.people().filter(Exists(assignments) | Exists(judged))
+    return list(people.order_by("name"))
 
 
 def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Matrix:
@@ -71,15 +71,15 @@ def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Ma
     """
     people = list(people)
     if asked.person is not None:
-        people = [one for one in people if one.pk == asked.person]
+        people = [person for person in people if person.pk == asked.person]
     blind = blind_pairs(reader)
-    found = _rows(reader, asked, people, blind, SIZE + 1)
+    matching = _rows(reader, asked, people, blind, SIZE + 1)
     if asked.before is not None:
-        rows, more = found[:SIZE][::-1], len(found) > SIZE
+        rows, more = matching[:SIZE][::-1], len(matching) > SIZE
         before = _key_of(rows[0]) if more else None
         after = _key_of(rows[-1]) if rows else None
     else:
-        rows, more = found[:SIZE], len(found) > SIZE
+        rows, more = matching[:SIZE], len(matching) > SIZE
         before = _key_of(rows[0]) if rows and asked.after is not None else None
         after = _key_of(rows[-1]) if more else None
     return Matrix(people, rows, before, after)
@@ -94,7 +94,7 @@ def _rows(
     reader: Membership, asked: Asked, people: Sequence[Membership], blind: set[int], size: int
 ) -> list[Row]:
     """Return up to `size` rows after the key, or before it in descending order."""
-    found: list[Row] = []
+    collected: list[Row] = []
     place = asked.before or asked.after
     backward = asked.before is not None
     wanted = _matching_rows(reader, asked, blind)
@@ -104,9 +104,9 @@ def _rows(
         filled = fill_cells(reader, keys, people, blind)
         if asked.state is Wanted.DISPUTED:
             filled = [row for row in filled if row.outcome and row.outcome.state is State.DISPUTED]
-        found += filled
-        if len(keys) < size or len(found) >= size:
-            return found[:size]
+        collected += filled
+        if len(keys) < size or len(collected) >= size:
+            return collected[:size]
         place = Key(*keys[-1][1:])
 
 
@@ -188,10 +188,10 @@ def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySe
         ),
         Wanted.SETTLED: lambda: rows.filter(Exists(Adjudication.objects.current().filter(**here))),
     }
-    found: QuerySet[Any, Any] = narrowed[asked.state]()
+    narrowed_rows: QuerySet[Any, Any] = narrowed[asked.state]()
     if asked.person is not None and asked.state in {Wanted.DISPUTED, Wanted.SETTLED}:
-        found = found.filter(Exists(judged))
-    return found
+        narrowed_rows = narrowed_rows.filter(Exists(judged))
+    return narrowed_rows
 
 
 def _assignments(person: int | None) -> QuerySet[Assignment]:

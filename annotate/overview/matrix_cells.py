@@ -119,7 +119,9 @@ def fill_cells(
     candidates = Candidate.with_removed.select_related("document").in_bulk(
         {candidate for _, _, candidate in keys}
     )
-    by_document = _cells_of(keys, {one.pair_id: one.side for one in narratives.values()})
+    by_document = _cells_of(
+        keys, {narrative.pair_id: narrative.side for narrative in narratives.values()}
+    )
     assignments = set(
         Assignment.objects.filter(pair__in={pair for _, pair, _ in keys}, task=JUDGE).values_list(
             "pair_id", "member_id"
@@ -165,12 +167,12 @@ def _cells_of(
     keys: Sequence[tuple[int, int, int]], sides: Mapping[int, str]
 ) -> dict[tuple[int, int], dict[int, Cell]]:
     """Return people's answers by narrative and candidate, then by person: three queries."""
-    found: dict[tuple[int, int], dict[int, Cell]] = defaultdict(dict)
+    cells: dict[tuple[int, int], dict[int, Cell]] = defaultdict(dict)
     in_force = {(pair, candidate): narrative for narrative, pair, candidate in keys}
     for pair, candidate, annotator, relevance, version, text in _older_judgments(keys, sides):
         if (pair, candidate) in in_force:
             cell = Cell(CellState.STALE, relevance, str(version), text=text)
-            found[in_force[pair, candidate], candidate][annotator] = cell
+            cells[in_force[pair, candidate], candidate][annotator] = cell
     under = {
         "narrative__in": {narrative for narrative, _, _ in keys},
         "candidate__in": {candidate for _, _, candidate in keys},
@@ -178,13 +180,13 @@ def _cells_of(
     }
     for flag in Flag.objects.current().filter(**under):
         cell = Cell(CellState.FLAGGED, None, flag.get_kind_display(), flag.kind)
-        found[flag.narrative_id, flag.candidate_id][flag.annotator_id] = cell
+        cells[flag.narrative_id, flag.candidate_id][flag.annotator_id] = cell
     judgments = Judgment.objects.current().filter(**under)
     for narrative, candidate, annotator, relevance in judgments.values_list(
         "narrative_id", "candidate_id", "annotator_id", "relevance"
     ):
-        found[narrative, candidate][annotator] = Cell(CellState.JUDGED, relevance)
-    return found
+        cells[narrative, candidate][annotator] = Cell(CellState.JUDGED, relevance)
+    return cells
 
 
 def _older_judgments(

@@ -56,7 +56,7 @@ def notices_of(user: User) -> list[Notice]:
 
 def notices_in(members: Sequence[Membership]) -> list[Notice]:
     """Return what waits for a person by their memberships, newest first."""
-    found: list[Notice] = []
+    notices: list[Notice] = []
     for provider in (
         _sent_back_notices,
         _look_again_notices,
@@ -65,8 +65,10 @@ def notices_in(members: Sequence[Membership]) -> list[Notice]:
         *_providers,
     ):
         for several in provider(members).values():
-            found += several
-    return sorted(found, key=lambda one: (-one.at.timestamp(), one.project.name, one.kind))
+            notices += several
+    return sorted(
+        notices, key=lambda notice: (-notice.at.timestamp(), notice.project.name, notice.kind)
+    )
 
 
 def seen_until(user: User) -> datetime | None:
@@ -76,7 +78,7 @@ def seen_until(user: User) -> datetime | None:
 
 def new_among(notices: Sequence[Notice], since: datetime | None) -> list[Notice]:
     """Return the notices whose latest cause is after `since`; all if it is None."""
-    return [one for one in notices if since is None or one.at > since]
+    return [notice for notice in notices if since is None or notice.at > since]
 
 
 def mark_read(*, until: datetime, by: User, now: datetime | None = None) -> Preferences:
@@ -101,7 +103,7 @@ def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]
     rows = (
         InstructionPair.objects.alive()
         .with_narratives()
-        .filter(project__in=[one.project_id for one in members], sent_back_at__isnull=False)
+        .filter(project__in=[member.project_id for member in members], sent_back_at__isnull=False)
         .filter(Exists(written), sent_back_at__gte=F("altered_at"))
         .order_by()
         .values_list("project_id", "query_id", "sent_back_at")
@@ -110,14 +112,14 @@ def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]
     for project, query, sent_back_at in rows:
         if sent_back_at is not None:
             by_project.setdefault(project, []).append((sent_back_at, query))
-    found = {}
+    notices = {}
     for member in members:
         if causes := by_project.get(member.project_id):
             at, query = max(causes)
             url = reverse("annotate:query", args=[member.project.slug, query])
             text = "Your narrative was sent back"
-            found[member.pk] = [Notice(member.project, "sent-back", text, len(causes), at, url)]
-    return found
+            notices[member.pk] = [Notice(member.project, "sent-back", text, len(causes), at, url)]
+    return notices
 
 
 def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
@@ -125,35 +127,35 @@ def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]
     # By project, not by annotator: SQLite would begin with all that these members ever judged.
     rows = (
         RejudgeRequest.objects.open()
-        .filter(by__project__in=[one.project_id for one in members])
+        .filter(by__project__in=[member.project_id for member in members])
         .order_by()
         .values_list("judgment__annotator")
         .annotate(n=Count("pk"), at=Max("at"), pair=Min("judgment__narrative__pair"))
     )
     causes = {member: cause for member, *cause in rows}
-    found = {}
+    notices = {}
     for member in members:
         if member.pk in causes:
             count, at, pair = causes[member.pk]
             url = reverse("annotate:judging", args=[pair])
             text = "A lead asks you to look at judgments again"
-            found[member.pk] = [Notice(member.project, "look-again", text, count, at, url)]
-    return found
+            notices[member.pk] = [Notice(member.project, "look-again", text, count, at, url)]
+    return notices
 
 
 def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of tasks with work left that these members hold."""
     read_assignments(members)
     work_left.prefetch_left(members)
-    found = {}
+    notices = {}
     for member in members:
         held = my_assignments(member)
         if held:
-            at = max(one.assignment.taken_at for one in held)
+            at = max(work.assignment.taken_at for work in held)
             text = "Tasks that you hold"
             url = reverse("annotate:home")
-            found[member.pk] = [Notice(member.project, "held", text, len(held), at, url)]
-    return found
+            notices[member.pk] = [Notice(member.project, "held", text, len(held), at, url)]
+    return notices
 
 
 def _open_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
@@ -168,7 +170,7 @@ def _open_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
             if work[member.pk] and not blindness.hides_figures(task=task, by=member):
                 counts[member.pk] = counts.get(member.pk, 0) + len(work[member.pk])
     offered = [member for member in members if member.pk in counts]
-    rows = Narrative.objects.filter(pair__project__in=[one.project_id for one in offered])
+    rows = Narrative.objects.filter(pair__project__in=[member.project_id for member in offered])
     newest = dict(rows.order_by().values_list("pair__project").annotate(at=Max("created_at")))
     return {
         member.pk: [

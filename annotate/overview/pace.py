@@ -174,7 +174,7 @@ def people_pace(
     have answered, not how they answered.
     """
     project = reader.project
-    people = {one.pk: one for one in project.memberships.people().order_by("name")}
+    people = {member.pk: member for member in project.memberships.people().order_by("name")}
     if of is not None:
         people = {of.pk: of}
     flags = dict(
@@ -184,24 +184,26 @@ def people_pace(
         .values_list("annotator_id")
         .annotate(n=Count("pk"))
     )
-    found = {
+    paces = {
         pk: PersonPace(member, calendar.days(), flags=flags.get(pk, 0))
         for pk, member in people.items()
     }
     blind = set() if set(people) == {reader.pk} else blind_pairs(reader)
-    days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
-    for one in activities(project, people, calendar.zone, calendar.slot, by=reader.pk, blind=blind):
-        person = found[one.person]
-        person.active += one.active / 1_000
-        if one.counts:
-            person.answered += one.number
-            person.effort.add(one.active / 1_000, one.timed)
-        if one.on is not None and (day := days[one.person].get(one.on)):
-            day.counting += one.number if one.counts else 0
-            day.other += 0 if one.counts else one.number
-            day.active += one.active / 1_000
-            day.timed += one.timed
-    return [one for one in found.values() if one.answered or one.member.left_at is None]
+    days = {pk: {day.on: day for day in pace.days} for pk, pace in paces.items()}
+    for activity in activities(
+        project, people, calendar.zone, calendar.slot, by=reader.pk, blind=blind
+    ):
+        person = paces[activity.person]
+        person.active += activity.active / 1_000
+        if activity.counts:
+            person.answered += activity.number
+            person.effort.add(activity.active / 1_000, activity.timed)
+        if activity.on is not None and (day := days[activity.person].get(activity.on)):
+            day.counting += activity.number if activity.counts else 0
+            day.other += 0 if activity.counts else activity.number
+            day.active += activity.active / 1_000
+            day.timed += activity.timed
+    return [pace for pace in paces.values() if pace.answered or pace.member.left_at is None]
 
 
 def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day], Effort]:
@@ -283,10 +285,10 @@ def tasks_pace(
         on = calendar.day(slot, seconds)
         if on in ended[task]:
             ended[task][on] += count
-    found = []
+    paces = []
     for task, name, done, total in assignments:
         counted = [Day(on, count) for on, count in ended[task].items()]
         lately = last_days(counted, pace)
         outlook = estimate(total - done, lately, days[-1].on, asked=total > 0)
-        found.append(TaskPace(task, name, done, total, counted, sum(lately), outlook))
-    return found
+        paces.append(TaskPace(task, name, done, total, counted, sum(lately), outlook))
+    return paces

@@ -86,15 +86,15 @@ def task_progress(member: Membership, judging: JudgingProgress) -> list[TaskProg
         Assignment.Task.JUDGE: lambda: judging,
         Assignment.Task.REVIEW: lambda: completion.review_progress(project),
     }
-    found = []
+    rows = []
     for task in Assignment.Task:
         if project.overlap(task):
             how_far = far[task]()
             free = open_pairs.count_open(task=task, by=member)
-            found.append(
+            rows.append(
                 TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
             )
-    return found
+    return rows
 
 
 def query_progress(
@@ -121,14 +121,14 @@ def query_progress(
         row.pairs.append(pair)
         row.needs_narrative |= pair.altered_id is None
         row.is_sent_back |= pair.is_sent_back(pair.altered_at)
-        if (one := far.get(pair.pk)) is not None:
-            row.documents += one.documents
-            row.wanted += one.wanted
-            row.answered += one.answered
+        if (pair_progress := far.get(pair.pk)) is not None:
+            row.documents += pair_progress.documents
+            row.wanted += pair_progress.wanted
+            row.answered += pair_progress.answered
     if not reader.leads:
         return list(rows.values())
     seen = {pk for pk in pairs if pk not in blind}
-    states = [one for one in revisions.states_in_force([project]) if one.pair in seen]
+    states = [state for state in revisions.states_in_force([project]) if state.pair in seen]
     counts = counts_of(states)
     for state in states:
         row = rows[pairs[state.pair].query_id]
@@ -226,11 +226,11 @@ def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int,
     `judged` is when they last judged. Judgments from files were not given here.
     """
     flagged = Flag.objects.filter(annotator__project=project, annotator__is_machine=False)
-    found = dict(judged)
+    last = dict(judged)
     rows = flagged.exclude(kind=Flag.Kind.LATER).order_by().values_list("annotator_id")
     for person, at in rows.annotate(at=Max("at")):
-        found[person] = max(at, found.get(person, at))
-    return found
+        last[person] = max(at, last.get(person, at))
+    return last
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     blind = blind_pairs(reader)
     under = {
         "candidate__in": ids,
-        "narrative__in": [one.pk for several in narratives.values() for one in several],
+        "narrative__in": [narrative.pk for several in narratives.values() for narrative in several],
     }
     for judgment in (
         Judgment.objects.current()
@@ -296,9 +296,10 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
         for decision in Adjudication.objects.current().filter(**under)
     }
     judged_by_reader = {
-        query: any(one.pair_id in blind for one in several) for query, several in narratives.items()
+        query: any(narrative.pair_id in blind for narrative in several)
+        for query, several in narratives.items()
     }
-    found: list[Statements] = []
+    statements: list[Statements] = []
     for candidate in candidates:
         under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
         for asked in under_which:
@@ -308,21 +309,28 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
             if elsewhere and sees_pools:
                 continue
             key = (0 if asked is None else asked.pk, candidate.pk)
-            given, flagged = judgments[key], flags[key]
-            judged = any(judgment.annotator_id == reader.pk for judgment in given)
+            judged_here, flagged = judgments[key], flags[key]
+            judged = any(judgment.annotator_id == reader.pk for judgment in judged_here)
             if reader.leads and (asked is None or asked.pair.pk not in blind or judged):
-                outcome = _outcome(project, candidate, given, settled.get(key))
+                outcome = _outcome(project, candidate, judged_here, settled.get(key))
             else:
                 outcome = None
-                given = [judgment for judgment in given if judgment.annotator_id == reader.pk]
+                judged_here = [
+                    judgment for judgment in judged_here if judgment.annotator_id == reader.pk
+                ]
                 flagged = [flag for flag in flagged if flag.annotator_id == reader.pk]
             hidden = project.hide_names and outcome == State.DISPUTED.value
             if hidden:
-                given = sorted(given, key=lambda one: (one.annotator.is_machine, one.relevance))
+                judged_here = sorted(
+                    judged_here,
+                    key=lambda judgment: (judgment.annotator.is_machine, judgment.relevance),
+                )
                 flagged = sorted(flagged, key=lambda flag: (flag.kind, flag.words))
             settled_as = settled.get(key) if outcome == State.SETTLED.value else None
-            found.append(Statements(candidate, asked, given, flagged, outcome, hidden, settled_as))
-    return found
+            statements.append(
+                Statements(candidate, asked, judged_here, flagged, outcome, hidden, settled_as)
+            )
+    return statements
 
 
 @dataclass(frozen=True)
@@ -337,14 +345,16 @@ class Matrix:
 def matrix_of(statements: Sequence[Statements]) -> Matrix:
     """Arrange statements by document and narrative: no query."""
     narratives = {
-        one.narrative.pk: one.narrative for one in statements if one.narrative is not None
+        statement.narrative.pk: statement.narrative
+        for statement in statements
+        if statement.narrative is not None
     }
     rows: dict[int, dict[int, Statements]] = defaultdict(dict)
     candidates: dict[int, Candidate] = {}
-    for one in statements:
-        candidates[one.candidate.pk] = one.candidate
-        if one.narrative is not None:
-            rows[one.candidate.pk][one.narrative.pk] = one
+    for statement in statements:
+        candidates[statement.candidate.pk] = statement.candidate
+        if statement.narrative is not None:
+            rows[statement.candidate.pk][statement.narrative.pk] = statement
     return Matrix(
         list(narratives.values()),
         [
@@ -359,11 +369,11 @@ def _outcome(
 ) -> str:
     """Return the outcome of a candidate, as a word of templates/rewriting/_outcome.html."""
     grades = [judgment.relevance for judgment in judgments if not judgment.annotator.is_machine]
-    found = consensus(grades, project.consensus, settled)
+    agreed = consensus(grades, project.consensus, settled)
     before = candidate.prior_relevance
     generated = candidate.made_for_id is not None
     if not is_shown_to_judges(project, prior=before, generated=generated):
         return "outside" if project.judge_scope == Project.Scope.RELEVANT else "not_judged"
-    if found.relevance is None or found.state is State.SETTLED:
-        return found.state.value
-    return change(before, found.relevance, project.relevant_from).value
+    if agreed.relevance is None or agreed.state is State.SETTLED:
+        return agreed.state.value
+    return change(before, agreed.relevance, project.relevant_from).value

@@ -63,10 +63,10 @@ def find_queries(project: Project, search: str, core: str, state: str) -> QueryS
     "" for either: all. Those that are taken out are only returned, alone, for the state `REMOVED`;
     `in_order` selects the other states.
     """
-    found = project.queries.filter(removed_at__isnull=state != State.REMOVED)
+    queries = project.queries.filter(removed_at__isnull=state != State.REMOVED)
     if search:
-        found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
-    return found.filter(core=core) if core else found
+        queries = queries.filter(Q(query_id__contains=search) | Q(title__icontains=search))
+    return queries.filter(core=core) if core else queries
 
 
 def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:

@@ -144,7 +144,7 @@ def steps(
     kind = kind_of(project.kind)
     wanted = [Key(key) for key in kind.steps]
     keys = [key for key in wanted if key not in _TASKS or project.overlap(_TASKS[key])]
-    found, next_is_open = [], True
+    listed, next_is_open = [], True
     for key in keys:
         far = _FAR[key](facts)
         if far.done:
@@ -157,8 +157,8 @@ def steps(
         if key in MODES:
             url += f"#mode-{MODES[key].value}"
         name = kind.step_names.get(key) or str(NAMES[key])
-        found.append(Step(key, name, state, far.count, url))
-    return found
+        listed.append(Step(key, name, state, far.count, url))
+    return listed
 
 
 def next_step(found: Sequence[Step]) -> Step | None:
@@ -179,7 +179,7 @@ def _facts(
         with_documents=Count("pk", filter=Q(pool, removed_at__isnull=True)),
     )
     filters = filter_counts(project) if Key.FILTER in kind_of(project.kind).steps else ()
-    return Facts(judging, {one.task: one for one in tasks}, context, **counted, filters=filters)
+    return Facts(judging, {task.task: task for task in tasks}, context, **counted, filters=filters)
 
 
 def _loaded(facts: Facts) -> Far:
@@ -200,28 +200,32 @@ def _chosen(facts: Facts) -> Far:
 
 
 def _filtered(facts: Facts) -> Far:
-    kept = sum(one.kept for one in facts.filters)
-    discarded = sum(one.discarded for one in facts.filters)
+    kept = sum(count.kept for count in facts.filters)
+    discarded = sum(count.discarded for count in facts.filters)
     count = f"{kept:,} kept, {discarded:,} discarded"
     return Far(kept + discarded > 0, False, count)
 
 
 def _done_in(task: Task) -> Callable[[Facts], Far]:
     def far(facts: Facts) -> Far:
-        one = facts.tasks.get(task)
-        if one is None:
+        progress = facts.tasks.get(task)
+        if progress is None:
             return Far(False, False, "")
-        return Far(one.done >= one.total > 0, one.done > 0, _count_in_words(one.done, one.total))
+        return Far(
+            progress.done >= progress.total > 0,
+            progress.done > 0,
+            _count_in_words(progress.done, progress.total),
+        )
 
     return far
 
 
 def _judged(facts: Facts) -> Far:
-    one, rewriting = facts.judging, facts.tasks.get(Task.REWRITE)
+    judging, rewriting = facts.judging, facts.tasks.get(Task.REWRITE)
     # Each narrative that is still to be written adds documents to judge.
     all_written = rewriting is None or rewriting.done >= rewriting.total
-    done = all_written and one.answered >= one.wanted > 0
-    return Far(done, one.answered > 0, _count_in_words(one.answered, one.wanted))
+    done = all_written and judging.answered >= judging.wanted > 0
+    return Far(done, judging.answered > 0, _count_in_words(judging.answered, judging.wanted))
 
 
 def _checked(facts: Facts) -> Far:

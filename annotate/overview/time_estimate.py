@@ -71,6 +71,6 @@ def _wanted_later(project: Project) -> int:
 def _measured(reader: Membership) -> tuple[float, int]:
     """Return the seconds of the judgments whose time is known, and their number."""
     project, blind = reader.project, blind_pairs(reader)
-    states = [one for one in revisions.states_in_force([project]) if one.pair not in blind]
+    states = [state for state in revisions.states_in_force([project]) if state.pair not in blind]
     counts = counts_of(states).values()
-    return sum(one.active_ms for one in counts) / 1_000, sum(one.timed for one in counts)
+    return sum(count.active_ms for count in counts) / 1_000, sum(count.timed for count in counts)

@@ -120,8 +120,8 @@ class PairAssignments(Resource, tag="Assignments"):
     @writes(AssignmentSerializer, body=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> dict[str, Any]:
         """Take an assignment on this pair, or get the one you hold."""
-        member, found = pairs_access.pair(self.person, pair)
-        taken = assignments.take(pair=found, **self.body(), by=member)
+        member, instruction_pair = pairs_access.pair(self.person, pair)
+        taken = assignments.take(pair=instruction_pair, **self.body(), by=member)
         return _with_work_left(member, [taken])[0]
 
 

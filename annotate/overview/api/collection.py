@@ -49,11 +49,11 @@ class Queries(Resource, tag="Collection"):
         """List the queries with the progress of each; without `?state=`, those not taken out."""
         member = access.member(self.person, slug)
         asked = {"search": "", "core": "", "state": "", **self.parameters()}
-        found = query_lists.find_queries(member.project, **asked)
+        queries = query_lists.find_queries(member.project, **asked)
         if state := asked["state"]:
-            keys = query_lists.in_order(member.project, found, state=state, sort="")
-            found = found.filter(pk__in=keys)
-        return self.page(found, prepare=lambda rows: _queries(member, rows))
+            keys = query_lists.in_order(member.project, queries, state=state, sort="")
+            queries = queries.filter(pk__in=keys)
+        return self.page(queries, prepare=lambda rows: _queries(member, rows))
 
 
 class OneQuery(Resource, tag="Collection"):
@@ -63,12 +63,12 @@ class OneQuery(Resource, tag="Collection"):
     def get(self, request: Request, slug: str, query: int) -> dict[str, Any]:
         """Read a query and its pairs."""
         member = access.member(self.person, slug)
-        found = collection_access.query(member, query)
+        shown = collection_access.query(member, query)
         return {
-            **_queries(member, [found])[0],
-            "pairs": found.pairs.with_narratives().select_related("query").order_by("pk"),
-            "siblings": core_queries.listed_siblings(found),
-            "pool": found.candidates.count(),
+            **_queries(member, [shown])[0],
+            "pairs": shown.pairs.with_narratives().select_related("query").order_by("pk"),
+            "siblings": core_queries.listed_siblings(shown),
+            "pool": shown.candidates.count(),
         }
 
 
@@ -84,8 +84,8 @@ class Candidates(Resource, tag="Collection"):
         a state: 403.
         """
         member = access.member(self.person, slug)
-        found = collection_access.query(member, query)
-        pairs = set(found.pairs.values_list("pk", flat=True))
+        shown = collection_access.query(member, query)
+        pairs = set(shown.pairs.values_list("pk", flat=True))
         # A reader who still judges is blind to earlier grades, leads included.
         prior = member.project.show_prior or (
             member.leads and blind_pairs(member).isdisjoint(pairs)
@@ -95,11 +95,11 @@ class Candidates(Resource, tag="Collection"):
             member.leads and (prior or asked["state"] not in pool_lists.PRIOR_STATES)
         ):
             raise PermissionDenied("Which documents these are would tell you an earlier answer.")
-        pool = found.candidates.select_related("document")
+        pool = shown.candidates.select_related("document")
         if member.leads:
             pool = pool_lists.find_candidates(member, pool, **asked)
             return self.page(pool, prepare=lambda rows: _candidates(member, rows, prior=prior))
-        keys = neutral_order(found, member.project)
+        keys = neutral_order(shown, member.project)
         part, following = requested_part(request, [str(key) for key in keys])
         by_key = pool.in_bulk(keys[part])
         # A candidate may be taken out while it is listed.
@@ -129,22 +129,30 @@ class OnePair(Resource, tag="Collection"):
     @reads(FullPairSerializer)
     def get(self, request: Request, pair: int) -> Response:
         """Read a pair with its current narratives."""
-        member, found = pairs_access.pair(self.person, pair)
-        known = InstructionPair.objects.with_narratives().select_related("query").get(pk=found.pk)
-        versions = [found.current(side) for side in Narrative.Side.values]
-        altered = found.current(Narrative.Side.ALTERED)
-        came_to = outcome(found, altered, member) if altered and may_see(member, found) else None
-        narratives = [one for one in versions if one is not None]
+        member, instruction_pair = pairs_access.pair(self.person, pair)
+        with_narratives = (
+            InstructionPair.objects.with_narratives()
+            .select_related("query")
+            .get(pk=instruction_pair.pk)
+        )
+        versions = [instruction_pair.current(side) for side in Narrative.Side.values]
+        altered = instruction_pair.current(Narrative.Side.ALTERED)
+        came_to = (
+            outcome(instruction_pair, altered, member)
+            if altered and may_see(member, instruction_pair)
+            else None
+        )
+        narratives = [version for version in versions if version is not None]
         return Response(
             {
-                **PairSerializer(known).data,
+                **PairSerializer(with_narratives).data,
                 "narratives": FullNarrativeSerializer(narratives, many=True).data,
                 "assignments": [
                     {"task": assignment.task, "member": assignment.member.name, "done": done}
-                    for assignment, done in pair_assignments(found)
+                    for assignment, done in pair_assignments(instruction_pair)
                 ],
                 "free": {
-                    task: count_free_assignments(found, task, member)
+                    task: count_free_assignments(instruction_pair, task, member)
                     for task in Assignment.Task.values
                 },
                 "outcome": None if came_to is None else OutcomeSerializer(came_to).data,
@@ -158,8 +166,8 @@ class OneDocument(Resource, tag="Collection"):
     @reads(DocumentSerializer)
     def get(self, request: Request, pair: int, candidate: int) -> dict[str, Any]:
         """Read a document, by its candidate's key or the number that `judging_session` gives it."""
-        member, found = pairs_access.pair(self.person, pair)
-        row = pairs_access.candidate(found, unmask(candidate, member.pk).candidate)
+        member, instruction_pair = pairs_access.pair(self.person, pair)
+        row = pairs_access.candidate(instruction_pair, unmask(candidate, member.pk).candidate)
         shown = read_pane(row.document)
         return {
             "name": names_for(member, [row])[row.pk],
@@ -185,9 +193,9 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
 
 
 def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
-    found: dict[int, list[Statements]] = {}
+    by_candidate: dict[int, list[Statements]] = {}
     for statements in statements_of(member, rows):
-        found.setdefault(statements.candidate.pk, []).append(statements)
+        by_candidate.setdefault(statements.candidate.pk, []).append(statements)
     names = names_for(member, rows)
     shows_made_for = member.leads and not must_answer_first(member)
     return [
@@ -197,7 +205,7 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
             "document": row.document,
             "prior_relevance": row.prior_relevance if prior else None,
             "made_for": row.made_for_id if shows_made_for else None,
-            "under": [_under(statements) for statements in found.get(row.pk, [])],
+            "under": [_under(statements) for statements in by_candidate.get(row.pk, [])],
         }
         for row in rows
     ]

@@ -66,7 +66,7 @@ class Pace(Resource, tag="Progress"):
         people = paces.people_pace(member, calendar)
         days, _effort = paces.together(people, calendar)
         far = task_progress(member, judging)
-        assignments = [(one.task, one.name, one.done, one.total) for one in far]
+        assignments = [(task.task, task.name, task.done, task.total) for task in far]
         tasks = paces.tasks_pace(member.project, assignments, calendar, pace)
         lately = paces.last_days(days, pace)
         return {
@@ -77,8 +77,8 @@ class Pace(Resource, tag="Progress"):
             "left": work.left,
             "time_estimate": time_estimate(member, judging),
             "outlook": _outlook(estimate(work.left, lately, days[-1].on, asked=work.wanted > 0)),
-            "tasks": [{**vars(one), "outlook": _outlook(one.outlook)} for one in tasks],
-            "people": [_person(one, pace) for one in people],
+            "tasks": [{**vars(task), "outlook": _outlook(task.outlook)} for task in tasks],
+            "people": [_person(person, pace) for person in people],
             "days": days,
         }
 
@@ -90,13 +90,13 @@ class MemberPace(Resource, tag="Progress"):
     def get(self, request: Request, slug: str, member: int) -> dict[str, Any]:
         """Read what one person has done; leads may read everybody's, others their own."""
         reader = access.member(self.person, slug)
-        found = access.member_of_project(reader, member)
-        if found.pk != reader.pk and not reader.leads:
+        membership = access.member_of_project(reader, member)
+        if membership.pk != reader.pk and not reader.leads:
             raise PermissionDenied("This is another person's pace. You can read only your own.")
         pace = self.parameters()["days"]
         calendar = _calendar()
-        done = next(iter(paces.people_pace(reader, calendar, of=found)), None)
-        done = done or paces.PersonPace(found, calendar.days())
+        done = next(iter(paces.people_pace(reader, calendar, of=membership)), None)
+        done = done or paces.PersonPace(membership, calendar.days())
         return _person(done, pace)
 
 
@@ -130,12 +130,12 @@ class MatrixPart(Resource, tag="Progress"):
         form = MatrixForm(member, request.query_params)
         if not form.is_valid():
             raise form_errors(form, "?")
-        found = matrix(member, form.people, form.asked())
+        table = matrix(member, form.people, form.asked())
         return {
-            "next": _page_url(request, "after", found.after),
-            "previous": _page_url(request, "before", found.before),
-            "people": found.people,
-            "results": [_row(row, found.people) for row in found.rows],
+            "next": _page_url(request, "after", table.after),
+            "previous": _page_url(request, "before", table.before),
+            "people": table.people,
+            "results": [_row(row, table.people) for row in table.rows],
         }
 
 
@@ -144,14 +144,14 @@ def _calendar() -> paces.Calendar:
     return paces.Calendar.of(personal.zone_of_reader() or datetime.UTC)
 
 
-def _outlook(found: Estimate | Unknown) -> dict[str, Any]:
-    if isinstance(found, Unknown):
-        return {"estimate": None, "unknown": found.value}
-    return {"estimate": found, "unknown": None}
+def _outlook(outlook: Estimate | Unknown) -> dict[str, Any]:
+    if isinstance(outlook, Unknown):
+        return {"estimate": None, "unknown": outlook.value}
+    return {"estimate": outlook, "unknown": None}
 
 
-def _person(one: paces.PersonPace, days: int) -> dict[str, Any]:
-    return {**vars(one), "lately": one.lately(days), "last_on": one.last_on}
+def _person(person: paces.PersonPace, days: int) -> dict[str, Any]:
+    return {**vars(person), "lately": person.lately(days), "last_on": person.last_on}
 
 
 def _row(row: Row, people: list[Membership]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class OutlookSerializer(serializers.Serializer[Any]):
     """An estimate, or why there is none."""
 
     estimate = EstimateSerializer(allow_null=True)
-    unknown = serializers.ChoiceField(choices=[one.value for one in Unknown], allow_null=True)
+    unknown = serializers.ChoiceField(choices=[reason.value for reason in Unknown], allow_null=True)
 
 
 class DaySerializer(serializers.Serializer[Any]):
@@ -170,7 +170,7 @@ class AskedMatrix(QueryParameters):
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     person = KeyField(required=False, help_text="The key of a member.")
     category = serializers.CharField(required=False, max_length=60, help_text="-: none named.")
-    state = serializers.ChoiceField(choices=[one.value for one in Wanted], required=False)
+    state = serializers.ChoiceField(choices=[state.value for state in Wanted], required=False)
     grades = serializers.RegexField(
         r"^-?[0-9]{1,4}~-?[0-9]{1,4}$", required=False, help_text="Two people's grades: 0~2."
     )
@@ -186,7 +186,7 @@ class CellSerializer(serializers.Serializer[Any]):
     """State of one person's answer to one document."""
 
     member = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=[one.value for one in CellState])
+    state = serializers.ChoiceField(choices=[state.value for state in CellState])
     relevance = serializers.IntegerField(allow_null=True)
     kind = serializers.CharField(help_text="The kind of a flag.")
 

@@ -54,9 +54,9 @@ class MyNotices(Resource, tag="You"):
 
 
 def _notices(user: User) -> dict[str, Any]:
-    found, seen = notices_of(user), seen_until(user)
-    new = new_among(found, seen)
+    notices, seen = notices_of(user), seen_until(user)
+    new = new_among(notices, seen)
     return {
         "seen_until": seen,
-        "notices": [{**vars(one), "new": one in new} for one in found],
+        "notices": [{**vars(notice), "new": notice in new} for notice in notices],
     }

@@ -54,9 +54,9 @@ class QueryPeople(Resource, tag="Assignments"):
     def put(self, request: Request, slug: str, query: int) -> dict[str, list[int]]:
         """Set who takes each task of a query. People keep the tasks that they already hold."""
         by = access.lead(self.person, slug)
-        found = collection_access.query(by, query)
-        name_people(query=found, people=self.body(), by=by)
-        return _people(found)
+        named_query = collection_access.query(by, query)
+        name_people(query=named_query, people=self.body(), by=by)
+        return _people(named_query)
 
 
 def _people(query: Query) -> dict[str, list[int]]:

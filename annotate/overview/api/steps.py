@@ -20,7 +20,7 @@ class StepSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField()
     name = serializers.CharField()
-    state = serializers.ChoiceField(choices=[one.value for one in steps.State])
+    state = serializers.ChoiceField(choices=[state.value for state in steps.State])
     count = serializers.CharField(allow_blank=True)
 
 
@@ -41,10 +41,10 @@ class Steps(Resource, tag="Progress"):
         member = access.lead(self.person, slug)
         judging = completion.judging(member.project)
         context = overview(member, details=True).context
-        found = steps.steps(member, judging, task_progress(member, judging), context)
-        following = steps.next_step(found)
+        all_steps = steps.steps(member, judging, task_progress(member, judging), context)
+        following = steps.next_step(all_steps)
         return {
             "kind": member.project.kind,
             "next": following.key.value if following else None,
-            "steps": found,
+            "steps": all_steps,
         }

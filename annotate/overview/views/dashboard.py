@@ -52,9 +52,9 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     pace = _pace(request)
     lately = paces.last_days(days, pace)
     tasks = task_progress(member, judging)
-    assignments = [(one.task, one.name, one.done, one.total) for one in tasks]
+    assignments = [(task.task, task.name, task.done, task.total) for task in tasks]
     how_fast = paces.tasks_pace(project, assignments, calendar, pace)
-    reviewing = next((one for one in how_fast if one.task == Assignment.Task.REVIEW), None)
+    reviewing = next((task for task in how_fast if task.task == Assignment.Task.REVIEW), None)
     reviewed = reviews_by_member(project)
     return project_page(
         request,
@@ -74,7 +74,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
         reviewing=None if project.overlap_judge else reviewing,
         people=people,
         shows_answers=bool(project.overlap_judge) or any(person.answered for person in people),
-        reviewed={pk: one.reviews for pk, one in reviewed.items()},
+        reviewed={pk: review.reviews for pk, review in reviewed.items()},
         last_day=_last_days(people, reviewed, calendar.zone),
         lately={person.member.pk: person.lately(pace) for person in people},
         zone=str(calendar.zone),
@@ -87,11 +87,11 @@ def _last_days(
     zone: datetime.tzinfo,
 ) -> dict[int, datetime.date | None]:
     """Return the last day on which each person judged, flagged or reviewed, by member key."""
-    reviewed = {pk: one.last_at.astimezone(zone).date() for pk, one in reviews.items()}
+    reviewed = {pk: review.last_at.astimezone(zone).date() for pk, review in reviews.items()}
     return {
-        pk: max(filter(None, (one.last_on, reviewed.get(pk))), default=None)
-        for one in people
-        for pk in (one.member.pk,)
+        pk: max(filter(None, (person.last_on, reviewed.get(pk))), default=None)
+        for person in people
+        for pk in (person.member.pk,)
     }
 
 
@@ -99,26 +99,26 @@ def _last_days(
 def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one person's progress, pace and flags: to themselves, and to leads."""
     member = access.member(request.user, slug)
-    found = access.member_of_project(member, pk)
-    if found.pk != member.pk and not member.leads:
+    membership = access.member_of_project(member, pk)
+    if membership.pk != member.pk and not member.leads:
         raise PermissionDenied("This is another person's page. You can open only your own.")
     project = member.project
     calendar = paces.Calendar.of(_zone())
-    done = next(iter(paces.people_pace(member, calendar, of=found)), None)
-    done = done or paces.PersonPace(found, calendar.days())
-    assignments = my_assignments(found)
-    judging = [one for one in assignments if one.assignment.task == Assignment.Task.JUDGE]
-    left = sum(one.total - one.done for one in judging)
+    done = next(iter(paces.people_pace(member, calendar, of=membership)), None)
+    done = done or paces.PersonPace(membership, calendar.days())
+    assignments = my_assignments(membership)
+    judging = [work for work in assignments if work.assignment.task == Assignment.Task.JUDGE]
+    left = sum(work.total - work.done for work in judging)
     pace = _pace(request)
     lately = paces.last_days(done.days, pace)
-    listed = list_flags(member, request.GET, of=found)
+    listed = list_flags(member, request.GET, of=membership)
     return project_page(
         request,
         "overview/person.html",
         member,
-        section="mine" if found.pk == member.pk else "members",
-        person=found,
-        mine=found.pk == member.pk,
+        section="mine" if membership.pk == member.pk else "members",
+        person=membership,
+        mine=membership.pk == member.pk,
         answered=done.answered,
         last_on=done.last_on,
         effort=done.effort,
@@ -131,14 +131,14 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         outlook=estimate(left, lately, done.days[-1].on, asked=bool(judging)),
         assignments=[
             {
-                "assignment": one.assignment,
-                "done": one.done,
-                "total": one.total,
-                "url": work_url(one.assignment)
-                if found.pk == member.pk
-                else reverse("annotate:query", args=[project.slug, one.assignment.pair.query_id]),
+                "assignment": work.assignment,
+                "done": work.done,
+                "total": work.total,
+                "url": work_url(work.assignment)
+                if membership.pk == member.pk
+                else reverse("annotate:query", args=[project.slug, work.assignment.pair.query_id]),
             }
-            for one in assignments[:ASSIGNMENTS]
+            for work in assignments[:ASSIGNMENTS]
         ],
         more_assignments=max(len(assignments) - ASSIGNMENTS, 0),
         **_flags(listed, member, request),
@@ -170,7 +170,7 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     form = MatrixForm(member, request.GET)
     asked = form.asked()
-    found = documents_by_people(member, form.people, asked)
+    table = documents_by_people(member, form.people, asked)
     names = (*form.fields, "grades")
     kept = {name: request.GET[name] for name in names if request.GET.get(name)}
     filtered = asked != Asked(after=asked.after, before=asked.before)
@@ -183,14 +183,14 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
             "section": "queries",
             "form": form,
             "filtered": filtered,
-            "people": found.people,
-            "rows": [_row(member, row, found.people) for row in found.rows],
+            "people": table.people,
+            "rows": [_row(member, row, table.people) for row in table.rows],
             "met": asked.grades,
             "total": None if asked.state or asked.grades else count_documents(member, asked),
             "grades": list(member.project.grades.order_by("value")),
             "assigned": bool(blind_pairs(member)),
-            "previous_url": _page_url(kept, "before", found.before),
-            "next_url": _page_url(kept, "after", found.after),
+            "previous_url": _page_url(kept, "before", table.before),
+            "next_url": _page_url(kept, "after", table.after),
         },
     )
 
@@ -201,15 +201,15 @@ def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, An
     mine = reverse("annotate:judge", args=[pair, candidate])
     disagreement = reverse("audit:disagreement", args=[row.narrative.pk, candidate])
     cells = []
-    for one, cell in zip(people, row.cells, strict=True):
+    for person, cell in zip(people, row.cells, strict=True):
         url = disagreement
         if cell.state in {CellState.EMPTY, CellState.HIDDEN}:
             url = ""
-        elif one.pk == member.pk and (row.outcome is None or cell.state is CellState.TAKEN):
+        elif person.pk == member.pk and (row.outcome is None or cell.state is CellState.TAKEN):
             url = mine
         elif cell.state is CellState.TAKEN:
-            url = reverse("annotate:person", args=[member.project.slug, one.pk])
-        cells.append({"cell": cell, "person": one, "url": url})
+            url = reverse("annotate:person", args=[member.project.slug, person.pk])
+        cells.append({"cell": cell, "person": person, "url": url})
     return {
         "pair": row.narrative.pair,
         "document": row.candidate.document,
@@ -230,8 +230,8 @@ def _flags(listed: FlagPage, member: Membership, request: PageRequest) -> dict[s
         "flags": listed.page.rows,
         "names": names_for(member, [flag.candidate for flag in listed.page.rows]),
         "flag_counts": [
-            {"kind": one.value, "name": one.label, "count": listed.counts[one.value]}
-            for one in Flag.Kind
+            {"kind": kind.value, "name": kind.label, "count": listed.counts[kind.value]}
+            for kind in Flag.Kind
         ],
         "flags_total": listed.total,
         "kind": kind if kind in Flag.Kind.values else "",

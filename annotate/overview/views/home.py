@@ -58,9 +58,11 @@ def home(request: PageRequest) -> HttpResponse:
         )
     )
     page = Paginator(members, SIZE).get_page(request.GET.get("page"))
-    judging = completion.judging_of([one.project for one in page.object_list if one.leads])
+    judging = completion.judging_of(
+        [membership.project for membership in page.object_list if membership.leads]
+    )
     roles = {value: str(words) for value, words in Membership.Role.choices}
-    name_next_documents([one for member in page for one in _offered(offers[member.pk])])
+    name_next_documents([offer for member in page for offer in _offered(offers[member.pk])])
     rows: list[dict[str, Any]] = [
         {
             "project": member.project,
@@ -70,7 +72,7 @@ def home(request: PageRequest) -> HttpResponse:
             "today_words": _judged_today_words(today[member.pk]) if member.pk in today else "",
             "assignments": assignment_rows(held[member.pk]),
             "offers": _offered(offers[member.pk]),
-            "hiding": [one for one in offers[member.pk] if one["hides_figures"]],
+            "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
             "todo": added[member.pk].todo,
             "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
@@ -84,7 +86,11 @@ def home(request: PageRequest) -> HttpResponse:
             "rows": rows,
             "page": page,
             "new_notices": len(new_among(notices_in(members), seen_until(request.user))),
-            "archived": [one for one in every if one.leads and one.project.archived_at is not None],
+            "archived": [
+                membership
+                for membership in every
+                if membership.leads and membership.project.archived_at is not None
+            ],
             **(worker() if any(member.leads for member in members) else {}),
         },
     )
@@ -92,7 +98,7 @@ def home(request: PageRequest) -> HttpResponse:
 
 def _offered(offers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the tasks that are offered openly: those that hide no figures from a lead."""
-    return [one for one in offers if not one["hides_figures"]]
+    return [offer for offer in offers if not offer["hides_figures"]]
 
 
 @require_POST
@@ -205,13 +211,13 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
 
     The members are one person's, in different projects. Each offer has the pair that comes next.
     """
-    found: dict[int, list[dict[str, Any]]] = {member.pk: [] for member in members}
+    offers: dict[int, list[dict[str, Any]]] = {member.pk: [] for member in members}
     for task in Assignment.Task:
         work = open_pairs.open_work_of(task=task, members=members)
         name = str(task.label)
         for member in members:
             if open_ones := work[member.pk]:
-                found[member.pk].append(
+                offers[member.pk].append(
                     {
                         "project": member.project,
                         "member": member,
@@ -223,7 +229,7 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
                         "hides_figures": blindness.hides_figures(task=task, by=member),
                     }
                 )
-    return found
+    return offers
 
 
 def _open_words(free: int) -> str:
@@ -260,9 +266,9 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
         .values("query")
         .annotate(documents_left=Count("pk"))
     )
-    found: dict[int, int] = {int(one["query"]): one["documents_left"] for one in counts}
+    documents_left: dict[int, int] = {int(row["query"]): row["documents_left"] for row in counts}
     for offer in judging:
-        offer["documents"] = found.get(offer["next"].query, 0)
+        offer["documents"] = documents_left.get(offer["next"].query, 0)
 
 
 def judged_today(members: Sequence[Membership]) -> dict[int, int]:
@@ -271,8 +277,11 @@ def judged_today(members: Sequence[Membership]) -> dict[int, int]:
     It reads today's judgments only. Call `read_assignments` first.
     """
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    pairs = {member.pk: {one.pair_id for one in work_left.held_by(member)} for member in members}
-    found: Counter[int] = Counter()
+    pairs = {
+        member.pk: {assignment.pair_id for assignment in work_left.held_by(member)}
+        for member in members
+    }
+    judged: Counter[int] = Counter()
     rows = (
         Judgment.objects.current()
         .filter(annotator__in=pairs, source=Judgment.Source.PAGE, at__gte=midnight)
@@ -281,8 +290,8 @@ def judged_today(members: Sequence[Membership]) -> dict[int, int]:
         .annotate(n=Count("pk"))
     )
     for member, pair, number in rows:
-        found[member] += number if pair in pairs[member] else 0
-    return found
+        judged[member] += number if pair in pairs[member] else 0
+    return judged
 
 
 def confirmed(request: PageRequest) -> bool:

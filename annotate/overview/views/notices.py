@@ -27,9 +27,9 @@ def notices(request: PageRequest) -> HttpResponse:
             mark_read(until=until, by=request.user)
         return redirect("annotate:notices")
     now = timezone.now()
-    found, since = notices_of(request.user), seen_until(request.user)
+    all_notices, since = notices_of(request.user), seen_until(request.user)
     # They are in the order of their times, so that the new ones come first.
-    page = Paginator(found, SIZE).get_page(request.GET.get("page"))
+    page = Paginator(all_notices, SIZE).get_page(request.GET.get("page"))
     shown = list(page)
     new = new_among(shown, since)
     return render(
@@ -38,7 +38,7 @@ def notices(request: PageRequest) -> HttpResponse:
         {
             "new": new,
             "seen": shown[len(new) :],
-            "any_new": bool(new_among(found, since)),
+            "any_new": bool(new_among(all_notices, since)),
             "until": now.isoformat(),
             "page": page,
         },
@@ -48,7 +48,7 @@ def notices(request: PageRequest) -> HttpResponse:
 def _parse_time(typed: str) -> datetime | None:
     """Parse a time with its zone; return None for anything else."""
     try:
-        found = parse_datetime(typed)
+        moment = parse_datetime(typed)
     except ValueError:
         return None
-    return found if found is not None and found.tzinfo is not None else None
+    return moment if moment is not None and moment.tzinfo is not None else None

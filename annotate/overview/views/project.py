@@ -63,12 +63,12 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     assignments = my_assignments(member)
     tasks = task_progress(member, judgments)
     # Who has begun a task continues it; the home page also offers another one.
-    held = {one.assignment.task for one in assignments}
+    held = {work.assignment.task for work in assignments}
     free = [task for task in tasks if task.free and task.task not in held]
     people = _people(member)
     rows = _query_rows(member, page, far)
     # Only leads may open the pages of the steps.
-    found = steps.steps(member, judgments, tasks, added.context) if member.leads else []
+    project_steps = steps.steps(member, judgments, tasks, added.context) if member.leads else []
     return project_page(
         request,
         "overview/project.html",
@@ -80,14 +80,14 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         judging_begun=completion.has_judging_begun(member.project, judgments),
         tasks=tasks,
         rewriting_left=any(
-            one.task == Assignment.Task.REWRITE and one.done < one.total for one in tasks
+            task.task == Assignment.Task.REWRITE and task.done < task.total for task in tasks
         ),
         reviewing=_reviewing(member.project, tasks),
         # Tasks that would hide the project's figures from a lead are listed apart.
-        offered=[one for one in free if not hides_figures(task=one.task, by=member)],
-        hiding=[one for one in free if hides_figures(task=one.task, by=member)],
-        steps=found,
-        next_step=steps.next_step(found),
+        offered=[offer for offer in free if not hides_figures(task=offer.task, by=member)],
+        hiding=[offer for offer in free if hides_figures(task=offer.task, by=member)],
+        steps=project_steps,
+        next_step=steps.next_step(project_steps),
         kind=kind_of(member.project.kind),
         todo=[*_begun(assignments), *added.todo, *_undecided(member)],
         rows=rows,
@@ -95,11 +95,11 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         people=people,
         # A project of a lead alone needs people first.
         is_alone=people is not None
-        and not any(one["member"].user_id for one in people if one["member"] != member),
+        and not any(row["member"].user_id for row in people if row["member"] != member),
         any_answered=_shows_judging(member.project, people or ()),
         any_reviewed=bool(member.project.overlap_review)
-        or any(one["reviewed"] for one in people or ()),
-        any_imported=any(one["imported"] for one in people or ()),
+        or any(row["reviewed"] for row in people or ()),
+        any_imported=any(row["imported"] for row in people or ()),
         **worker() if member.leads else {},
         **added.context,
         page=page,
@@ -118,12 +118,12 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
     search = request.GET.get("search", "").replace("\0", "").strip()[:200]
     core = request.GET.get("core", "").replace("\0", "")[:255]
     state, sort = query_lists.chosen(member, request.GET)
-    found = query_lists.find_queries(member.project, search, core, state)
+    matching = query_lists.find_queries(member.project, search, core, state)
     if state or sort:
-        keys = query_lists.in_order(member.project, found, state=state, sort=sort)
-        page, count = page_in_order(found, keys, request.GET), len(keys)
+        keys = query_lists.in_order(member.project, matching, state=state, sort=sort)
+        page, count = page_in_order(matching, keys, request.GET), len(keys)
     else:
-        page, count = page_by_key(found, request.GET), found.count()
+        page, count = page_by_key(matching, request.GET), matching.count()
     rows = _query_rows(member, page)
     return project_page(
         request,
@@ -150,15 +150,15 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one query: its narratives, and its pool with the answers (annotators: their own)."""
     member = access.member(request.user, slug)
     project = member.project
-    found = collection_access.query(member, pk)
-    pairs = list(found.pairs.select_related("project", "query").order_by("pk"))
+    shown_query = collection_access.query(member, pk)
+    pairs = list(shown_query.pairs.select_related("project", "query").order_by("pk"))
     styles = other_styles(pairs, among=pairs)
     # A reader who still judges is blind to earlier grades, leads included.
     shows_prior = project.show_prior or (
         member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)
     )
     form = pool_lists.PoolForm(request.GET, knows_prior=shows_prior) if member.leads else None
-    page = _pool_page(member, found, form, request.GET)
+    page = _pool_page(member, shown_query, form, request.GET)
     statements = statements_of(member, page.rows)
     # The ranks of a document could influence a reader who still judges, leads included.
     may_see_ranks = member.leads and not must_answer_first(member)
@@ -167,26 +167,28 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "overview/query.html",
         member,
         section="queries",
-        query=found,
-        siblings=list(core_queries.listed_siblings(found)),
-        core_size=core_queries.count_queries(project, [found.core]).get(found.core, 1),
-        pairs=[{**_pair(member, one), "styles": styles[one.pk]} for one in pairs],
+        query=shown_query,
+        siblings=list(core_queries.listed_siblings(shown_query)),
+        core_size=core_queries.count_queries(project, [shown_query.core]).get(shown_query.core, 1),
+        pairs=[{**_pair(member, pair), "styles": styles[pair.pk]} for pair in pairs],
         candidates=statements,
         shows_statements=bool(project.overlap_judge)
-        or any(one.judgments or one.flags for one in statements),
+        or any(statement.judgments or statement.flags for statement in statements),
         shows_outcomes=bool(project.overlap_judge)
         or any(
-            not judgment.annotator.is_machine for one in statements for judgment in one.judgments
+            not judgment.annotator.is_machine
+            for statement in statements
+            for judgment in statement.judgments
         ),
         matrix=matrix_of(statements) if len(pairs) > 1 else None,
         names=names_for(member, page.rows),
         grades=list(project.grades.order_by("value")),
         show_prior=shows_prior,
-        pool=found.candidates.count(),
+        pool=shown_query.candidates.count(),
         form=form,
         filtered=form is not None and bool(form.value("search") or form.value("state")),
         brought=contributions(page.rows) if may_see_ranks else None,
-        removed=Candidate.with_removed.filter(query=found, removed_at__isnull=False).count()
+        removed=Candidate.with_removed.filter(query=shown_query, removed_at__isnull=False).count()
         if may_see_ranks
         else 0,
         page=page,
@@ -194,12 +196,12 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _pool_page(
-    member: Membership, found: Query, form: pool_lists.PoolForm | None, asked: QueryDict
+    member: Membership, query: Query, form: pool_lists.PoolForm | None, asked: QueryDict
 ) -> Page[Candidate]:
     """Return a page of a query's documents; for annotators all, in an order that tells nothing."""
-    pool = found.candidates.select_related("document", "made_for")
+    pool = query.candidates.select_related("document", "made_for")
     if form is None:
-        return page_in_order(pool, neutral_order(found, member.project), asked)
+        return page_in_order(pool, neutral_order(query, member.project), asked)
     pool = pool_lists.find_candidates(
         member, pool, search=form.value("search"), state=form.value("state")
     )
@@ -283,8 +285,8 @@ def _reviewing(project: Project, tasks: Sequence[TaskProgress]) -> TaskProgress 
     """Return the progress of reviews if people are asked to review and nobody to judge."""
     if project.overlap_judge:
         return None
-    found = (task for task in tasks if task.task == Assignment.Task.REVIEW and task.total)
-    return next(found, None)
+    reviews = (task for task in tasks if task.task == Assignment.Task.REVIEW and task.total)
+    return next(reviews, None)
 
 
 def _people(member: Membership) -> list[dict[str, Any]] | None:
@@ -315,9 +317,9 @@ def _undecided(member: Membership) -> list[Todo]:
 
 def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
     """Return the tasks with work left: one line for each kind of task."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_task: dict[str, list[dict[str, Any]]] = {}
     for row in assignment_rows(assignments):
-        found.setdefault(row["task"], []).append(row)
+        by_task.setdefault(row["task"], []).append(row)
     return [
         Todo(
             task,
@@ -326,5 +328,5 @@ def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
             (f"{len(rows)} task" if len(rows) == 1 else f"{len(rows)} tasks"),
             sum(row["again"] for row in rows),
         )
-        for task, rows in found.items()
+        for task, rows in by_task.items()
     ]

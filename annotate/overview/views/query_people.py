@@ -19,16 +19,16 @@ from base.page_request import PageRequest, refusal_in
 def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Set who takes each task of a query: the ticked people, or everybody."""
     member = access.lead(request.user, slug)
-    found = collection_access.query(member, pk)
+    query = collection_access.query(member, pk)
     form = QueryPeopleForm(
         request.POST if request.method == "POST" else None,
         project=member.project,
         people=list(people_to_name(member.project)),
-        named=named_people(found),
+        named=named_people(query),
     )
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
-            name_people(query=found, people=form.people(), by=member)
+            name_people(query=query, people=form.people(), by=member)
             messages.success(request, "Saved. People keep the tasks that they already hold.")
             return redirect("annotate:query", slug, pk)
     return project_page(
@@ -36,7 +36,7 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "overview/query_people.html",
         member,
         section="queries",
-        query=found,
+        query=query,
         form=form,
         status=422 if form.errors else 200,
     )

@@ -17,9 +17,9 @@ def search_project(request: PageRequest, slug: str) -> HttpResponse:
     """List what an id, a title or a name leads to; open it at once if it is the only one."""
     member = access.member(request.user, slug)
     form = SearchForm(request.GET if "q" in request.GET else None)
-    found = search(member, form.cleaned_data["q"]) if form.is_valid() else None
-    if found is not None and len(found.hits) == 1:
-        return redirect(found.hits[0].url)
+    results = search(member, form.cleaned_data["q"]) if form.is_valid() else None
+    if results is not None and len(results.hits) == 1:
+        return redirect(results.hits[0].url)
     return project_page(
-        request, "overview/search.html", member, section="search", form=form, found=found
+        request, "overview/search.html", member, section="search", form=form, found=results
     )
