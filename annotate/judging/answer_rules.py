@@ -92,6 +92,6 @@ def _check_conditions(content: GradeStatement, project: Project, state: JudgingS
 
 def _refuse_unknown_grade(relevance: int, grades: Sequence[int]) -> None:
     if relevance not in grades:
-        known = ", ".join(map(str, grades))
+        all_grades = ", ".join(map(str, grades))
         shown = str(relevance) if abs(relevance) < 10**9 else "This number"
-        raise Refused(f"{shown} is not a grade of this project. Its grades are {known}.")
+        raise Refused(f"{shown} is not a grade of this project. Its grades are {all_grades}.")

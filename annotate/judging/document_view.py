@@ -116,8 +116,8 @@ def document_views(
     words = words_to_mark(pair, narrative)
     final = {
         spots[number].candidate
-        for number, (given, flag) in answers.items()
-        if _is_final(given, flag)
+        for number, (answer, flag) in answers.items()
+        if _is_final(answer, flag)
     }
     hidden = hidden_from(member, [candidates[key] for key in final], under=narrative)
     # Reversed once: reversing a URL costs as much as reading a document's row.
@@ -125,7 +125,7 @@ def document_views(
     views = []
     for number, spot in spots.items():
         candidate = candidates[spot.candidate]
-        given, flag = answers[number]
+        answer, flag = answers[number]
         views.append(
             DocumentView(
                 number=number,
@@ -136,18 +136,18 @@ def document_views(
                 name=name_of(
                     candidate.document,
                     pair.project,
-                    hidden=not _is_final(given, flag) or spot.candidate in hidden,
+                    hidden=not _is_final(answer, flag) or spot.candidate in hidden,
                 ),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
                 evidence_grades=grades_that_need_evidence(
                     pair.project, candidate.prior_relevance, values
                 ),
-                given=given,
+                given=answer,
                 flag=flag,
                 again=[] if spot.again else again.get(spot.candidate, []),
                 answer_json=json.dumps(
-                    answer_data(given, flag), ensure_ascii=False, separators=(",", ":")
+                    answer_data(answer, flag), ensure_ascii=False, separators=(",", ":")
                 ),
             )
         )
@@ -230,9 +230,9 @@ def _answer_to(
     return judgments.get(spot.candidate), flags.get(spot.candidate)
 
 
-def _is_final(given: Judgment | Repeat | None, flag: Flag | None) -> bool:
+def _is_final(answer: Judgment | Repeat | None, flag: Flag | None) -> bool:
     """Return whether there is a grade, or a flag other than "later"."""
-    return given is not None or (flag is not None and flag.kind != Flag.Kind.LATER)
+    return answer is not None or (flag is not None and flag.kind != Flag.Kind.LATER)
 
 
 def _split_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:

@@ -46,7 +46,7 @@ def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
     """Return whether a judgment marks this clause as decisive."""
     marked = given.clauses if given is not None else ()
     span = Span(clause.start, clause.end)
-    return bool(overlapping_clauses([span], [Span(one["start"], one["end"]) for one in marked]))
+    return bool(overlapping_clauses([span], [Span(mark["start"], mark["end"]) for mark in marked]))
 
 
 @register.filter
@@ -91,8 +91,8 @@ def answer_to(context: RequestContext, condition: int) -> str:
     sent = context["request"].POST.get(f"{VERDICT_PREFIX}{condition}")
     if sent is not None:
         return str(sent)
-    given: Judgment | Repeat | None = context.get("given")
-    return given.answers().get(condition, "") if given is not None else ""
+    answer: Judgment | Repeat | None = context.get("given")
+    return answer.answers().get(condition, "") if answer is not None else ""
 
 
 def _render_clause(number: int, span: tuple[int, int], inner: SafeString) -> SafeString:

@@ -115,11 +115,11 @@ def _link_ends(
     if not changed:
         return
     among = ", ".join(f"%({name})s" for name in changed)
-    found = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id"))
+    ended = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id"))
     links = hash_chain.of_assignment(pair.pair_id, by.name)
     # The lock on the assignment guards its chain too.
     last = hash_chain.end_of(by.project_id, links)
-    hash_chain.append(by.project_id, links, judgment_chain.events_of_ended(found), after=last)
+    hash_chain.append(by.project_id, links, judgment_chain.events_of_ended(ended), after=last)
 
 
 def _update_assignment(

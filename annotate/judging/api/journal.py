@@ -243,9 +243,9 @@ def _kind_of(entry: Mapping[str, Any]) -> JournalEntry:
 def _validate(entry: Mapping[str, Any], kind: JournalEntry) -> dict[str, Any]:
     """Return the fields of an entry; raise Refused, naming the field, if one is invalid."""
     # A page from before an update may send fields that are gone; its answers count.
-    known = {name: entry[name] for name in kind._declared_fields if name in entry}
+    fields = {name: entry[name] for name in kind._declared_fields if name in entry}
     try:
-        sent: dict[str, Any] = kind.run_validation(known)
+        sent: dict[str, Any] = kind.run_validation(fields)
     except serializers.ValidationError as error:
         raise Refused(first_error(error.detail)) from error
     return sent

@@ -63,17 +63,19 @@ class Judgments(Resource, tag="Judging"):
     @reads(JudgmentSerializer, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List your own current judgments of a pair, under whichever version they were made."""
-        member, found = access.pair(self.person, pair)
-        mine = Judgment.objects.not_superseded().filter(annotator=member, narrative__pair=found)
+        member, instruction_pair = access.pair(self.person, pair)
+        mine = Judgment.objects.not_superseded().filter(
+            annotator=member, narrative__pair=instruction_pair
+        )
         mine = mine.select_related("annotator__project").prefetch_related("verdicts")
         return self.page(mine)
 
     @writes(JudgmentSerializer, body=SentJudgment, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Judgment | Flag | Repeat:
         """Judge a document: 201 with the judgment, also when its UUID was sent before."""
-        member, found = access.pair(self.person, pair)
+        member, instruction_pair = access.pair(self.person, pair)
         sent = self.body()
-        target = target_of(sent, found, member)
+        target = target_of(sent, instruction_pair, member)
         return record(SentJudgment.statement(sent), target=target, by=member).row
 
 
@@ -85,8 +87,8 @@ class OwnStatement(Resource, tag="Judging"):
         """Withdraw your judgment or flag; the one it had replaced becomes current again.
         Idempotent.
         """
-        member, found = access.pair(self.person, pair)
-        withdraw(uuid=uuid, pair=found, by=member)
+        member, instruction_pair = access.pair(self.person, pair)
+        withdraw(uuid=uuid, pair=instruction_pair, by=member)
 
 
 class OneJudgment(OwnStatement):
@@ -108,16 +110,18 @@ class Flags(Resource, tag="Judging"):
     @reads(FlagSerializer, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List your own current flags of a pair, under whichever version they were made."""
-        member, found = access.pair(self.person, pair)
-        mine = Flag.objects.filter(annotator=member, narrative__pair=found, ended_at=None)
+        member, instruction_pair = access.pair(self.person, pair)
+        mine = Flag.objects.filter(
+            annotator=member, narrative__pair=instruction_pair, ended_at=None
+        )
         return self.page(mine.select_related("annotator__project"))
 
     @writes(FlagSerializer, body=SentFlag, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Judgment | Flag | Repeat:
         """Put a flag on a document: 201 with the flag, also when its UUID was sent before."""
-        member, found = access.pair(self.person, pair)
+        member, instruction_pair = access.pair(self.person, pair)
         sent = self.body()
-        target = target_of(sent, found, member)
+        target = target_of(sent, instruction_pair, member)
         return record(SentFlag.statement(sent), target=target, by=member).row
 
 

@@ -130,8 +130,8 @@ class MyJudgingSession(Resource, tag="Judging"):
         """Read the order of the documents, and which is next. You must hold an assignment on the
         pair.
         """
-        member, found = access.pair(self.person, pair)
-        narrative = narrative_for(member, found)
+        member, instruction_pair = access.pair(self.person, pair)
+        narrative = narrative_for(member, instruction_pair)
         session = read_judging_session(narrative=narrative, by=member)
         return {
             "narrative": narrative.pk,
@@ -153,16 +153,16 @@ class DocumentViews(Resource, tag="Judging"):
         """Read some of the documents of your pool, with their texts. You must hold an assignment
         on the pair.
         """
-        member, found = access.pair(self.person, pair)
+        member, instruction_pair = access.pair(self.person, pair)
         numbers = self.parameters()["candidates"]
-        narrative = narrative_for(member, found)
+        narrative = narrative_for(member, instruction_pair)
         return document_views(
-            pair=found,
+            pair=instruction_pair,
             narrative=narrative,
             member=member,
             order=read_judging_session(narrative=narrative, by=member).order,
             numbers=numbers,
-            grades=list(found.project.grades.order_by("value")),
+            grades=list(instruction_pair.project.grades.order_by("value")),
         )
 
 
@@ -174,7 +174,9 @@ class Undo(Resource, tag="Judging"):
         """Withdraw your latest judgment or flag under the current narrative. Each further call
         withdraws the one before.
         """
-        member, found = access.pair(self.person, pair)
-        row: Judgment | Flag | Repeat = undo(narrative=narrative_for(member, found), by=member)
+        member, instruction_pair = access.pair(self.person, pair)
+        row: Judgment | Flag | Repeat = undo(
+            narrative=narrative_for(member, instruction_pair), by=member
+        )
         spot = Spot(row.candidate_id, isinstance(row, Repeat))
         return {"candidate": spot_number(spot, member), "uuid": row.uuid}

@@ -100,8 +100,8 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     grades = list(pair.project.grades.order_by("value"))
     session = without_repeats(read_judging_session(narrative=narrative, by=member), member)
     find = request.GET.get("find", "").replace("\0", "").strip()[:200]
-    found = _find_by_name(member, narrative, session, find) if find else None
-    shown = window(session, request.GET, found=found, find=find)
+    numbers = _find_by_name(member, narrative, session, find) if find else None
+    shown = window(session, request.GET, found=numbers, find=find)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
     grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("work", keys))
