@@ -25,12 +25,12 @@ def find_accounts(search: str = "", *, closed: bool = False) -> QuerySet[User]:
 
     `closed`: only closed ones. `projects` is the number of projects that the person is in.
     """
-    found = User.objects.annotate(
+    accounts = User.objects.annotate(
         projects=Count("memberships", filter=Q(memberships__left_at__isnull=True))
     )
     if search:
-        found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
-    return found.filter(is_active=False) if closed else found
+        accounts = accounts.filter(Q(username__icontains=search) | Q(email__icontains=search))
+    return accounts.filter(is_active=False) if closed else accounts
 
 
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
@@ -147,9 +147,9 @@ def _locked(user: User, by: User) -> tuple[User, User]:
     other's.
     """
     accounts = User.objects.filter(Q(pk=user.pk) | Q(pk=by.pk))
-    found = {one.pk: one for one in accounts.select_for_update().order_by("pk")}
-    check_admin(found[by.pk])
-    return found[user.pk], found[by.pk]
+    users = {user.pk: user for user in accounts.select_for_update().order_by("pk")}
+    check_admin(users[by.pk])
+    return users[user.pk], users[by.pk]
 
 
 def _refuse_only_lead(user: User) -> None:

@@ -56,7 +56,7 @@ def read_lines(text: str) -> dict[int, Invitee]:
 
     A line is a user name, a mail address, or both with a comma between them.
     """
-    found, wrong = {}, {}
+    invitees, wrong = {}, {}
     for number, line in enumerate(text.splitlines(), start=1):
         parts = [part.strip() for part in line.split(",") if part.strip()]
         emails = [part for part in parts if "@" in part]
@@ -66,10 +66,10 @@ def read_lines(text: str) -> dict[int, Invitee]:
         elif parts:
             email = emails[-1] if emails else ""
             names = [part for part in parts if part != email]
-            found[number] = Invitee("".join(names), email)
+            invitees[number] = Invitee("".join(names), email)
     if wrong:
         raise RefusedLines(wrong)
-    return found
+    return invitees
 
 
 def invite_several(

@@ -49,20 +49,20 @@ def deliver_link(request: HttpRequest, link: Link) -> Delivery:
 
 def _deliver(request: HttpRequest, link: Link, *, try_mail: bool) -> tuple[Delivery, bool]:
     """Hand over a link; return how, and whether to try further mails."""
-    found = link.invitation
+    invitation = link.invitation
     url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
-    if not found.email or settings.EMAIL_BACKEND == PRINTING:
+    if not invitation.email or settings.EMAIL_BACKEND == PRINTING:
         return Delivery(url, None), try_mail
     if not try_mail:
         return Delivery(url, False), False
     try:
         get_adapter(request).send_mail(
             "account/email/invitation",
-            found.email,
+            invitation.email,
             {
                 "projects": [project.name for project in link.projects],
-                "inviter": found.created_by.username,
-                "until": date_format(found.expires_at, "j M Y, H:i e"),
+                "inviter": invitation.created_by.username,
+                "until": date_format(invitation.expires_at, "j M Y, H:i e"),
                 "url": url,
             },
         )

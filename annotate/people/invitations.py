@@ -104,16 +104,18 @@ def invite_to_installation(
 def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -> Invitation:
     """Withdraw an unused link. Withdrawing twice changes nothing."""
     with transaction.atomic():
-        found = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
-        if not _may_invite(found.project, by):
+        locked = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+        if not _may_invite(locked.project, by):
             raise Refused("Only leads of this project can do that.")
-        if found.accepted_at is not None:
+        if locked.accepted_at is not None:
             raise Stale("This link has already been used.")
-        if found.withdrawn_at is None:
-            found.withdrawn_at, found.withdrawn_by = now or timezone.now(), by
-            found.save(update_fields=["withdrawn_at", "withdrawn_by"])
-            record(project=found.project, what="invitation.withdrawn", about=found, by=by, now=now)
-    return found
+        if locked.withdrawn_at is None:
+            locked.withdrawn_at, locked.withdrawn_by = now or timezone.now(), by
+            locked.save(update_fields=["withdrawn_at", "withdrawn_by"])
+            record(
+                project=locked.project, what="invitation.withdrawn", about=locked, by=by, now=now
+            )
+    return locked
 
 
 def open_invitation(token: str, *, now: datetime | None = None) -> Invitation:
@@ -135,8 +137,8 @@ def accepted_invitations(token: str, user: User | AnonymousUser) -> list[Invitat
     """Return the invitations of a link that this person has accepted."""
     if not user.is_authenticated:
         return []
-    found = Invitation.objects.select_related("project").order_by("pk")
-    return list(found.filter(digest=_digest(token), accepted_by=user))
+    accepted = Invitation.objects.select_related("project").order_by("pk")
+    return list(accepted.filter(digest=_digest(token), accepted_by=user))
 
 
 def accept(
@@ -263,7 +265,10 @@ def _locked(token: str, now: datetime) -> list[Invitation]:
     rows = Invitation.objects.select_for_update(of=("self",)).filter(digest=_digest(token))
     locked = list(rows.order_by("pk"))
     projects = Project.objects.select_for_update(no_key=True).order_by("pk")
-    by_key = {one.pk: one for one in projects.filter(pk__in=[row.project_id for row in locked])}
+    by_key = {
+        project.pk: project
+        for project in projects.filter(pk__in=[row.project_id for row in locked])
+    }
     for row in locked:
         if row.project_id is not None:
             row.project = by_key[row.project_id]
@@ -295,10 +300,10 @@ def _is_in(project: Project | None, user: User) -> bool:
     return project is not None and project.memberships.active().filter(user=user).exists()
 
 
-def _join(found: Invitation, by: User) -> Membership | None:
-    if found.project is None:
+def _join(invitation: Invitation, by: User) -> Membership | None:
+    if invitation.project is None:
         return None
-    if _is_other_rater(found, by.username):
+    if _is_other_rater(invitation, by.username):
         raise InvalidField(
             (
                 f"“{by.username}” is already another person in this project. Choose another "
@@ -306,7 +311,7 @@ def _join(found: Invitation, by: User) -> Membership | None:
             ),
             "username",
         )
-    return join(found.project, by, found.role)
+    return join(invitation.project, by, invitation.role)
 
 
 def _is_other_rater(invitation: Invitation, name: str) -> bool:
@@ -325,28 +330,28 @@ def _open_of(rows: Iterable[Invitation], now: datetime) -> list[Invitation]:
         raise ObjectNotFound("This link is not valid. Check that all of it was copied.")
     if any(row.accepted_at is not None for row in rows):
         raise Stale("This link has already been used. Ask for another.")
-    found, reasons = [], []
+    valid, reasons = [], []
     for row in rows:
         try:
             _check_open(row, now)
         except Refused as refused:
             reasons.append(refused)
         else:
-            found.append(row)
-    if not found:
+            valid.append(row)
+    if not valid:
         raise reasons[0]
-    return found
+    return valid
 
 
-def _check_open(found: Invitation, now: datetime) -> None:
-    if found.withdrawn_at is not None:
+def _check_open(invitation: Invitation, now: datetime) -> None:
+    if invitation.withdrawn_at is not None:
         raise Stale("This link was withdrawn. Ask for another.")
-    if found.expires_at <= now:
+    if invitation.expires_at <= now:
         raise Stale("This link has expired. Ask for another.")
-    if not _may_invite(found.project, found.created_by):
+    if not _may_invite(invitation.project, invitation.created_by):
         raise Stale("The person who made this link can no longer invite you. Ask for another.")
-    if found.project is not None:
-        refuse_if_archived(found.project)
+    if invitation.project is not None:
+        refuse_if_archived(invitation.project)
 
 
 def _may_invite(project: Project | None, user: User) -> bool:

@@ -57,9 +57,9 @@ def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Memb
     name = valid_user_name(name)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        known = project.memberships.named(name).first()
-        if known is not None:
-            return known
+        membership = project.memberships.named(name).first()
+        if membership is not None:
+            return membership
         now = now or timezone.now()
         member = Membership.objects.create(project=project, name=name, joined_at=now)
         record(
@@ -106,18 +106,18 @@ def check_role(role: str) -> None:
 
 def join(project: Project, user: User, role: str, *, now: datetime | None = None) -> Membership:
     """Make `user` a member of the locked project, reusing their earlier membership if any."""
-    known = (
+    membership = (
         project.memberships.filter(user=user).first()
         or project.memberships.named(user.username).filter(user=None).first()
         or Membership(project=project, name=user.username, joined_at=now or timezone.now())
     )
-    if known.is_machine:
+    if membership.is_machine:
         raise Refused(
-            f"“{known.name}” is the name of a machine in this project. Choose another name."
+            f"“{membership.name}” is the name of a machine in this project. Choose another name."
         )
-    known.user, known.role, known.left_at = user, role, None
-    known.save()
-    return known
+    membership.user, membership.role, membership.left_at = user, role, None
+    membership.save()
+    return membership
 
 
 def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
@@ -186,10 +186,10 @@ def check_lead(by: Membership) -> None:
 
 
 def _member_of(by: Membership, member: Membership) -> Membership:
-    found = Membership.objects.filter(pk=member.pk, project=by.project_id).first()
-    if found is None:
+    membership = Membership.objects.filter(pk=member.pk, project=by.project_id).first()
+    if membership is None:
         raise Refused("There is no such member in this project.")
-    return found
+    return membership
 
 
 def has_other_lead(member: Membership) -> bool:

@@ -74,10 +74,10 @@ class Account(Resource, tag="Accounts"):
     @writes(AccountSerializer, body=SentAccount, scope=Scope.LEAD)
     def patch(self, request: Request, account: int) -> User:
         """Close or reopen an account. The person's judgments are kept."""
-        found = access.account(self.person, account)
+        user = access.account(self.person, account)
         change = accounts.reactivate if self.body()["is_active"] else accounts.deactivate
-        change(user=found, by=self.person)
-        return accounts.find_accounts().get(pk=found.pk)
+        change(user=user, by=self.person)
+        return accounts.find_accounts().get(pk=user.pk)
 
 
 class AccountSessions(Resource, tag="Accounts"):
@@ -114,5 +114,5 @@ class OneAccountInvitation(Resource, tag="Accounts"):
     @writes(None, status=204, scope=Scope.LEAD)
     def delete(self, request: Request, invitation: int) -> None:
         """Withdraw a link. Withdrawing twice changes nothing; 409 if it has been used."""
-        found = access.account_invitation(self.person, invitation)
-        withdraw(invitation=found, by=self.person)
+        withdrawn = access.account_invitation(self.person, invitation)
+        withdraw(invitation=withdrawn, by=self.person)

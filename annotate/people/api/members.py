@@ -152,16 +152,16 @@ class OneMember(Resource, tag="Members"):
     def patch(self, request: Request, slug: str, member: int) -> Membership:
         """Change a member's role, remove them, add them again, or limit their tasks."""
         by = access.lead(self.person, slug)
-        found = access.member_of_project(by, member)
+        membership = access.member_of_project(by, member)
         sent = self.body()
         if "role" in sent:
-            actions.change_role(member=found, role=sent["role"], by=by)
+            actions.change_role(member=membership, role=sent["role"], by=by)
         elif "most_tasks" in sent:
-            actions.set_quota(member=found, most_tasks=sent["most_tasks"], by=by)
+            actions.set_quota(member=membership, most_tasks=sent["most_tasks"], by=by)
         elif sent["left"]:
-            actions.remove_member(member=found, by=by)
-        elif found.left_at is not None and found.user is not None:
-            actions.add_member(username=found.user.username, role=found.role, by=by)
+            actions.remove_member(member=membership, by=by)
+        elif membership.left_at is not None and membership.user is not None:
+            actions.add_member(username=membership.user.username, role=membership.role, by=by)
         return access.member_of_project(by, member)
 
 

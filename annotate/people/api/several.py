@@ -82,27 +82,29 @@ class SeveralInvitations(Resource, tag="Members"):
         roles = {by: sent["role"]}
         for other in sent["other_projects"]:
             roles.setdefault(access.lead(self.person, other["project"]), other["role"])
-        people = [Invitee(one["username"].strip(), one["email"]) for one in sent["people"]]
-        if nameless := [n for n, one in enumerate(people, start=1) if not any(one)]:
+        people = [Invitee(person["username"].strip(), person["email"]) for person in sent["people"]]
+        if nameless := [n for n, person in enumerate(people, start=1) if not any(person)]:
             sentence = "Give a user name or a mail address."
             raise serializers.ValidationError({"people": {str(n): [sentence] for n in nameless}})
-        found = invite_several(
+        results = invite_several(
             people=dict(enumerate(people, start=1)), roles=roles, days=sent["days"]
         )
-        links = [one.link for one in found if one.link is not None]
+        links = [result.link for result in results if result.link is not None]
         handed = iter(deliver_links(request, links))
-        people_as_json = [_as_json(one, next(handed) if one.link else None) for one in found]
+        people_as_json = [
+            _as_json(result, next(handed) if result.link else None) for result in results
+        ]
         return Response(
             {"people": people_as_json}, status=201, headers={"Cache-Control": "no-store"}
         )
 
 
-def _as_json(one: InvitationResult, handed: Delivery | None) -> dict[str, Any]:
+def _as_json(result: InvitationResult, handed: Delivery | None) -> dict[str, Any]:
     return {
-        "username": one.invitee.name,
-        "email": one.invitee.email,
-        "projects": [project.slug for project in one.projects],
-        "link": {**LinkSerializer(one.link.invitation).data, **handed._asdict()}
-        if one.link and handed
+        "username": result.invitee.name,
+        "email": result.invitee.email,
+        "projects": [project.slug for project in result.projects],
+        "link": {**LinkSerializer(result.link.invitation).data, **handed._asdict()}
+        if result.link and handed
         else None,
     }

@@ -40,16 +40,20 @@ def account(request: PageRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def sessions(request: PageRequest) -> HttpResponse:
     """List the reader's sessions; end one (`session`), or all except this one (`others`)."""
-    found = _sessions(request)
+    signed_in = _sessions(request)
     if request.method == "GET":
-        return render(request, "people/sessions.html", {"sessions": found})
+        return render(request, "people/sessions.html", {"sessions": signed_in})
     if "others" in request.POST:
-        ended = [one for one in found if not one.is_current()]
+        ended = [session for session in signed_in if not session.is_current()]
     else:
-        ended = [one for one in found if one.pk == parse_key(request.POST.get("session", ""))]
+        ended = [
+            session
+            for session in signed_in
+            if session.pk == parse_key(request.POST.get("session", ""))
+        ]
         if not ended:
             raise Http404("There is no such session of yours.")
-    here = any(one.is_current() for one in ended)
+    here = any(session.is_current() for session in ended)
     end_sessions(request, ended)
     if here:
         return redirect("login")
@@ -59,9 +63,9 @@ def sessions(request: PageRequest) -> HttpResponse:
 
 def _sessions(request: PageRequest) -> list[UserSession]:
     """Return the reader's sessions including the current one, newest first."""
-    found = UserSession.objects.purge_and_list(request.user)
-    if not any(one.is_current() for one in found):
+    user_sessions = UserSession.objects.purge_and_list(request.user)
+    if not any(session.is_current() for session in user_sessions):
         # The session was created before sessions were recorded, or by a program.
         UserSession.objects.create_from_request(request)
-        found = UserSession.objects.purge_and_list(request.user)
-    return sorted(found, key=lambda one: one.created_at, reverse=True)
+        user_sessions = UserSession.objects.purge_and_list(request.user)
+    return sorted(user_sessions, key=lambda session: session.created_at, reverse=True)

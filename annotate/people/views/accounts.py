@@ -131,9 +131,9 @@ def account_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
     return redirect("annotate:people")
 
 
-def _withdraw(request: PageRequest, found: Invitation) -> None:
+def _withdraw(request: PageRequest, withdrawn: Invitation) -> None:
     with refusal_as_message(request):
-        invitations.withdraw(invitation=found, by=request.user)
+        invitations.withdraw(invitation=withdrawn, by=request.user)
         messages.success(request, "The link is withdrawn.")
 
 
@@ -166,15 +166,15 @@ def _accounts_page(
 ) -> HttpResponse:
     search = request.GET.get("search", "").strip()[:200]
     state = request.GET.get("state", "")
-    found = people.find_accounts(search, closed=state == "closed")
+    matching = people.find_accounts(search, closed=state == "closed")
     factor = Exists(Authenticator.objects.filter(user=OuterRef("pk")))
-    page = page_by_key(found.annotate(has_factor=factor), request.GET)
+    page = page_by_key(matching.annotate(has_factor=factor), request.GET)
     response = render(
         request,
         "people/people.html",
         {
             "accounts": page.rows,
-            "found": found.count(),
+            "found": matching.count(),
             "search": search,
             "state": state,
             "previous_url": page.previous,
@@ -201,33 +201,33 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     Close or reopen it, give or remove administrator rights, sign it out everywhere, remove its
     second factor, or make a link for a new password.
     """
-    found = people_access.account(request.user, pk)
+    user = people_access.account(request.user, pk)
     change = request.POST.get("change", "")
-    names = {"name": found.username}
+    names = {"name": user.username}
     with refusal_as_message(request):
         if change == "close":
-            people.deactivate(user=found, by=request.user)
+            people.deactivate(user=user, by=request.user)
             message = "The account of {name} is closed. Their work is kept.".format(**names)
         elif change == "open":
-            people.reactivate(user=found, by=request.user)
+            people.reactivate(user=user, by=request.user)
             message = "{name} can sign in again.".format(**names)
         elif change == "administrate":
-            people.grant_administration(user=found, by=request.user)
+            people.grant_administration(user=user, by=request.user)
             message = "{name} is now an administrator.".format(**names)
         elif change == "no-administration":
-            people.revoke_administration(user=found, by=request.user)
+            people.revoke_administration(user=user, by=request.user)
             message = "{name} is no longer an administrator.".format(**names)
         elif change == "sign-out":
-            people.sign_out(user=found, by=request.user)
+            people.sign_out(user=user, by=request.user)
             message = "{name} is signed out everywhere.".format(**names)
         elif change == "factor":
-            people.remove_second_factor(user=found, by=request.user)
+            people.remove_second_factor(user=user, by=request.user)
             message = "{name} can sign in with the password alone again.".format(**names)
         elif change == "password":
-            uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
+            uid, _between, key = people.password_key(user=user, by=request.user).partition("-")
             url = reverse("account_reset_password_from_key", args=[uid, key])
             # Shown in this response, so that it is not stored.
-            link = {"name": found.username, "url": request.build_absolute_uri(url)}
+            link = {"name": user.username, "url": request.build_absolute_uri(url)}
             return _accounts_page(request, InvitationForm(), password_link=link)
         else:
             raise Refused("There is no such change.")

@@ -81,29 +81,29 @@ def _add_or_invite(member: Membership, fields: Mapping[str, Any]) -> Link | Memb
 def change_member(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Change a member's role, remove them, add them again, or limit their tasks."""
     by = access.lead(request.user, slug)
-    found = access.member_of_project(by, pk)
+    changing = access.member_of_project(by, pk)
     change = request.POST.get("change", "")
     with refusal_as_message(request):
         if change == "leave":
-            member_actions.remove_member(member=found, by=by)
-            words = f"{found.name} was removed from the project. Their work is kept."
+            member_actions.remove_member(member=changing, by=by)
+            words = f"{changing.name} was removed from the project. Their work is kept."
         elif change == "quota":
             most = _quota(request.POST.get("most_tasks", ""))
-            member_actions.set_quota(member=found, most_tasks=most, by=by)
+            member_actions.set_quota(member=changing, most_tasks=most, by=by)
             words = (
-                f"{found.name} can take any number of tasks."
+                f"{changing.name} can take any number of tasks."
                 if most is None
                 else (
-                    f"{found.name} can take at most {most} task."
+                    f"{changing.name} can take at most {most} task."
                     if most == 1
-                    else f"{found.name} can take at most {most} tasks."
+                    else f"{changing.name} can take at most {most} tasks."
                 )
             )
-        elif change == "return" and found.user is not None:
-            member_actions.add_member(username=found.user.username, role=found.role, by=by)
-            words = f"{found.name} is a member again."
+        elif change == "return" and changing.user is not None:
+            member_actions.add_member(username=changing.user.username, role=changing.role, by=by)
+            words = f"{changing.name} is a member again."
         else:
-            changed = member_actions.change_role(member=found, role=change, by=by)
+            changed = member_actions.change_role(member=changing, role=change, by=by)
             about = {"name": changed.name, "role": changed.get_role_display().lower()}
             words = "{name} is now {role}.".format(**about)
         messages.success(request, words)

@@ -67,8 +67,8 @@ def preferences(request: PageRequest) -> HttpResponse:
 
 def _typed_keys(sent: QueryDict) -> dict[str, Any]:
     """Return what was sent for each action: one text, or a list if not exactly one was sent."""
-    found = {name[4:]: sent.getlist(name) for name in sent if name.startswith("key-")}
-    return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
+    typed = {name[4:]: sent.getlist(name) for name in sent if name.startswith("key-")}
+    return {name: texts[0] if len(texts) == 1 else texts for name, texts in typed.items()}
 
 
 def _requested_keys(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
@@ -89,8 +89,10 @@ def _zone(typed: str | None) -> str | None:
     if typed is None:
         return None
     plain = typed.strip().replace(" ", "_").lower()
-    found = (zone for zone in zones() if plain in (zone.lower(), zone.lower().rpartition("/")[2]))
-    return next(found, typed.strip())
+    matching = (
+        zone for zone in zones() if plain in (zone.lower(), zone.lower().rpartition("/")[2])
+    )
+    return next(matching, typed.strip())
 
 
 def _page(

@@ -35,14 +35,14 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
         .order_by("project__name", "pk")
     )
     # This project first.
-    leading.sort(key=lambda one: one.pk != member.pk)
+    leading.sort(key=lambda membership: membership.pk != member.pk)
     form = SeveralForm(
         request.POST if request.method == "POST" else None, leading=leading, here=member
     )
     done = None
     if request.method == "POST" and form.is_valid():
         try:
-            found = invite_several(
+            results = invite_several(
                 people=read_lines(form.cleaned_data["people"]),
                 roles=form.roles(),
                 days=form.cleaned_data["days"],
@@ -53,7 +53,7 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             # Links are shown in this response, so that they are not stored.
-            done = _results(request, found)
+            done = _results(request, results)
             form = SeveralForm(leading=leading, here=member)
     response = project_page(
         request,
@@ -69,18 +69,18 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _results(request: HttpRequest, found: list[InvitationResult]) -> list[dict[str, Any]]:
+def _results(request: HttpRequest, results: list[InvitationResult]) -> list[dict[str, Any]]:
     """Return each person's result: the link and whether it was mailed, or their projects."""
-    links = [one.link for one in found if one.link is not None]
+    links = [result.link for result in results if result.link is not None]
     handed = dict(zip([link.token for link in links], deliver_links(request, links), strict=True))
-    if any(one.mailed is False for one in handed.values()):
+    if any(delivery.mailed is False for delivery in handed.values()):
         messages.error(request, "Some mails could not be sent. Pass these links on yourself.")
     return [
         {
-            "name": one.invitee.name or one.invitee.email,
-            "email": one.invitee.email,
-            "projects": [project.name for project in one.projects],
-            "handed": handed[one.link.token] if one.link else None,
+            "name": result.invitee.name or result.invitee.email,
+            "email": result.invitee.email,
+            "projects": [project.name for project in result.projects],
+            "handed": handed[result.link.token] if result.link else None,
         }
-        for one in found
+        for result in results
     ]
