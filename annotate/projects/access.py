@@ -50,10 +50,10 @@ def archived_projects(user: Person) -> MembershipQuerySet:
 def member(user: Person, slug: str) -> Membership:
     """Return the person's membership of the project called `slug`, or raise Http404."""
     members = Membership.objects.active().filter(user_id=user_key(user), project__slug=slug)
-    found = members.select_related("project", "user").first()
-    if found is None:
+    membership = members.select_related("project", "user").first()
+    if membership is None:
         raise Http404("You have no project with this name.")
-    return found
+    return membership
 
 
 def lead(user: Person, slug: str) -> Membership:
@@ -86,12 +86,12 @@ def guideline(of: Membership, version: int) -> Guideline:
 
 def member_of_project(of: Membership, pk: int) -> Membership:
     """Return another member of the member's project, or raise Http404."""
-    found = Membership.objects.select_related("user", "project").filter(
+    memberships = Membership.objects.select_related("user", "project").filter(
         pk=pk, project=of.project_id
     )
-    if (one := found.first()) is None:
+    if (membership := memberships.first()) is None:
         raise Http404("There is no such member in this project.")
-    return one
+    return membership
 
 
 def _require_lead(who: Membership) -> Membership:

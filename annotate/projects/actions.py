@@ -89,7 +89,7 @@ def _make_grades(project: Project, values: Sequence[int], kind: ProjectKind) -> 
     """Create the grades, with the kind's names and sentences if they are exactly its grades."""
     worded = {grade.value: grade for grade in kind.grades}
     if list(worded) == list(values):
-        words = [(one.name, one.sentence) for one in worded.values()]
+        words = [(grade.name, grade.sentence) for grade in worded.values()]
     else:
         names = NAMES.get(len(values), ()) if values[0] == 0 else ()
         words = [(name, "") for name in names or [f"Grade {value}" for value in values]]

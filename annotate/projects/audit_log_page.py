@@ -85,19 +85,19 @@ def audit_events(
 
     From the reader's project; `reader` None: from the installation.
     """
-    found = AuditEvent.objects.filter(project=reader.project_id if reader else None)
+    events = AuditEvent.objects.filter(project=reader.project_id if reader else None)
     hidden = [key for key in AUDIT_EVENTS if key not in known]
     if event_filter.what:
-        found = found.filter(what=event_filter.what if event_filter.what in known else "")
+        events = events.filter(what=event_filter.what if event_filter.what in known else "")
     elif hidden:
-        found = found.exclude(what__in=hidden)
+        events = events.exclude(what__in=hidden)
     if event_filter.user is not None:
-        found = found.filter(user=event_filter.user or None)
+        events = events.filter(user=event_filter.user or None)
     if event_filter.since is not None:
-        found = found.filter(at__gte=event_filter.since)
+        events = events.filter(at__gte=event_filter.since)
     if event_filter.until is not None:
-        found = found.filter(at__lt=event_filter.until)
-    return found
+        events = events.filter(at__lt=event_filter.until)
+    return events
 
 
 def lines(found: list[AuditEvent], known: dict[str, str], labels: Mapping[str, str]) -> list[Line]:

@@ -245,8 +245,8 @@ def append_changes(
 def find_unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[int]:
     """Return the keys of the rows that are missing in the project's one chain of a kind."""
     links = Link.objects.filter(project=project, chain=named(kind), event=Link.Event.CONTENT)
-    known = set(links.values_list("name", flat=True))
-    return {key for key, row in found if row.name not in known}
+    linked = set(links.values_list("name", flat=True))
+    return {key for key, row in found if row.name not in linked}
 
 
 def with_uuids(

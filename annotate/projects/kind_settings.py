@@ -44,17 +44,17 @@ def add_taxonomy_and_rubric(*, project: Project, kind: ProjectKind, by: Membersh
     Types that the project already has are not changed.
     """
     if kind.taxonomy:
-        known = set(project.categories.values_list("key", flat=True))
+        keys = set(project.categories.values_list("key", flat=True))
         Category.objects.bulk_create(
             Category(
                 project=project,
-                key=one.key,
-                name=one.name,
-                sentence=one.sentence,
-                place=len(known) + place,
+                key=category.key,
+                name=category.name,
+                sentence=category.sentence,
+                place=len(keys) + place,
             )
-            for place, one in enumerate(TAXONOMIES[kind.taxonomy])
-            if one.key not in known
+            for place, category in enumerate(TAXONOMIES[kind.taxonomy])
+            if category.key not in keys
         )
     if kind.rubric:
         adopt_rubric(project, kind.rubric, by)
@@ -131,7 +131,7 @@ def _grades_after(
     """Return the grades of a kind, with the names and sentences that people wrote themselves."""
     own = {grade.value: grade for grade in project.grades.all()}
     of_kind = {(grade.value, grade.name, grade.sentence) for grade in before.grades}
-    found = []
+    grades = []
     for grade in kind.grades:
         here = own.get(grade.value)
         written = (
@@ -140,5 +140,5 @@ def _grades_after(
             and ((here.value, here.name, here.sentence) not in of_kind)
         )
         kept = here if here is not None and written else grade
-        found.append(rules.GradeRule(kept.value, kept.name, kept.sentence))
-    return found
+        grades.append(rules.GradeRule(kept.value, kept.name, kept.sentence))
+    return grades

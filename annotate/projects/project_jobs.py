@@ -44,9 +44,9 @@ def request_job(
             cancel_requested_at=None,
             requested_by__isnull=False,
         )
-        for one in under_way.order_by("-pk"):
-            if all(getattr(one, name) == getattr(job, name) for name in same):
-                return one
+        for same_job in under_way.order_by("-pk"):
+            if all(getattr(same_job, name) == getattr(job, name) for name in same):
+                return same_job
         job.requested_at = now or timezone.now()
         if by is not None:
             job.requested_by = by.user

@@ -78,8 +78,8 @@ def add_taxonomy(*, name: str, by: Membership) -> list[Category]:
         # Locked, so that another lead's concurrent change is either read here or waits.
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         here = [
-            Kind(one.key, one.name, one.sentence)
-            for one in project.categories.order_by("place", "key")
+            Kind(category.key, category.name, category.sentence)
+            for category in project.categories.order_by("place", "key")
         ]
         keys = {kind.key for kind in here}
         return set_categories(

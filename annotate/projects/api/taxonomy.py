@@ -45,7 +45,9 @@ class Categories(Resource, tag="Projects"):
     def put(self, request: Request, slug: str) -> dict[str, Any]:
         """Make these the types; instructions keep the keys they have."""
         by = access.lead(self.person, slug)
-        taxonomy.set_categories(kinds=[Kind(**one) for one in self.body()["categories"]], by=by)
+        taxonomy.set_categories(
+            kinds=[Kind(**category) for category in self.body()["categories"]], by=by
+        )
         return _taxonomy(by.project)
 
 

@@ -41,13 +41,13 @@ class AuditLogForm(forms.Form):
 
     def event_filter(self) -> EventFilter:
         """Return the filter; an empty one if the form has errors."""
-        given = self.cleaned_data if self.is_valid() else {}
-        who = given.get("who") or ""
-        until = given.get("until")
+        cleaned = self.cleaned_data if self.is_valid() else {}
+        who = cleaned.get("who") or ""
+        until = cleaned.get("until")
         return EventFilter(
             user=0 if who == COMMAND else int(who) if who else None,
-            what=given.get("what") or "",
-            since=_start(given.get("since")),
+            what=cleaned.get("what") or "",
+            since=_start(cleaned.get("since")),
             # The last day is included.
             until=_start(until + timedelta(days=1)) if until and until < date.max else None,
         )

@@ -46,7 +46,7 @@ def page_context(reader: Membership | None, query: QueryDict, *, table_url: str)
     """Return the template context of an audit log; `reader`: a lead, or None for administrators."""
     form = AuditLogForm(reader, query)
     event_filter = form.event_filter()
-    found = newest_by_key(audit_log_page.audit_events(reader, form.kinds, event_filter), query)
+    events = newest_by_key(audit_log_page.audit_events(reader, form.kinds, event_filter), query)
     kept = query.copy()
     for place in ("after", "before"):
         kept.pop(place, None)
@@ -54,9 +54,9 @@ def page_context(reader: Membership | None, query: QueryDict, *, table_url: str)
         "form": form,
         "filtered": event_filter != EventFilter(),
         "blind": len(form.kinds) < len(AUDIT_EVENTS),
-        "lines": audit_log_page.lines(found.rows, form.kinds, RulesForm.Meta.labels),
-        "previous_url": found.previous,
-        "next_url": found.next,
+        "lines": audit_log_page.lines(events.rows, form.kinds, RulesForm.Meta.labels),
+        "previous_url": events.previous,
+        "next_url": events.next,
         "table_url": f"{table_url}?{kept.urlencode()}" if kept else table_url,
     }
 

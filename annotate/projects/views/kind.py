@@ -41,7 +41,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
         shown=shown,
         settings=_settings(shown),
         types=TAXONOMIES.get(shown.taxonomy, ()),
-        changes=[_row(one) for one in kind_settings.differences(project, shown)],
+        changes=[_row(difference) for difference in kind_settings.differences(project, shown)],
         in_the_way=kind_settings.refusal_reason(project, shown),
     )
 
@@ -54,11 +54,11 @@ def _settings(shown: ProjectKind) -> list[dict[str, Any]]:
     ]
 
 
-def _row(one: Difference) -> dict[str, Any]:
+def _row(difference: Difference) -> dict[str, Any]:
     return {
-        "label": _label(one.field),
-        "before": _words(one.field, one.before),
-        "after": _words(one.field, one.after),
+        "label": _label(difference.field),
+        "before": _words(difference.field, difference.before),
+        "after": _words(difference.field, difference.after),
     }
 
 

@@ -36,7 +36,7 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
             return redirect("annotate:categories", slug)
     used = member.project.pairs.exclude(category="").order_by().values_list("category")
     counts = dict(used.annotate(n=Count("pk")))
-    known = {row["key"] for row in rows}
+    keys = {row["key"] for row in rows}
     return project_page(
         request,
         "projects/categories.html",
@@ -44,11 +44,11 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
         section="settings",
         categories=formset,
         error=error,
-        unknown=sorted((key, n) for key, n in counts.items() if key not in known),
+        unknown=sorted((key, n) for key, n in counts.items() if key not in keys),
         taxonomies=[
-            {"name": name, "kinds": found}
-            for name, found in TAXONOMIES.items()
-            if not {kind.key for kind in found} <= known
+            {"name": name, "kinds": kinds}
+            for name, kinds in TAXONOMIES.items()
+            if not {kind.key for kind in kinds} <= keys
         ],
         status=422 if request.method == "POST" else 200,
     )
