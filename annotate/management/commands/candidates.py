@@ -83,41 +83,41 @@ class Command(RejudgeCommand):
         candidate = Candidate.objects.select_related("query__project", "document").get(pk=keys[0])
         text = _read_text(Path(options["text"])) if options["text"] else ""
         new = NewDocument(options["new"], options["title"], text)
-        found = effects(candidate, new)
-        for line in _effect_lines(found):
+        expected = effects(candidate, new)
+        for line in _effect_lines(expected):
             self.stdout.write(line)
         if options["dry_run"]:
             return
         replace_document(
-            candidate=candidate, new=new, reason=options["reason"], digest=found.digest, by=lead
+            candidate=candidate, new=new, reason=options["reason"], digest=expected.digest, by=lead
         )
         self.stdout.write("replaced")
 
 
-def _effect_lines(found: Effects) -> list[str]:
+def _effect_lines(expected: Effects) -> list[str]:
     """Return what a replacement changes, in the words of its page."""
     return [
-        _amount(len(found.pools), "pool", "pools"),
+        _amount(len(expected.pools), "pool", "pools"),
         _amount(
-            found.claims,
+            expected.claims,
             "claimed label moves to the new document",
             "claimed labels move to the new document",
         ),
         _amount(
-            found.judgments,
+            expected.judgments,
             "judgment of people no longer counts; it is kept",
             "judgments of people no longer count; they are kept",
         ),
         _amount(
-            found.checks,
+            expected.checks,
             "check no longer counts; it is kept",
             "checks no longer count; they are kept",
         ),
     ]
 
 
-def _amount(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
+def _amount(n: int, singular: str, plural: str) -> str:
+    return f"{n:,} {singular if n == 1 else plural}"
 
 
 def _read_text(file: Path) -> str:
@@ -130,12 +130,12 @@ def _read_text(file: Path) -> str:
 
 
 def _read_candidate_ids(file: Path) -> list[tuple[str, str]]:
-    found = []
+    ids = []
     for number, words in enumerate(_read_text(file).removesuffix("\n").split("\n"), 1):
         line = words.split("\t")
         if len(line) < 2:
             raise CommandError(
                 f"Line {number} of {file} has no TAB. Write query id, TAB, document id."
             )
-        found.append((line[0], line[1]))
-    return found
+        ids.append((line[0], line[1]))
+    return ids

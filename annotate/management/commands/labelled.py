@@ -27,11 +27,11 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        found = labelled_at(project, options["cutoffs"] or CUTOFFS)
-        for number, one in enumerate(found):
+        labelled = labelled_at(project, options["cutoffs"] or CUTOFFS)
+        for number, label in enumerate(labelled):
             if not number:
                 self.stdout.write(
-                    "\t".join(["run", "topics", *(f"labelled@{k}" for k in one.shares)])
+                    "\t".join(["run", "topics", *(f"labelled@{k}" for k in label.shares)])
                 )
-            shares = ("undefined" if v is None else f"{v:.4f}" for v in one.shares.values())
-            self.stdout.write("\t".join([one.run.name, str(one.topics), *shares]))
+            shares = ("undefined" if v is None else f"{v:.4f}" for v in label.shares.values())
+            self.stdout.write("\t".join([label.run.name, str(label.topics), *shares]))

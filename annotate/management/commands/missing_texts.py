@@ -25,6 +25,6 @@ class Command(RejudgeCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
-        found = documents_without_text(project, whole_pool=options["pools"])
-        for doc_id in found.order_by("doc_id").values_list("doc_id", flat=True):
+        documents = documents_without_text(project, whole_pool=options["pools"])
+        for doc_id in documents.order_by("doc_id").values_list("doc_id", flat=True):
             self.stdout.write(doc_id)

@@ -84,13 +84,13 @@ def _passage_lines(project: Project, rule: PassageRule) -> Iterator[bytes]:
         }
         for doc_id, pk, title in part:
             text, markup = texts[pk]
-            for one in passages_of_document(rule, doc_id, text, markup):
+            for passage in passages_of_document(rule, doc_id, text, markup):
                 fields = {
-                    "_id": one.passage_id,
+                    "_id": passage.passage_id,
                     "title": title,
-                    "text": one.text,
+                    "text": passage.text,
                     "doc_id": doc_id,
-                    "start": one.start,
-                    "end": one.end,
+                    "start": passage.start,
+                    "end": passage.end,
                 }
                 yield json.dumps(fields, ensure_ascii=False).encode() + b"\n"

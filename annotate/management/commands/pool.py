@@ -58,11 +58,11 @@ class Command(RejudgeCommand):
             self.stdout.write(sentence)
         for query in counted["queries"]:
             self.stdout.write(f"{query['query_id']}: {_describe_counts(query)}")
-        for number, one in enumerate(counted["runs"], 1):
-            shared = ", ".join(f"{many:,}" for many in one["shared"])
+        for number, counts in enumerate(counted["runs"], 1):
+            shared = ", ".join(f"{many:,}" for many in counts["shared"])
             self.stdout.write(
-                f"run {number}, {one['name']}: {one['documents']:,} documents, {one['alone']:,} "
-                f"in no other run; shared with each run: {shared}"
+                f"run {number}, {counts['name']}: {counts['documents']:,} documents, "
+                f"{counts['alone']:,} in no other run; shared with each run: {shared}"
             )
         made = "would hold" if options["count"] else "holds"
         self.stdout.write(f"{options['name']} {made} {_describe_counts(counted)}")

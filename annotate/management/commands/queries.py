@@ -60,29 +60,29 @@ def _list_removed(project: Project, options: dict[str, Any]) -> list[str]:
     queries = QUERIES.removed(project).order_by("query_id")
     pairs = INSTRUCTIONS.removed(project).order_by("pair_id")
     return [
-        *(f"query\t{one.query_id}\t{one.removed_reason}" for one in queries),
-        *(f"pair\t{one.pair_id}\t{one.removed_reason}" for one in pairs),
+        *(f"query\t{query.query_id}\t{query.removed_reason}" for query in queries),
+        *(f"pair\t{pair.pair_id}\t{pair.removed_reason}" for pair in pairs),
     ]
 
 
 def _remove(project: Project, options: dict[str, Any]) -> list[str]:
     queries, pairs = _get_keys(project, options)
-    reason, found = options["reason"], []
+    reason, counts = options["reason"], []
     if queries:
-        found.append(QUERIES.remove(project=project, keys=queries, reason=reason, by=None))
+        counts.append(QUERIES.remove(project=project, keys=queries, reason=reason, by=None))
     if pairs:
-        found.append(INSTRUCTIONS.remove(project=project, keys=pairs, reason=reason, by=None))
-    return _count_lines(found, "taken out")
+        counts.append(INSTRUCTIONS.remove(project=project, keys=pairs, reason=reason, by=None))
+    return _count_lines(counts, "taken out")
 
 
 def _restore(project: Project, options: dict[str, Any]) -> list[str]:
     queries, pairs = _get_keys(project, options)
-    found = []
+    counts = []
     if queries:
-        found.append(QUERIES.restore(project=project, keys=queries, by=None))
+        counts.append(QUERIES.restore(project=project, keys=queries, by=None))
     if pairs:
-        found.append(INSTRUCTIONS.restore(project=project, keys=pairs, by=None))
-    return _count_lines(found, "brought back")
+        counts.append(INSTRUCTIONS.restore(project=project, keys=pairs, by=None))
+    return _count_lines(counts, "brought back")
 
 
 def _get_keys(project: Project, options: dict[str, Any]) -> tuple[list[int], list[int]]:
@@ -93,8 +93,8 @@ def _get_keys(project: Project, options: dict[str, Any]) -> tuple[list[int], lis
     return queries, INSTRUCTIONS.keys_of(project, options["pair"])
 
 
-def _count_lines(found: list[ChangeCounts], done: str) -> list[str]:
-    return [f"{one.changed:,} {done}, {one.unchanged:,} unchanged" for one in found]
+def _count_lines(counts: list[ChangeCounts], done: str) -> list[str]:
+    return [f"{count.changed:,} {done}, {count.unchanged:,} unchanged" for count in counts]
 
 
 def _draw(project: Project, options: dict[str, Any]) -> list[str]:
