@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('place', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('rejects', models.BooleanField(blank=True, null=True)),
                 ('words', models.TextField(blank=True)),
-                ('uuid', models.UUIDField(default=uuid.uuid4)),
+                ('uuid', models.UUIDField(blank=True, default=uuid.uuid4, null=True)),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('answered', models.JSONField(default=list)),
                 ('review', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='audit.review')),

@@ -172,8 +172,9 @@ class Rating(models.Model):
     place = models.PositiveSmallIntegerField(null=True, blank=True)
     rejects = models.BooleanField(null=True, blank=True)
     words = models.TextField(blank=True)
-    # The answer that stands: its UUID, made by the page that gave it, and when it was given.
-    uuid = models.UUIDField(default=uuid.uuid4)
+    # The answer that stands: its UUID, made by the page that gave it, and when it was given. One
+    # from a file has no UUID.
+    uuid = models.UUIDField(null=True, blank=True, default=uuid.uuid4)
     made_at = models.DateTimeField(default=timezone.now)
     # The UUIDs of all answers from pages: one that is sent twice counts once.
     answered: models.JSONField[list[str], list[str]] = models.JSONField(default=list)

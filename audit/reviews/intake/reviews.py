@@ -174,8 +174,10 @@ class Reviews(OfNarratives):
         )
         run(
             """
-            INSERT INTO audit_rating (review_id, criterion, level, place, rejects, words)
-            SELECT r.id, t.criterion, t.level, t.place_on_scale, t.rejects = 1, t.words
+            INSERT INTO audit_rating
+                (review_id, criterion, level, place, rejects, words, made_at, answered)
+            SELECT r.id, t.criterion, t.level, t.place_on_scale, t.rejects = 1, t.words,
+                r.submitted_at, '[]'
             FROM stage_ratings t
             JOIN stage_reviews s ON s.n = t.review
             JOIN audit_review r ON r.narrative_id = s.narrative AND r.auditor_id = s.member
