@@ -6,7 +6,7 @@ JavaScript; `posted_fields` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, ClassVar
@@ -147,6 +147,8 @@ class SentStatement(RequestBody):
 
     # What it makes of what was sent.
     makes: ClassVar[type[GradeStatement] | type[FlagStatement]]
+    # What the forms of pages do not have: their statements are made when they are sent.
+    not_on_pages: ClassVar[Set[str]] = {"made_at"}
 
     @classmethod
     def statement(cls, sent: Mapping[str, Any]) -> GradeStatement | FlagStatement:
@@ -217,6 +219,7 @@ class SentFlag(SentStatement):
     """A flag instead of a grade."""
 
     makes = FlagStatement
+    not_on_pages = SentStatement.not_on_pages | {"uuid"}
 
     kind = FlagKindField()
     words = TextField(required=False)
@@ -269,7 +272,8 @@ def posted_fields(post: QueryDict, sent: type[SentStatement]) -> dict[str, Any]:
         for name, answer in post.items()
         if name.startswith(VERDICT_PREFIX) and answer
     }
-    return {name: value for name, value in values.items() if name in sent._declared_fields}
+    on_pages = sent._declared_fields.keys() - sent.not_on_pages
+    return {name: value for name, value in values.items() if name in on_pages}
 
 
 def _posted_span(value: str) -> dict[str, str]:
