@@ -8,7 +8,7 @@ as left out. In judgments an unknown field is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from typing import IO
 
 from formats.fields import Fields, parse_each, read_jsonl, to_json
 from formats.ids import check_id
@@ -123,9 +123,7 @@ def read_judgments(source: Source) -> Iterator[JudgmentFileRecord]:
 
 
 def _parse_judgment(fields: Fields) -> JudgmentRecord:
-    return parse_judgment(
-        fields,
-        annotator=fields.required_text("annotator"),
+    return parse_judgment(fields)._replace(
         machine=fields.boolean("machine"),
         evidence=_parse_spans(fields, "evidence"),
         superseded_at=fields.time("superseded_at"),
@@ -135,11 +133,12 @@ def _parse_judgment(fields: Fields) -> JudgmentRecord:
     )
 
 
-def parse_judgment(fields: Fields, **others: Any) -> JudgmentRecord:
-    """Return a judgment with the fields that every format reads alike, and with `others`."""
+def parse_judgment(fields: Fields) -> JudgmentRecord:
+    """Return a judgment with the fields that every format reads alike."""
     return JudgmentRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
+        annotator=fields.required_text("annotator"),
         relevance=fields.relevance("relevance", "label"),
         side=fields.optional_one_of(SIDES, "side"),
         pair_id=fields.optional_id("pair_id"),
@@ -151,7 +150,6 @@ def parse_judgment(fields: Fields, **others: Any) -> JudgmentRecord:
         pressed=fields.optional_one_of(PRESSED, "pressed") or "",
         made_at=fields.time("made_at"),
         text_version=fields.optional_integer("text_version", least=1),
-        **others,
     )
 
 

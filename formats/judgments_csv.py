@@ -71,9 +71,9 @@ def _header_problem(header: list[str]) -> str | None:
 
 
 def _parse_judgment(fields: Fields) -> JudgmentRecord:
-    judgment = parse_judgment(
-        fields,
-        annotator=fields.required_text("annotator").strip(),
+    judgment = parse_judgment(fields)
+    judgment = judgment._replace(
+        annotator=judgment.annotator.strip(),
         machine=fields.one_of(("true", "false"), "machine", default="false") == "true",
     )
     fields.refuse_unread()

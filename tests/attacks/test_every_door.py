@@ -21,7 +21,7 @@ from django.utils import timezone
 from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Project, User
+from annotate.models import Assignment, InstructionPair, Project, User
 from tests import factories
 from tests.test_permissions import (
     ADMINS,
@@ -97,6 +97,12 @@ def worlds(
     ours = world("tides", "ada", "carla")
     Project.objects.filter(pk=ours.project.pk).update(overlap_review=2)
     ours.pair.project.refresh_from_db()
+    # Its writer is asked to write again: otherwise there is nothing to read about it.
+    InstructionPair.objects.filter(pk=ours.pair.pk).update(
+        sent_back_at=timezone.now(),
+        sent_back_by=ours.project.memberships.get(name="carla"),
+        sent_back_reason="Too narrow.",
+    )
     dan = factories.member(ours.project, "dan")
     assignments.take(pair=ours.pair, task=Assignment.Task.REVIEW, by=dan)
     gone = factories.lead(ours.project, "gone")

@@ -15,6 +15,7 @@ import pytest
 from django.apps import apps
 from django.core.files.base import ContentFile
 from django.db import DatabaseError, models, transaction
+from django.utils import timezone
 
 from annotate.collection import load_jobs
 from annotate.models import (
@@ -86,6 +87,11 @@ def fill_with_payloads(project: Project) -> tuple[int, dict[str, str]]:
     filled, words = 0, {}
     # Only pairs and narratives by a language model may name the model.
     InstructionPair.objects.update(origin=InstructionPair.Origin.LLM)
+    # Only narratives that were sent back have a reason for it.
+    for pair in InstructionPair.objects.all():
+        lead = pair.project.memberships.filter(role=Membership.Role.LEAD).first()
+        pair.sent_back_at, pair.sent_back_by = timezone.now(), lead
+        pair.save()
     Narrative.objects.update(origin=InstructionPair.Origin.LLM)
     for model, field, number in columns():
         for row in model._default_manager.order_by("pk"):

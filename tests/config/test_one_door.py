@@ -32,13 +32,15 @@ EXEMPT = {
         "annotate/people/views/tokens.py:tokens",
     },
     "whoever has the secret of the link": {"annotate/people/views/accounts.py:invitation"},
+    "each of its entries is let in by its sender": {"annotate/judging/api/journal.py:journal"},
     "called by views that came through a door": {
         "annotate/overview/views/home.py:confirm_assignment",
         "annotate/overview/views/home.py:confirmed",
         "annotate/people/api/members.py:link_response",
         "annotate/people/views/accounts.py:new_link_context",
         "audit/reviews/views/reviews.py:try_decide",
-        "audit/settling/views/frame.py:frame_context",
+        "audit/settling/views/frame.py:item_context",
+        "audit/settling/views/frame.py:session_context",
         "audit/settling/views/addresses.py:disagreement_of_form",
     },
 }
