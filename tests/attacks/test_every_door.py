@@ -97,12 +97,6 @@ def worlds(
     ours = world("tides", "ada", "carla")
     Project.objects.filter(pk=ours.project.pk).update(overlap_review=2)
     ours.pair.project.refresh_from_db()
-    # Its writer is asked to write again: otherwise there is nothing to read about it.
-    InstructionPair.objects.filter(pk=ours.pair.pk).update(
-        sent_back_at=timezone.now(),
-        sent_back_by=ours.project.memberships.get(name="carla"),
-        sent_back_reason="Too narrow.",
-    )
     dan = factories.member(ours.project, "dan")
     assignments.take(pair=ours.pair, task=Assignment.Task.REVIEW, by=dan)
     gone = factories.lead(ours.project, "gone")
@@ -110,6 +104,12 @@ def worlds(
     gone.save()
     User.objects.create_user("closed", password=factories.PASSWORD, is_active=False)
     factories.lead(ours.project, "closed")
+    # Its writer is asked to write again: otherwise there is nothing to read about it.
+    InstructionPair.objects.filter(pk=ours.pair.pk).update(
+        sent_back_at=timezone.now(),
+        sent_back_by=ours.project.memberships.get(name="carla"),
+        sent_back_reason="Too narrow.",
+    )
     return ours, world("other", "eve", "frank")
 
 
