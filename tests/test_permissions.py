@@ -279,7 +279,7 @@ RIGHTS = {
     "annotate:load_taking_back": Right.LEAD,
     "annotate:api_taking_back": Right.API_LEAD,
     "annotate:api_narrative_current": Right.API_LEAD,
-    "annotate:api_sent_back": Right.API,
+    "annotate:api_sent_back": Right.API_READ,
     "annotate:api_stale_answers": Right.API,
     "annotate:api_document": Right.API,
     "annotate:api_draft": Right.API,

@@ -47,9 +47,9 @@ def test_preferences_that_are_not_sent_are_kept(ada):
 
 
 def test_two_keys_can_be_swapped(ada):
-    change_preferences(keys={"undo": "l", "later": "z"}, by=ada)
+    change_preferences(keys={"undo": "n", "note": "z"}, by=ada)
 
-    assert Preferences.objects.get().keys == {"undo": "l", "later": "z"}
+    assert Preferences.objects.get().keys == {"undo": "n", "note": "z"}
 
 
 def test_a_key_reset_to_the_default_is_not_stored(ada):
