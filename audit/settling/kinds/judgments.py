@@ -87,7 +87,10 @@ def judgment_source(
     effect: Any = Value(0)
     if filters.order is Order.EFFECT:
         before = Candidate.objects.filter(
-            pk=OuterRef("candidate_id"), prior_relevance__gte=threshold
+            pk=OuterRef("candidate_id"),
+            # PostgreSQL may read all that are relevant first; so it reads those of these projects.
+            query__project__in=reader.projects,
+            prior_relevance__gte=threshold,
         )
         effect = Case(
             When(straddles & Q(GroupExists(before)), then=Value(2)),
