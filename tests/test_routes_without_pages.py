@@ -48,7 +48,7 @@ NO_PAGE = {
     "audit:check_reason",
     *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
     *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
-    *("audit:disagreement_count", "audit:disagreements_table"),
+    *("audit:disagreement_count", "audit:disagreement_views", "audit:disagreements_table"),
     *("mfa_totp_picture", "mfa_download_recovery_codes", "openid_connect_callback"),
     *("annotate:invitation_withdrawal", "annotate:account_change"),
     "annotate:account_invitation_withdrawal",
