@@ -94,12 +94,12 @@ def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair
     page = new_person("ada")
     open_keys(page)
     error = (
-        "l is the key of two actions: “Take the last answer back” and "
-        "“Later: comes back at the end”."
+        "n is the key of two actions: “Take the last answer back” and "
+        "“A note with the answer, or its reason”."
     )
 
     field(page, "Take the last answer back").focus()
-    page.keyboard.press("l")
+    page.keyboard.press("n")
 
     expect(page.locator("[data-keymap-status]")).to_have_text(error)
     expect(page.locator(".errorlist", has_text=error)).to_have_count(2)
@@ -107,12 +107,12 @@ def test_a_key_of_two_actions_is_reported_at_once_and_not_saved(new_person, pair
     expect(field(page, "Take the last answer back")).to_be_focused()
     assert not Preferences.objects.exists()
 
-    field(page, "Later: comes back at the end").focus()
+    field(page, "A note with the answer, or its reason").focus()
     page.keyboard.press("z")
     expect(page.locator(".errorlist", has_text=error)).to_have_count(0)
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
-    assert Preferences.objects.get().keys == {"undo": "l", "later": "z"}
+    assert Preferences.objects.get().keys == {"undo": "n", "note": "z"}
 
 
 @pytest.mark.parametrize(

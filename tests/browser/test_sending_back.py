@@ -89,7 +89,7 @@ def test_a_case_goes_with_a_key_into_the_guidelines(scene):
     scene.press("Enter")
     scene.at("A")
 
-    scene.press("g")
+    scene.press("c")
     expect(page.get_by_role("checkbox", name="A")).to_be_checked()
     page.get_by_role("textbox", name="Guidelines").fill("Rivers do not count.")
     page.get_by_role("button", name="Save as a new version").click()
