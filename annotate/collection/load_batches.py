@@ -6,8 +6,8 @@ batch adds their order: what files refer to comes first, whatever their order in
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from uuid import UUID, uuid4
 
@@ -23,6 +23,8 @@ from formats.records import Doc, PairRecord, Pooled, Qrel, RunLine, Topic
 from formats.registry import Format
 from jobs.models import Job
 from jobs.runner import Progress
+
+logger = logging.getLogger(__name__)
 
 MAX_FILES = 20
 # Records that others refer to come first; those that are not named come last.
@@ -155,5 +157,7 @@ def perform(load: Load, progress: Progress) -> None:
     batch = load.preview.batch if load.preview is not None else None
     if batch is not None:
         # The lead may have left meanwhile, or the project was archived: the rest stays unloaded.
-        with suppress(Refused):
+        try:
             load_next(load.project, batch)
+        except Refused as refused:
+            logger.warning("the next file of batch %s is not loaded: %s", batch, refused)

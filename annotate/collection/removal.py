@@ -7,6 +7,7 @@ for each kind: queries and instructions in annotate.topics, documents in annotat
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -39,7 +40,7 @@ class ChangeCounts(NamedTuple):
     unchanged: int
 
 
-class Removable:
+class Removable(ABC):
     """One kind of row that leads take out of a project and bring back."""
 
     # The first word of its events in the audit log.
@@ -49,18 +50,23 @@ class Removable:
     # Whether a lead who still has to judge may not take any out.
     refused_while_blind: ClassVar[bool] = False
 
+    @abstractmethod
     def rows(self, project: Project) -> QuerySet[Any]:
         """Return the rows of a project, also those that are taken out."""
-        raise NotImplementedError
 
-    def name_in_log(self, changed: int, keys: Sequence[int]) -> str:
-        """Return how the audit log names the changed rows."""
-        raise NotImplementedError
+    @abstractmethod
+    def name_in_log(self, changed: int, rows: QuerySet[Any], keys: Sequence[int]) -> str:
+        """Return how the audit log names the changed ones among the rows of a project; `keys` are
+        those that were chosen.
+        """
 
-    def after_removing(self, keys: Sequence[int], fields: Mapping[str, Any]) -> None:
+    # Few kinds need these two.
+    def after_removing(  # noqa: B027
+        self, keys: Sequence[int], fields: Mapping[str, Any]
+    ) -> None:
         """Do what else follows when these rows are taken out."""
 
-    def before_restoring(self, back: QuerySet[Any]) -> None:
+    def before_restoring(self, back: QuerySet[Any]) -> None:  # noqa: B027
         """Do what else follows when these rows are brought back. Refused: those that may not be."""
 
     def removed(self, project: Project) -> QuerySet[Any]:
@@ -95,7 +101,7 @@ class Removable:
                 record(
                     project=project,
                     what=f"{self.event}.removed",
-                    about=self.name_in_log(changed, keys),
+                    about=self.name_in_log(changed, rows, keys),
                     words=fields["removed_reason"],
                     by=by,
                     now=now,
@@ -127,7 +133,7 @@ class Removable:
                 record(
                     project=project,
                     what=f"{self.event}.restored",
-                    about=self.name_in_log(changed, keys),
+                    about=self.name_in_log(changed, rows, keys),
                     by=by,
                     now=now,
                 )

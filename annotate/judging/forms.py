@@ -267,11 +267,7 @@ def posted_fields(post: QueryDict, sent: type[SentStatement]) -> dict[str, Any]:
     values: dict[str, Any] = {name: value for name, value in post.items() if value}
     for name in ("evidence", "clauses"):
         values[name] = [_posted_span(value) for value in post.getlist(name) if value]
-    values["verdicts"] = {
-        name.removeprefix(VERDICT_PREFIX): answer
-        for name, answer in post.items()
-        if name.startswith(VERDICT_PREFIX) and answer
-    }
+    values["verdicts"] = _posted_verdicts(post)
     on_pages = sent._declared_fields.keys() - sent.not_on_pages
     return {name: value for name, value in values.items() if name in on_pages}
 
@@ -284,11 +280,15 @@ def _posted_span(value: str) -> dict[str, str]:
 
 def verdicts_in(data: Mapping[str, Any]) -> dict[int, str]:
     """Return a form's verdicts by condition key; raise ValidationError for an invalid key."""
-    verdicts = {}
-    for name, answer in data.items():
-        key = name.removeprefix(VERDICT_PREFIX)
-        if name.startswith(VERDICT_PREFIX) and answer:
-            if not _is_key(key):
-                raise forms.ValidationError("A verdict must be on a condition.")
-            verdicts[int(key)] = str(answer)
-    return verdicts
+    verdicts = _posted_verdicts(data)
+    if not all(map(_is_key, verdicts)):
+        raise forms.ValidationError("A verdict must be on a condition.")
+    return {int(key): answer for key, answer in verdicts.items()}
+
+
+def _posted_verdicts(post: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name.removeprefix(VERDICT_PREFIX): str(answer)
+        for name, answer in post.items()
+        if name.startswith(VERDICT_PREFIX) and answer
+    }

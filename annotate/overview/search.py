@@ -51,14 +51,14 @@ class Hit(NamedTuple):
     query: str = ""
 
 
-class Found(NamedTuple):
+class SearchResults(NamedTuple):
     """What a search found, the best of each kind first; `more`: something was left out."""
 
     hits: list[Hit]
     more: bool
 
 
-def search(member: Membership, words: str) -> Found:
+def search(member: Membership, words: str) -> SearchResults:
     """Return what has this id, or these words in its title or name.
 
     A document is found by what the reader may see of it, never by an id that is hidden from them.
@@ -71,7 +71,7 @@ def search(member: Membership, words: str) -> Found:
         of_kind.sort(key=lambda hit: hit.name != words)
         hits += of_kind[:MOST]
         more |= len(of_kind) > MOST
-    return Found(hits, more)
+    return SearchResults(hits, more)
 
 
 def _queries(member: Membership, words: str) -> list[Hit]:

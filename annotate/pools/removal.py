@@ -46,10 +46,10 @@ class _Documents(Removable):
                 )
         return [keys[candidate] for candidate in unique_ids]
 
-    def name_in_log(self, changed: int, keys: Sequence[int]) -> str:
+    def name_in_log(self, changed: int, rows: QuerySet[Candidate], keys: Sequence[int]) -> str:
         """Return the audit log's name of the documents, with the ids of their first queries."""
-        rows = Candidate.with_removed.filter(pk__in=keys[:500]).order_by("query")
-        ids = list(rows.values_list("query__query_id", flat=True).distinct()[:4])
+        chosen = rows.filter(pk__in=keys[:500]).order_by("query")
+        ids = list(chosen.values_list("query__query_id", flat=True).distinct()[:4])
         return name_documents(changed, ", ".join(ids[:3]) + (" …" if len(ids) > 3 else ""))
 
     def before_restoring(self, back: QuerySet[Candidate]) -> None:

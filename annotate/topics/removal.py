@@ -37,20 +37,12 @@ class _RemovableById(Removable):
                 raise Refused(f"There is no {self.noun} {row_id[:100]} in this project.")
         return [keys[row_id] for row_id in unique_ids]
 
-    def name_in_log(self, changed: int, keys: Sequence[int]) -> str:
+    def name_in_log(self, changed: int, rows: QuerySet[Any], keys: Sequence[int]) -> str:
         """Return the audit log's name of the changed rows: "3 queries · 301, 302 …"."""
-        rows = self.all_rows().filter(pk__in=keys[: _NAMED + 1])
-        ids = list(rows.values_list(self.id_field, flat=True))
+        ids = list(rows.filter(pk__in=keys[: _NAMED + 1]).values_list(self.id_field, flat=True))
         rest = " …" if len(ids) > _NAMED else ""
         noun = self.noun if changed == 1 else self.nouns
         return f"{changed} {noun} · {', '.join(ids[:_NAMED])}{rest}"
-
-    def all_rows(self) -> QuerySet[Any]:
-        """Return the rows of all projects."""
-        raise NotImplementedError
-
-    def rows(self, project: Project) -> QuerySet[Any]:
-        return self.all_rows().filter(project=project)
 
 
 class _Queries(_RemovableById):
@@ -58,8 +50,8 @@ class _Queries(_RemovableById):
     noun, nouns = "query", "queries"
     id_field = "query_id"
 
-    def all_rows(self) -> QuerySet[Query]:
-        return Query.objects.all()
+    def rows(self, project: Project) -> QuerySet[Query]:
+        return Query.objects.filter(project=project)
 
     def after_removing(self, keys: Sequence[int], fields: Mapping[str, Any]) -> None:
         InstructionPair.objects.filter(query__in=keys, removed_at__isnull=True).update(**fields)
@@ -77,8 +69,8 @@ class _Instructions(_RemovableById):
     noun, nouns = "instruction", "instructions"
     id_field = "pair_id"
 
-    def all_rows(self) -> QuerySet[InstructionPair]:
-        return InstructionPair.objects.all()
+    def rows(self, project: Project) -> QuerySet[InstructionPair]:
+        return InstructionPair.objects.filter(project=project)
 
     def removed(self, project: Project) -> QuerySet[InstructionPair]:
         """Return the instructions that were taken out individually.

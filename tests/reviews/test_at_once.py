@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
@@ -16,7 +17,10 @@ from audit.reports.actions import request_agreement
 from audit.reviews.actions import save_rating, save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.decisions import decide
+from audit.settling.access import disagreement_of
 from audit.settling.adjudication import adjudicate
+from audit.settling.journal_entry import save_decision
+from audit.settling.queue_filters import DisagreementKey, Kind
 from base.errors import Refused, Stale
 from tests import factories
 from tests.second_pass import levels
@@ -77,6 +81,23 @@ def test_one_of_two_leads_who_settle_at_once_is_refused(disputed):
 
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Adjudication", "Refused"]
     assert Adjudication.objects.count() == 1
+
+
+def test_a_decision_that_replaces_another_counts_once_if_it_is_sent_twice_at_once(disputed):
+    answer = {"cause": "edge", "reason": "So.", "adopt": None}
+    key = DisagreementKey(Kind.JUDGMENT, disputed.narrative.pk, disputed.first.pk, 0)
+    old, new = uuid4(), uuid4()
+
+    def send(relevance: int, sent: UUID, instead_of: UUID | None) -> Any:
+        item = disagreement_of(disputed.carla.user, key)
+        return save_decision(item, {**answer, "relevance": relevance, "uuid": sent}, instead_of)
+
+    send(0, old, None)
+    outcomes = at_once(*[lambda: send(2, new, old)] * 4)
+
+    assert {getattr(outcome, "uuid", outcome) for outcome in outcomes} == {new}
+    assert Adjudication.objects.count() == 2
+    assert Adjudication.objects.current().get().relevance == 2
 
 
 def test_one_of_two_leads_who_decide_at_once_is_refused(assigned):

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotate.overview.search import MAX_WORDS, Found, Kind, search
+from annotate.overview.search import MAX_WORDS, Kind, SearchResults, search
 from annotate.projects import access
 from base.api.resource import QueryParameters, Resource, reads
 
@@ -41,6 +41,6 @@ class Search(Resource, tag="Collection"):
     """The search of a project."""
 
     @reads(FoundSerializer, parameters=AskedSearch)
-    def get(self, request: Request, slug: str) -> Found:
+    def get(self, request: Request, slug: str) -> SearchResults:
         """Find queries, documents and people (leads only) by their ids, titles and names."""
         return search(access.member(self.person, slug), self.parameters()["q"])

@@ -151,7 +151,3 @@ def _free_name(member: Membership) -> str:
     while f"pool-{number}" in taken:
         number += 1
     return f"pool-{number}"
-
-
-def _base(member: Membership) -> dict[str, Any]:
-    return {"project": member.project, "member": member, "section": "pools"}
