@@ -15,7 +15,7 @@ Of = TypeVar("Of", bound=Model)
 Given = ParamSpec("Given")
 Read = TypeVar("Read")
 
-# What functions with `read_once` have read in the current snapshot; None outside of one.
+# What functions with `once_in_snapshot` have read in the current snapshot; None outside of one.
 _read: ContextVar[dict[Any, Any] | None] = ContextVar("read", default=None)
 
 
@@ -36,7 +36,7 @@ def snapshot() -> Iterator[None]:
         _read.reset(token)
 
 
-def read_once(
+def once_in_snapshot(
     function: Callable[Concatenate[Of, Given], Read],
 ) -> Callable[Concatenate[Of, Given], Read]:
     """Read something of a row (of a project) once in a snapshot, whoever asks for it again.
@@ -52,8 +52,8 @@ def read_once(
         key = (function, of.pk, args, tuple(sorted(kwargs.items())))
         if key not in results:
             results[key] = function(of, *args, **kwargs)
-        found: Read = results[key]
-        return found
+        result: Read = results[key]
+        return result
 
     return read
 

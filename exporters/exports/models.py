@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from annotate.projects.models import Membership, Project
-from base.snapshot import read_once
+from base.snapshot import once_in_snapshot
 from jobs.models import Job
 
 
@@ -140,7 +140,7 @@ class Publication(models.Model):
         return f"Texts of documents: {self.texts_licence or self.licence}{source}."
 
 
-@read_once
+@once_in_snapshot
 def publication_of(project: Project) -> Publication:
     """Return the publication settings of a project; an unsaved default if it has none."""
     publication = Publication.objects.filter(project=project).first()

@@ -502,7 +502,7 @@ def test_the_pages_cost_the_same_however_many_there_are(
     with django_assert_max_num_queries(8):
         carla.get(url("release", "v3"))
     # It also writes the qrels once, as the release does, and deletes them.
-    with django_assert_max_num_queries(125):
+    with django_assert_max_num_queries(122):
         carla.get(url("new_release"))
 
 

@@ -20,7 +20,7 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
-from base.snapshot import read_once
+from base.snapshot import once_in_snapshot
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.ordered_rows import BATCH
 from exporters.exports.selection.selection import Pair, machines_of
@@ -83,7 +83,7 @@ class ClaimedLabel(NamedTuple):
         return is_checked and self.relevance != self.claim
 
 
-@read_once
+@once_in_snapshot
 def raters(project: Project, *sides: str) -> list[Membership]:
     """Return the machines with claims under a current narrative, ordered by name.
 

@@ -24,7 +24,7 @@ from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
-from base.snapshot import read_once
+from base.snapshot import once_in_snapshot
 from exporters.exports.selection.ordered_rows import (
     BATCH,
     batches,
@@ -123,13 +123,13 @@ class _PoolRow(NamedTuple):
     made_for: int | None
 
 
-@read_once
+@once_in_snapshot
 def queries(project: Project) -> list[QueryRow]:
     """Return the project's queries in byte order of query_id, except those taken out."""
     return _rows(Query.objects.filter(project=project, removed_at__isnull=True))
 
 
-@read_once
+@once_in_snapshot
 def queries_with_removed(project: Project) -> list[QueryRow]:
     """Return all of the project's queries in byte order of query_id, for a record of answers."""
     return _rows(Query.objects.filter(project=project))
@@ -146,7 +146,7 @@ def pairs_of(queries: Iterable[QueryRow], pairs: Iterable[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.query.pk in present]
 
 
-@read_once
+@once_in_snapshot
 def pairs(project: Project) -> list[Pair]:
     """Return the project's instruction pairs in byte order of pair_id."""
     of_queries = {query.pk: query for query in queries_with_removed(project)}
@@ -189,7 +189,7 @@ def pairs(project: Project) -> list[Pair]:
     return pairs_of_project
 
 
-@read_once
+@once_in_snapshot
 def judged_pairs(project: Project, side: str) -> set[int]:
     """Return the pairs that people have judged or settled under the current narrative of a side."""
     of_side = Narrative.objects.filter(pair__project=project, side=side)
@@ -308,7 +308,7 @@ def prior_relevant(project: Project) -> int:
     ).count()
 
 
-@read_once
+@once_in_snapshot
 def machines_of(project: Project) -> list[int]:
     """Return the keys of the project's machines."""
     machines = Membership.objects.filter(project=project, is_machine=True)
