@@ -143,14 +143,9 @@ def slowest(case: Case, size: int, most: float, short: int = SHORT) -> dict[str,
     Candidates are found by texts of `short` signs, in which what grows with the square already
     shows. There are several, because a collection of garbage can make a harmless text seem slow.
     """
-    texts = sorted(
-        worst_cases(case.pattern),
-        key=lambda text: seconds(case, *text, short, most),
-        reverse=True,
-    )
-    half, (begins, repeats) = max(
-        (seconds(case, *text, size // 2, most), text) for text in texts[:CANDIDATES]
-    )
+    tried = ((seconds(case, *text, short, most), text) for text in worst_cases(case.pattern))
+    slow = [text for _, text in sorted(tried, reverse=True)[:CANDIDATES]]
+    half, (begins, repeats) = max((seconds(case, *text, size // 2, most), text) for text in slow)
     whole = seconds(case, begins, repeats, size, most) if half < most else most
     return {
         "seconds": round(whole, 4),

@@ -6,12 +6,14 @@ They are about the whole installation, never about one project or one person.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from config import installation_status
@@ -22,9 +24,13 @@ logger = logging.getLogger(__name__)
 
 def exposition() -> bytes:
     """Return all metrics in Prometheus's text format."""
+    counted = REGISTRY
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        counted = CollectorRegistry()
+        MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
     looked_up = CollectorRegistry()
     looked_up.register(_InstallationCollector())
-    return generate_latest(REGISTRY) + generate_latest(looked_up)
+    return generate_latest(counted) + generate_latest(looked_up)
 
 
 class _InstallationCollector(Collector):

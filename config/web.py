@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from io import BytesIO
@@ -100,9 +101,14 @@ class _Channel(HTTPChannel):
 
 
 class Server(TcpWSGIServer):
-    """waitress' server, with our limit on bodies."""
+    """waitress' server, with our limit on bodies. Several processes can listen at one port."""
 
     channel_class = _Channel
+
+    def set_reuse_addr(self) -> None:
+        """Let the kernel share connections among all processes that listen at the port."""
+        super().set_reuse_addr()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
 
 
 def make_server(application: Callable[..., Any], host: str, port: int) -> Server:

@@ -19,6 +19,8 @@ from tests.services.processes import running, wait_until
 
 pytestmark = pytest.mark.long
 
+METRICS_TOKEN = "watching"
+
 
 class Demo:
     """A running demo: its process, its port and its output."""
@@ -47,7 +49,8 @@ def run_demo(data, log):
         port = server.getsockname()[1]
     env = {name: value for name, value in os.environ.items() if not name.startswith("REJUDGE_")}
     env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "REJUDGE_DATA": str(data)}
-    argv = [sys.executable, "manage.py", "demo", "--port", str(port)]
+    env["REJUDGE_METRICS_TOKEN"] = METRICS_TOKEN
+    argv = [sys.executable, "manage.py", "demo", "--port", str(port), "--web-processes", "2"]
     with running(
         argv, log=log, env=env, cwd=Path(settings.BASE_DIR), stop=signal.SIGINT, patience=30
     ) as process:
@@ -84,7 +87,7 @@ def sign_in(demo, name):
     )
 
 
-def test_a_demo_stops_cleanly_and_keeps_its_data_for_the_next_start(tmp_path):
+def test_a_demo_stops_cleanly_keeps_its_data_for_the_next_start_and_counts_all_requests(tmp_path):
     data = tmp_path / "data"
     with run_demo(data, tmp_path / "first.log") as demo:
         assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.output()
@@ -106,8 +109,19 @@ def test_a_demo_stops_cleanly_and_keeps_its_data_for_the_next_start(tmp_path):
         cookies = sign_in(demo, "carla")
 
         assert demo.request("GET", "/", headers={"Cookie": cookies})[0].status == 200
+        # Each request is a new connection, which the kernel gives to either web process.
+        for _ in range(20):
+            assert demo.request("GET", "/glossary/")[0].status == 302
+        assert count_requests(demo, route="glossary") == ["20.0"]
     assert rows(data, "SELECT count(*) FROM annotate_judgment") == before
     assert rows(data, "SELECT count(*) FROM annotate_project") == [(1,)]
+
+
+def count_requests(demo, *, route):
+    """Return how many requests all web processes together have answered with a redirect."""
+    _, text = demo.request("GET", "/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    counted = f'rejudge_requests_total{{route="{route}",status="302",verb="GET"}} '
+    return [line.removeprefix(counted) for line in text.splitlines() if line.startswith(counted)]
 
 
 def children_with(data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -23,11 +24,19 @@ class Command(prepare.Command):
     command_name = "manage.py serve"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the options for the address, the port and the number of jobs at once."""
+        """Add the options for the address, the port and how much is done at once."""
         parser.add_argument(
             "--host", default="127.0.0.1", help="address to listen on (%(default)s)"
         )
         parser.add_argument("--port", type=int, default=8000, help="port (%(default)s)")
+        parser.add_argument(
+            "--web-processes",
+            type=int,
+            choices=range(1, 33),
+            metavar="N",
+            default=min(2, os.cpu_count() or 1),
+            help="processes that answer requests; each uses one core (%(default)s)",
+        )
         parser.add_argument("--job-workers", type=int, default=2, help="jobs at once (%(default)s)")
         parser.add_argument(
             "--only",
@@ -57,8 +66,9 @@ class Command(prepare.Command):
         self.prepare()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         self.write("Starting the web server and the worker")
+        share_metrics()
         programs = [
-            Program("web server", web),
+            *[Program("web server", web)] * options["web_processes"],
             Program("worker", worker_command(options["job_workers"])),
         ]
         supervise(programs, host=host, port=port, greeting=self.greeting(url))
@@ -66,6 +76,14 @@ class Command(prepare.Command):
     def greeting(self, url: str) -> list[str]:
         """Return the lines to print once the web server answers."""
         return [f"Rejudge is at {url}   (Ctrl-C stops it)"]
+
+
+def share_metrics() -> None:
+    """Have all web processes count requests in one folder; Prometheus's library adds them up."""
+    folder = settings.SCRATCH / "metrics"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 
 
 def supervise(programs: list[Program], *, host: str, port: int, greeting: list[str]) -> None:
