@@ -87,7 +87,7 @@ class Installation:
         self.postgres: Postgres | None = None
         self.redis: RedisServer | None = None
         if database == "sqlite":
-            self._plan = [("web", web), ("worker", worker_command(2))]
+            self._plan = [("web", web), ("web", web), ("worker", worker_command(2))]
         else:
             self.postgres = Postgres(folder, self._disk / "pg", **DURABLE)
             self.redis = RedisServer(folder)
