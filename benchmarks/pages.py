@@ -15,7 +15,7 @@ people, and 49 smaller ones with the same lead (`--projects`), and prints JSON. 
 
 - `times_bare`: the time as a multiple of `bare`, which is requested in turn with each page. It is
   more comparable than `ms` between machines, and on a busy one.
-- `goal_ms`, if there is a goal, and `before`: the figures of an earlier commit for the same page
+- `before`: the figures of an earlier commit for the same page
   (`--before FILE`).
 
 With REJUDGE_DATA (and DATABASE_URL) set, the database of an earlier run is used again.
