@@ -34,13 +34,15 @@ def main() -> None:
 
 def _explain(error: Exception) -> str:
     """Return what to do about a database that does not answer or was not prepared, else ""."""
+    from django.conf import settings
+
     from config.installation_status import unapplied_migrations
     from jobs.unavailable import is_away
 
     if is_away(error):
         return f"The database does not answer: {' '.join(str(error).split())}"
     if unapplied_migrations():
-        return "The database is older than the code. Run: manage.py prepare"
+        return f"The database is older than the code. Run: {settings.COMMAND} prepare"
     return ""
 
 

@@ -24,6 +24,8 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Written into exports and reports, so that a figure can be traced to the code that computed it.
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+# How people call the commands: an installed package has a script, a checkout has manage.py.
+COMMAND = "rejudge" if (BASE_DIR / "__init__.py").exists() else "manage.py"
 env = environ.FileAwareEnv()
 
 # Where the embedded database, the embedded broker, uploads and exports live.

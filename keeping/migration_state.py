@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
@@ -27,7 +28,7 @@ def refuse_unless_up_to_date() -> None:
     """Raise Refused if a migration is not applied yet."""
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise Refused("The database is not up to date. Run manage.py migrate first.")
+        raise Refused(f"The database is not up to date. Run {settings.COMMAND} prepare first.")
 
 
 def refuse_other_tables(migrations: Mapping[str, str], version: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from annotate.management.projects import get_project
@@ -26,7 +27,8 @@ class Command(RejudgeCommand):
         user = find_account(options["user"])
         if user is None:
             raise CommandError(
-                f"There is no account “{options['user']}”. Make one: manage.py createsuperuser."
+                f"There is no account “{options['user']}”. Make one: "
+                f"{settings.COMMAND} createsuperuser."
             )
         appoint_lead(project=project, user=user)
         self.stdout.write(f"{user.username} leads {project.slug}.")

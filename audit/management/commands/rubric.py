@@ -17,7 +17,7 @@ class Command(RejudgeCommand):
 
     help = (
         "Print the rubric of a project as JSON, to start a new one from; with a name, make that "
-        "rubric the current one. Load a new one with: manage.py load PROJECT rubric-json FILE."
+        "rubric the current one. Load a new one with the command load, format rubric-json."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotate.projects.models import Membership
@@ -21,7 +22,7 @@ class Command(serve.Command):
     """Serves Rejudge like `serve`, but loads the example project and shows its logins."""
 
     help = "Serve Rejudge with the example project and print its logins, until Ctrl-C."
-    command_name = "bin/demo"
+    command_name = "bin/demo" if settings.COMMAND == "manage.py" else f"{settings.COMMAND} demo"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the option for the kind of example."""

@@ -21,7 +21,7 @@ class Command(prepare.Command):
     """Brings everything up to date, then serves until Ctrl-C."""
 
     help = "Serve Rejudge: the web server and the background worker together, until Ctrl-C."
-    command_name = "manage.py serve"
+    command_name = f"{settings.COMMAND} serve"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the options for the address, the port and how much is done at once."""
@@ -54,7 +54,7 @@ class Command(prepare.Command):
         if options.get("only") == "web" and not is_static_collected():
             raise CommandError(
                 f"There are no static files in {settings.STATIC_ROOT}. Run first, on each machine "
-                "with a data folder of its own: manage.py prepare"
+                f"with a data folder of its own: {settings.COMMAND} prepare"
             )
         if options.get("only"):
             worker = worker_command(options["job_workers"], schedule=False)
@@ -80,7 +80,7 @@ class Command(prepare.Command):
 
 def share_metrics() -> None:
     """Have all web processes count requests in one folder; Prometheus's library adds them up."""
-    folder = settings.SCRATCH / "metrics"
+    folder = settings.DATA / "metrics"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
@@ -126,7 +127,7 @@ def _iso(time: datetime | None) -> str | None:
 def _as_text(status: dict[str, Any]) -> str:
     lines = []
     if status["unapplied"]:
-        lines.append("The database is older than the code. Run: manage.py prepare")
+        lines.append(f"The database is older than the code. Run: {settings.COMMAND} prepare")
     broker = status["broker"]
     if broker["up"]:
         lines.append(f"Broker   answers; {broker['messages']:,} messages waiting")
@@ -153,7 +154,7 @@ def _as_text(status: dict[str, Any]) -> str:
         lines += [
             f"Failed   {_job_title(job)}, {job['finished_at']}",
             f"         {job['error']}",
-            f"         retry: manage.py status --retry {job['kind']} {job['number']}",
+            f"         retry: {settings.COMMAND} status --retry {job['kind']} {job['number']}",
         ]
     return "\n".join(lines)
 

@@ -22,7 +22,7 @@ class Command(RejudgeCommand):
         parser.add_argument(
             "folder",
             metavar="FOLDER",
-            help="a folder written by manage.py export; the package of ir-datasets is executed",
+            help="a folder written by the command export; the package of ir-datasets is executed",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
@@ -44,5 +45,5 @@ def _describe(contents: ProjectContents, slug: str) -> str:
     return (
         f"“{slug}” ({contents.name}) has {contents.judgments:,} judgments, {contents.people:,} "
         f"people and {contents.files:,} files. Only a backup can bring it back: "
-        f"manage.py backup FILE --project {slug}"
+        f"{settings.COMMAND} backup FILE --project {slug}"
     )

@@ -8,6 +8,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
@@ -89,7 +90,7 @@ def _report_lines(result: RestoreResult) -> list[str]:
     if result.made:
         lines.append(
             f"These accounts are new and have no password yet: {', '.join(result.made)}. "
-            "Set one with manage.py changepassword NAME."
+            f"Set one with {settings.COMMAND} changepassword NAME."
         )
     lines += [f"Missing when the backup was made: {name}" for name in result.missing]
     return lines
