@@ -12,6 +12,7 @@ from audit.checks.queue import to_check
 from audit.models import Check, Sample, SampleItem
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
+from tests.pages import shows
 from tests.test_permissions import ROUTES, world
 
 
@@ -81,7 +82,7 @@ def test_the_list_of_samples_leads_to_the_next_label(scene, sample, client):
 
     page = client.get(url("checks", "tides")).content.decode()
 
-    assert f'href="{url("checking", sample.pk)}">Check 5<' in page
+    assert shows(page, f'href="{url("checking", sample.pk)}">Check 5<')
     assert url("settling", sample.pk) not in page
 
 
@@ -91,7 +92,7 @@ def test_the_list_of_samples_leads_a_third_person_to_labels_to_settle(scene, sam
 
     page = client.get(url("checks", "tides")).content.decode()
 
-    assert f'href="{url("settling", sample.pk)}">Settle 1<' in page
+    assert shows(page, f'href="{url("settling", sample.pk)}">Settle 1<')
 
 
 # --- drawing ----------------------------------------------------------------------------------
@@ -518,9 +519,9 @@ def test_the_figures_use_the_chosen_bound(scene, sample, client):
 
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
-    assert "More for 1.0%" in page.content.decode()
+    assert shows(page, "More for 1.0%")
     # 299 more cannot be checked: there are six.
-    assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
+    assert shows(page, '299 <span class="below small muted">6 left</span>')
 
 
 def test_empty_pages_say_what_will_appear(scene, client):

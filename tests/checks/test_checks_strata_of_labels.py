@@ -19,6 +19,7 @@ from base.sampling import draw as draw_names
 from base.sampling import place
 from tests import factories
 from tests.checks.checking import claimed_scene, draw
+from tests.pages import tight
 from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
@@ -115,7 +116,7 @@ def test_a_stratum_named_after_claims_is_hidden_until_the_label_is_checked(scene
         return (
             sorted(row["stratum"] for row in csv.DictReader(io.StringIO(table))),
             sorted(row["stratum"] for row in rows),
-            re.findall(r"<td><bdi>(complies|violates|off topic)</bdi></td>", page),
+            re.findall(r"<td><bdi>(complies|violates|off topic)</bdi></td>", tight(page)),
         )
 
     before = strata_of_labels()

@@ -11,6 +11,7 @@ from django.urls import reverse
 from audit.checks.figures import figures
 from audit.models import Sample
 from tests.checks.checking import check_label, claimed_scene, draw
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -120,8 +121,8 @@ def test_the_page_says_which_line_is_the_estimate(scene, client):
         sample = draw(scene, name=name, **choices)
         pages[name] = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
 
-    assert "the weighted line is the estimate" in pages["weighted"]
-    assert "All, weighted by stratum" in pages["weighted"]
+    assert shows(pages["weighted"], "the weighted line is the estimate")
+    assert shows(pages["weighted"], "All, weighted by stratum")
     assert "“All” is the estimate for the whole" in pages["one rate"]
     assert "count for more than their share" in pages["of each"]
     assert "All, weighted by stratum" not in pages["one rate"] + pages["of each"]

@@ -14,6 +14,7 @@ from base.tags.forms import choice_groups
 from formats.registry import FORMATS
 from jobs.runner import Progress
 from tests import factories
+from tests.pages import shows
 
 HTMX = {"HX-Request": "true"}
 
@@ -287,7 +288,7 @@ def outcome(pages, load: Load) -> tuple[str, ...]:
     """Return the badges in the list and on the file's own page."""
     listed = pages.get(url("loads")).context["rows"][0]["outcome"].words
     shown = pages.get(url("load", load.pk))
-    assert "> Done<" not in text(shown)
+    assert not shows(text(shown), "> Done<")
     return listed, shown.context["outcome"].words
 
 

@@ -17,6 +17,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
 from annotate.pairs.marked_words import words_to_mark
 from tests import factories
+from tests.pages import shows
 
 
 def test_plain_text_is_shown_unchanged(db):
@@ -281,8 +282,8 @@ def test_a_window_has_its_own_page(table, client):
     page = client.get(table, {"row": "160", "column": "1"})
 
     assert page.context["table"].first_row == 151
-    assert "Rows 151–300 of 400, columns 1–2 of 2" in page.content.decode()
-    assert "<html" in page.content.decode()
+    assert shows(page, "Rows 151–300 of 400, columns 1–2 of 2")
+    assert shows(page, "<html")
 
 
 def test_an_htmx_request_gets_only_the_window(table, client):
@@ -296,7 +297,7 @@ def test_the_whole_table_is_searched(table, client):
     page = client.get(table, {"find": "ROW399 row5", "go": "next"}, headers={"HX-Request": "true"})
 
     # row5 and row50 to row59 are eleven matches in the first window, before this one.
-    assert 'data-found-before="11" data-found-total="12"' in page.content.decode()
+    assert shows(page, 'data-found-before="11" data-found-total="12"')
     assert page.context["table"].first_row == 301
 
 

@@ -12,6 +12,7 @@ from annotate.models import Adjudication, Guideline, GuidelineCase
 from audit.settling import adjudication
 from base.errors import Refused
 from tests import factories
+from tests.pages import shows
 
 
 class Scene:
@@ -85,10 +86,10 @@ def test_the_editor_ticks_the_case_named_in_the_url(scene, client):
 
     waits, ticked = (f'id="case-{scene.key(one)}"' for one in (scene.first, scene.second))
     assert page.index(ticked) < page.index(waits)
-    assert f'{ticked} form="guideline-form" checked' in page
-    assert f'{waits} form="guideline-form">' in page
+    assert shows(page, f'{ticked} form="guideline-form" checked')
+    assert shows(page, f'{waits} form="guideline-form">')
     assert reverse("audit:disagreement", args=[scene.narrative.pk, scene.second.pk]) in page
-    assert "Title of B" in page
+    assert shows(page, "Title of B")
 
 
 def test_the_answers_are_shown_without_names(scene, client):
@@ -212,4 +213,4 @@ def test_the_project_page_says_how_many_wait(scene, client):
 
     page = client.get(scene.project.get_absolute_url()).content.decode()
 
-    assert "Waiting for a guideline change</a></span> <strong>1</strong>" in page
+    assert shows(page, "Waiting for a guideline change</a></span> <strong>1</strong>")

@@ -18,6 +18,7 @@ from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
+from tests.pages import tight
 
 
 @pytest.fixture
@@ -471,6 +472,6 @@ def test_an_answer_from_another_day_shows_its_date(scene, client):
 
     page = client.get(scene.url(scene.candidates[0])).content.decode()
 
-    (line,) = re.findall(r'id="save-line">(.*?)</p>', page)
+    (line,) = re.findall(r'id="save-line">(.*?)</p>', tight(page))
     assert 'data-local="datetime"' in line
     assert "17 Sep 2025, 08:31 UTC" in line

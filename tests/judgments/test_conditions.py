@@ -9,6 +9,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Narrative
 from annotate.rewriting import actions as rewriting
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -131,13 +132,13 @@ def test_a_version_shows_the_changes_of_its_conditions(pair, ada, client):
     whole = client.get(address).content.decode()
     part = client.get(address, headers={"HX-Request": "true"}).content.decode()
 
-    assert "<html" in whole
-    assert "<html" not in part
+    assert shows(whole, "<html")
+    assert not shows(part, "<html")
     for page in (whole, part):
-        assert "At sea<ins> now</ins>." in page
-        assert '<li dir="auto">in use</li>' in page
-        assert "<ins><strong>place</strong> Wales</ins>" in page
-        assert "<del>since 1990</del>" in page
+        assert shows(page, "At sea<ins> now</ins>.")
+        assert shows(page, '<li dir="auto">in use</li>')
+        assert shows(page, "<ins><strong>place</strong> Wales</ins>")
+        assert shows(page, "<del>since 1990</del>")
 
 
 def test_a_first_version_is_compared_with_the_original(pair, ada, client):

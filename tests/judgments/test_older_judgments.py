@@ -16,6 +16,7 @@ from annotate.models import Assignment, Guideline, Judgment, RejudgeRequest
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -225,14 +226,12 @@ def test_the_page_counts_asks_and_withdraws(scene, client):
         scene.url() + "?among=differing", {"words": WORDS, "token": token}, follow=True
     ).content.decode()
 
-    assert "2 judgments of 2 people will be asked for again." in page
-    assert f'name="token" value="{token}"' in page
-    assert "2 judgments are asked for again." in answer
+    assert shows(page, "2 judgments of 2 people will be asked for again.")
+    assert shows(page, f'name="token" value="{token}"')
+    assert shows(answer, "2 judgments are asked for again.")
     assert scene.asked() == [("ada", "A"), ("ben", "A")]
     back = reverse("annotate:guideline_rejudge_requests_withdrawal", args=["tides", 1])
-    assert "2 judgments are no longer asked for." in (
-        client.post(back, follow=True).content.decode()
-    )
+    assert shows(client.post(back, follow=True), "2 judgments are no longer asked for.")
     assert scene.asked() == []
 
 
@@ -245,8 +244,8 @@ def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, cli
 
     assert answer.status_code == 422
     page = answer.content.decode()
-    assert "People have judged in the meantime" in page
-    assert "4 judgments of 2 people will be asked for again." in page
+    assert shows(page, "People have judged in the meantime")
+    assert shows(page, "4 judgments of 2 people will be asked for again.")
     assert WORDS in page
     assert not RejudgeRequest.objects.exists()
 

@@ -14,6 +14,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Flag
 from annotate.rewriting.actions import rewrite_narrative, send_back
 from tests import factories
+from tests.pages import shows
 
 
 def add_query(project, query_id, *relevances, altered="Only plants at sea count."):
@@ -159,7 +160,7 @@ def test_who_has_begun_a_task_is_offered_no_second_one_of_that_kind(ada, client)
 
     page = client.get(reverse("annotate:project", args=["tides"])).content.decode()
 
-    assert "Judge the next</button>" not in page
+    assert not shows(page, "Judge the next</button>")
 
 
 def test_what_needs_me_has_a_line_for_each_kind_of_task(ada, client):

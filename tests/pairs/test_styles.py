@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from annotate.pairs.instruction_styles import OtherStyle, other_styles
 from tests import factories
+from tests.pages import shows
 
 
 @pytest.fixture
@@ -35,8 +36,8 @@ def test_the_pages_of_a_pair_and_of_its_query_name_the_other_style(pairs, client
     client.force_login(listed.project.memberships.get().user)
 
     story = client.get(reverse("audit:story", args=[listed.pk])).content.decode()
-    assert f'href="{reverse("audit:story", args=[words.pk])}">0_2n<' in story
+    assert shows(story, f'href="{reverse("audit:story", args=[words.pk])}">0_2n<')
     query = client.get(reverse("annotate:query", args=["tides", listed.query_id])).content.decode()
-    assert f'href="#pair-{listed.pk}">0_2<' in query
-    assert f'href="#pair-{words.pk}">0_2n<' in query
+    assert shows(query, f'href="#pair-{listed.pk}">0_2<')
+    assert shows(query, f'href="#pair-{words.pk}">0_2n<')
     assert "0_2" not in client.get(reverse("audit:story", args=[alone.pk])).content.decode()

@@ -9,6 +9,7 @@ from annotate.models import Candidate, Pool, Project
 from annotate.pools import actions
 from jobs.runner import run
 from tests import factories
+from tests.pages import shows
 from tests.pools.pooling import make, two_runs
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +73,7 @@ def test_without_runs_the_page_says_how_to_load_one(client):
 
     assert "No run is loaded yet." in page
     assert f'<a href="{reverse("annotate:loads", args=["tides"])}">Load a run</a>' in page
-    assert "<legend>Runs</legend>" not in page
+    assert not shows(page, "<legend>Runs</legend>")
 
 
 def test_a_taken_pool_name_is_refused(carla, project):
@@ -116,8 +117,8 @@ def test_the_matrix_of_several_instructions_also_shows_the_runs(carla, project):
 
     page = carla.get(at("query", query.pk)).content.decode()
 
-    assert 'class="table matrix"' in page
-    assert "first: bm25.run at 1, ance.run at 2" in page
+    assert shows(page, 'class="table matrix"')
+    assert shows(page, "first: bm25.run at 1, ance.run at 2")
     assert page.count('form="removal"') == 3
 
 

@@ -16,6 +16,7 @@ from audit.reports.statements_since import count_changes_since
 from base.errors import Refused
 from jobs.runner import Progress
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -125,7 +126,7 @@ SUM = "9daf88f8ae05cc798ce03d749c437f459f0941c4789a8f47532a3dca8779a8c8"
 
 def test_a_comparison_is_computed_by_a_job_and_shown(guided, client):
     address = f"{guided.url}?of=guideline%3D2&against=guideline%3D1"
-    assert "These two have not been compared yet" in text(client.get(address))
+    assert shows(text(client.get(address)), "These two have not been compared yet")
 
     assert client.post(address).url == address
     report = AgreementReport.objects.get()
@@ -142,7 +143,7 @@ def test_a_comparison_is_computed_by_a_job_and_shown(guided, client):
         "0.500",
         "yes, higher",
     ):
-        assert shown in page
+        assert shows(page, shown)
 
 
 def text(response):
@@ -210,7 +211,7 @@ def test_comparisons_are_listed_and_link_to_their_page(guided, client):
 
     page = text(client.get(reverse("audit:agreement_reports", args=[guided.project.slug])))
 
-    assert "The whole project against blind judgments only" in page
+    assert shows(page, "The whole project against blind judgments only")
     past = client.get(reverse("audit:agreement_past", args=[guided.project.slug, report.pk]))
     assert past.url == f"{guided.url}?of=&against=blind%3D1"
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from audit.reports.reliability import agreement_of
 from tests import factories
+from tests.pages import shows
 from tests.reports.test_agreement_parts import computed, text
 
 pytestmark = pytest.mark.both_databases
@@ -39,9 +40,9 @@ def crowded(scene, client):
 def test_the_report_shows_the_first_pairs_and_leads_to_the_others(crowded, client):
     page = text(client.get(crowded.url))
 
-    assert "person 001 and person 051" in page
-    assert "person 001 and person 052" not in page
-    assert f'<a href="{crowded.pairs}">Show all 4,950</a>' in page
+    assert shows(page, "person 001 and person 051")
+    assert not shows(page, "person 001 and person 052")
+    assert shows(page, f'<a href="{crowded.pairs}">Show all 4,950</a>')
 
 
 def test_every_pair_is_on_one_page_of_its_table(crowded, client):

@@ -20,6 +20,7 @@ from audit.reports.actions import request_agreement
 from audit.reports.reliability import agreement_of
 from base.errors import Refused
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -129,8 +130,8 @@ def test_computing_again_gives_the_same_figures(disputed, published):
 def test_the_page_says_what_will_appear_before_the_first_report(led, client):
     page = text(client.get(led.url))
 
-    assert "How much people agree will appear here" in page
-    assert ">Compute<" in page
+    assert shows(page, "How much people agree will appear here")
+    assert shows(page, ">Compute<")
 
 
 def test_asking_on_the_page_queues_a_report(led, client, published):
@@ -155,8 +156,8 @@ def test_the_page_shows_figures_and_what_they_were_computed_on(led, client):
         "seed",
         "Scale: 0, 1, 2.",
     ):
-        assert words in page
-    assert "Reviews of instructions" not in page
+        assert shows(page, words)
+    assert not shows(page, "Reviews of instructions")
 
 
 def test_the_page_says_why_there_is_no_value(led, client):
@@ -167,7 +168,7 @@ def test_the_page_says_why_there_is_no_value(led, client):
 
     # One shared document on which both judged 1.
     assert "undefined: only one category was used" in page
-    assert ">nan<" not in page
+    assert not shows(page, ">nan<")
 
 
 def test_the_project_page_reads_only_the_figures_of_all_people_together(led, client):

@@ -14,6 +14,7 @@ from audit.reports.reliability import agreement_of
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
+from tests.pages import shows
 
 
 @pytest.fixture
@@ -45,9 +46,11 @@ def audited(db, client):
 def test_the_overview_shows_the_agreement_on_instructions(audited, client):
     page = client.get(reverse("annotate:project", args=[audited.slug])).content.decode()
 
-    assert "no unit was judged" not in page
-    assert "1.000" in page
-    assert "on 12 criteria of instructions that several of 2 people rated, computed <time" in page
+    assert not shows(page, "no unit was judged")
+    assert shows(page, "1.000")
+    assert shows(
+        page, "on 12 criteria of instructions that several of 2 people rated, computed <time"
+    )
 
 
 def test_list_of_reports_shows_the_agreement_on_instructions(audited, client):

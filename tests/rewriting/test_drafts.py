@@ -15,6 +15,7 @@ from annotate.rewriting import drafts
 from annotate.rewriting.drafts import Page, Words
 from base.errors import Refused
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -91,11 +92,11 @@ def test_the_page_opens_with_the_draft(pair, ada, client):
 
     page = client.get(address("rewrite", pair)).content.decode()
 
-    assert ">At sea.</textarea>" in page
-    assert 'value="why"' in page
-    assert "in use</textarea>" in page
-    assert f'value="{drops[0]}" form="rewriting" id="drop-{drops[0]}" checked' in page
-    assert "Draft saved" in page
+    assert shows(page, ">At sea.</textarea>")
+    assert shows(page, 'value="why"')
+    assert shows(page, "in use</textarea>")
+    assert shows(page, f'value="{drops[0]}" form="rewriting" id="drop-{drops[0]}" checked')
+    assert shows(page, "Draft saved")
 
 
 def test_only_its_writer_sees_a_draft(pair, ada, client):

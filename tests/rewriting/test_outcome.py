@@ -14,6 +14,7 @@ from annotate.pairs.clauses import clauses
 from annotate.pairs.pool import candidates_to_judge
 from annotate.rewriting.kept_and_dropped import outcome
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -166,7 +167,7 @@ def test_the_promise_that_the_relevant_set_only_shrinks(
     client.force_login(factories.lead(pair.project).user)
 
     assert outcome_for_lead(pair).promise == promise
-    assert sentence in page(client, pair)
+    assert shows(page(client, pair), sentence)
 
 
 # --- clauses --------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from annotate.models import (
 )
 from annotate.rewriting import actions
 from tests import factories
+from tests.pages import shows
 
 
 @pytest.fixture
@@ -317,8 +318,8 @@ def test_the_check_of_the_texts_waits_until_it_is_requested(pair, ada, client):
 
     page = client.get(url(pair)).content.decode()
 
-    assert "not yet" in page
-    assert 'hx-trigger="load, input' in page
+    assert shows(page, "not yet")
+    assert shows(page, 'hx-trigger="load, input')
 
 
 def test_advice_says_how_many_documents_it_read(pair, ada, client, monkeypatch):

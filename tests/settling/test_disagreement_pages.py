@@ -24,6 +24,7 @@ from audit.models import Decision
 from audit.reviews.actions import save_ratings, submit_review
 from audit.settling.adjudication import adjudicate
 from tests import factories
+from tests.pages import shows
 from tests.second_pass import levels
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
@@ -261,7 +262,7 @@ def test_one_key_adopts_an_answer(led, client):
     keys = {answer.adopt: answer.key for answer in page.context["answers"]}
     assert sorted(keys.values()) == ["a", "b"]
     adopting = f'name="adopt" value="{led.adas.pk}" data-value="0" data-key="{keys[led.adas.pk]}"'
-    assert adopting in text(page)
+    assert shows(page, adopting)
     assert response.url == url(led, led.third)
     assert Adjudication.objects.get().reason == "As one of them said: On a river."
 
@@ -271,9 +272,9 @@ def test_adopting_without_a_cause_is_refused_and_keeps_the_input(led, client):
 
     page = text(response)
     assert response.status_code == 422
-    assert "Say why they differ: choose one of the causes." in page
-    assert f'name="adopt" value="{led.adas.pk}" data-value="0" aria-pressed="true"' in page
-    assert "It stands on a river.</textarea>" in page
+    assert shows(page, "Say why they differ: choose one of the causes.")
+    assert shows(page, f'name="adopt" value="{led.adas.pk}" data-value="0" aria-pressed="true"')
+    assert shows(page, "It stands on a river.</textarea>")
 
 
 @pytest.mark.parametrize(
@@ -414,9 +415,9 @@ def test_evidence_and_clauses_are_quoted_with_the_time_taken(led, client):
 
     page = text(client.get(led.url))
 
-    assert 'data-start="16" data-end="22">Severn</blockquote>' in page
-    assert '<q dir="auto">plants at sea</q>' in page
-    assert "12 s with the document" in page
+    assert shows(page, 'data-start="16" data-end="22">Severn</blockquote>')
+    assert shows(page, '<q dir="auto">plants at sea</q>')
+    assert shows(page, "12 s with the document")
 
 
 def test_verdicts_are_side_by_side_differing_ones_first(led, client):

@@ -19,6 +19,7 @@ from audit.settling.queue_filters import QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from base.errors import Refused, Stale
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -334,22 +335,20 @@ def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
     client.force_login(scene.carla.user)
     listed = client.get(reverse("audit:disagreements", args=["tides"]) + "?query=301")
     address = scene.url() + "?query=301"
-    assert f'href="{address}"' in listed.content.decode()
+    assert shows(listed, f'href="{address}"')
     page = client.get(address + "&rule=majority")
-    assert "3 documents would be settled" in page.content.decode()
-    assert "2 of them decide what is relevant: 1 would count, 1 would not." in (
-        page.content.decode()
-    )
+    assert shows(page, "3 documents would be settled")
+    assert shows(page, "2 of them decide what is relevant: 1 would count, 1 would not.")
 
     sent = {**WHY, "token": page.context["preview"].token}
     done = client.post(address + "&rule=majority", sent, follow=True)
 
-    assert "3 documents settled together" in done.content.decode()
+    assert shows(done, "3 documents settled together")
     assert scene.settled() == {"A": 0, "B": 1, "D": 2}
     batch = Adjudication.objects.earliest("pk").batch
     back = client.post(scene.url("batch_withdrawal", batch), follow=True).content.decode()
-    assert "3 decisions are withdrawn" in back
-    assert "All of them are withdrawn." in back
+    assert shows(back, "3 decisions are withdrawn")
+    assert shows(back, "All of them are withdrawn.")
     assert scene.settled() == {}
 
 

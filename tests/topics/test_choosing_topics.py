@@ -10,6 +10,7 @@ from annotate.models import Narrative, Query
 from annotate.topics.choosing import Conditions, Topic, choose_topics, draw, draw_topics, topics
 from base.errors import Refused
 from tests import factories
+from tests.pages import shows
 from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
@@ -128,7 +129,7 @@ def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
     fields = {"number": 1, "seed": 3, "narrative": "on", "least": 2, "most": ""}
 
     shown = client.get(address, fields).content.decode()
-    assert '1 topic meets the conditions; 1 drawn: <span class="id">304</span>' in shown
+    assert shows(shown, '1 topic meets the conditions; 1 drawn: <span class="id">304</span>')
     assert len(scene.inside()) == 4
 
     client.post(address, fields)
@@ -158,7 +159,7 @@ def test_the_page_keeps_the_ticks_if_the_reason_is_missing(scene, client):
         {"by_hand": "yes", "queries": kept, "reason": ""},
     ).content.decode()
 
-    assert f'value="{kept}" checked' in page
+    assert shows(page, f'value="{kept}" checked')
     assert len(scene.inside()) == 4
 
 
