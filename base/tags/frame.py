@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.template.context import RequestContext
+from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -113,6 +114,41 @@ def badge(state: str, words: str) -> SafeString:
     return format_html(
         '<span class="badge{}">{}{}</span>', f" badge--{kind}" if kind else "", icon(shape), words
     )
+
+
+@register.simple_block_tag
+def notice(content: str, kind: str, *, apart: bool = False) -> SafeString:
+    """Draw a notice around its content: `{% notice "info" %}Nothing has changed.{% endnotice %}`.
+
+    The kinds are info, success, warning and error. `apart` keeps it apart from a form or a table.
+    """
+    values = {"kind": kind, "apart": apart, "content": content}
+    return render_to_string("components/_notice.html", values)
+
+
+@register.simple_block_tag
+def empty_state(
+    content: str,
+    title: str,
+    *,
+    action: str = "",
+    action_url: str = "",
+    other: str = "",
+    other_url: str = "",
+) -> SafeString:
+    """Draw an empty list or page: its title says what will be here, its content how to fill it.
+
+    `action` is the text of a link that does so, shown only with `action_url`; `other` is a second.
+    """
+    values = {
+        "title": title,
+        "content": content,
+        "action": action,
+        "action_url": action_url,
+        "other": other,
+        "other_url": other_url,
+    }
+    return render_to_string("components/_empty_state.html", values)
 
 
 @register.inclusion_tag("components/_no_worker.html", takes_context=True)

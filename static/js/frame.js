@@ -111,7 +111,7 @@ const overflow = new ResizeObserver((entries) => {
     target.role = overflows ? "group" : null;
     const section = target.parentElement.closest("[aria-labelledby]");
     const heading = section ? document.getElementById(section.getAttribute("aria-labelledby")) : document.querySelector("h1");
-    target.ariaLabel = overflows ? heading.textContent.trim() : null;
+    target.ariaLabel = overflows ? heading.textContent.trim().replace(/\s+/g, " ") : null;
   }
 });
 const watchTables = (root) => root.querySelectorAll(".table-scroll").forEach((place) => overflow.observe(place));

@@ -282,6 +282,44 @@ def test_an_unknown_state_raises():
         badge("wonderful", "Wonderful")
 
 
+def test_a_notice_shows_its_content_beside_the_mark_of_its_kind():
+    page = Template(
+        "{% load rejudge %}{% notice 'error' %}{{ words }} <b>twice</b>{% endnotice %}"
+    ).render(Context({"words": "<i>Nothing</i> is saved"}))
+
+    assert 'class="notice notice--error"' in page
+    assert "<p>&lt;i&gt;Nothing&lt;/i&gt; is saved <b>twice</b></p>" in page
+
+
+def test_a_notice_can_be_set_apart():
+    page = Template("{% load rejudge %}{% notice 'info' apart=True %}Later{% endnotice %}").render(
+        Context()
+    )
+
+    assert 'class="notice notice--info notice--apart"' in page
+
+
+def test_an_empty_state_says_what_will_be_here_and_how_to_fill_it():
+    page = Template(
+        "{% load rejudge %}{% empty_state title action='Load' action_url='/l/' %}"
+        "Load <b>a file</b>.{% endempty_state %}"
+    ).render(Context({"title": "Topics & more"}))
+
+    assert "<h2>Topics &amp; more</h2>" in page
+    assert "<p>Load <b>a file</b>.</p>" in page
+    assert '<a class="button" href="/l/">Load</a>' in page
+
+
+def test_an_empty_state_without_an_address_has_no_link():
+    page = Template(
+        "{% load rejudge %}{% empty_state 'Topics' action='Load' action_url=missing %}"
+        "A lead loads them.{% endempty_state %}"
+    ).render(Context())
+
+    assert "A lead loads them." in page
+    assert "<a" not in page
+
+
 @pytest.mark.parametrize("state", sorted(STATES))
 def test_every_state_has_a_drawing(state):
     assert "<svg" in badge(state, "word")

@@ -39,6 +39,16 @@ def test_every_template_compiles():
     assert len(TEMPLATES) > 100
 
 
+def test_no_line_of_a_template_is_longer_than_120_characters():
+    """Django's tags stay on one line: long texts are blocks, many values a `with` of their own."""
+    assert [
+        f"{name}:{number}"
+        for name in TEMPLATES
+        for number, line in enumerate((FOLDER / name).read_text("utf-8").splitlines(), 1)
+        if len(line) > 120
+    ] == []
+
+
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_no_template_contains(what):
     found = [

@@ -170,9 +170,7 @@ def test_saving_without_the_network_stays_on_the_page_and_says_so(carla, expecte
     save = carla.get_by_role("button", name="Save as a new version")
     save.click()
 
-    expect(
-        carla.get_by_text("You’re offline; nothing was saved to the server.")
-    ).to_be_in_viewport()
+    expect(carla.get_by_text("You’re offline; nothing was saved.")).to_be_in_viewport()
     expect(words(carla)).to_have_value("At sea, in use.")
     carla.context.set_offline(False)
     expect(carla.get_by_text("You’re offline")).to_be_hidden()

@@ -201,6 +201,7 @@ def _render_page(
         "pair": pair,
         **question_context(member, pair, narrative),
         "narrative": narrative,
+        "unit": "query" if pair.pair_id == pair.query.query_id else "instruction",
         "grades": grades,
         "candidate": candidate,
         "keys": keys,

@@ -37,6 +37,10 @@ from base.pagination import parse_key
 # The most labels that are sent at once.
 MAX_LABELS = 50
 
+NOTHING_TO_CHECK = "There is nothing more for you to check in this sample."
+NOTHING_TO_SETTLE = "There is nothing more for you to settle in this sample."
+NOTHING_IN_MODE = "You have no more labels in this mode."
+
 
 @require_GET
 def checking(request: PageRequest, pk: int) -> HttpResponse:
@@ -191,6 +195,7 @@ def _render_page(
         "session": session,
         "note": "" if unable or "cannot_judge" in request.POST else words,
         "unable": words if unable or "cannot_judge" in request.POST else "",
+        "end_title": _end_title(session, modes),
         "modes": modes,
         "other_modes": [mode for mode in modes if mode["url"] and not mode["is_here"]],
         "previous_url": _label_url(session, session.beside(item.pk, -1)),
@@ -200,6 +205,13 @@ def _render_page(
     }
     status = 422 if error else 200
     return project_page(request, "checks/check.html", member, "checks", status=status, **context)
+
+
+def _end_title(session: CheckingSession, modes: list[dict[str, Any]]) -> str:
+    """Return the heading of the card after the last label."""
+    if session.settles:
+        return NOTHING_TO_SETTLE
+    return NOTHING_IN_MODE if modes else NOTHING_TO_CHECK
 
 
 def _question_rows(request: PageRequest, answer: Check | None) -> list[dict[str, Any]]:
@@ -256,11 +268,9 @@ def _redirect_to_next(
     # The page of a paused project already says that it is paused.
     if member.project.paused_at is None:
         if checks_in_modes(member.project) and waiting_by_mode(member):
-            messages.info(
-                request, "You have no more labels in this mode. Continue with another mode."
-            )
+            messages.info(request, f"{NOTHING_IN_MODE} Continue with another mode.")
             return redirect("audit:checks", member.project.slug)
-        messages.info(request, "There is nothing more for you to check in this sample.")
+        messages.info(request, NOTHING_TO_CHECK)
     return redirect(sample)
 
 
@@ -270,5 +280,5 @@ def _redirect_to_next_to_settle(
     onward = next_item(to_settle(member, sample), after)
     if onward is not None:
         return redirect("audit:settlement", onward)
-    messages.info(request, "There is nothing more for you to settle in this sample.")
+    messages.info(request, NOTHING_TO_SETTLE)
     return redirect(sample)

@@ -21,7 +21,7 @@ const rows = () => [...part().querySelectorAll("[data-row]")];
 const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);
 const current = () => part().querySelector("[data-current]");
 const candidateOf = (row) => Number(row.dataset.row);
-const nameOf = (row) => row.querySelector("a").textContent.trim();
+const nameOf = (row) => row.querySelector("a").textContent.trim().replace(/\s+/g, " ");
 const announce = (words) => (document.getElementById("spoken").textContent = words);
 const make = (tag, properties, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);

@@ -185,7 +185,7 @@ function announce(documentView, long) {
   if (list) list.search = `?at=${current}`;
   root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, answer: long } }));
   spoken.textContent = words("document", { position: number.format(judgingSession.position(current)), total: number.format(judgingSession.total), title: documentView.dataset.label });
-  const asks = answers.showRequest(place, current)?.querySelector("p").textContent.trim();
+  const asks = answers.showRequest(place, current)?.querySelector("p").textContent.trim().replace(/\s+/g, " ");
   if (asks) spoken.textContent += ` ${asks}`;
   visited.unshift(current);
   visited.length = Math.min(visited.length, BEHIND);
