@@ -60,7 +60,7 @@ def insert_judgments(seconds: float) -> dict[str, Any]:
     )
     postgresql = connection.vendor == "postgresql"
     marks = ", ".join(["%s" if postgresql else "?"] * len(columns))
-    statement = f"INSERT INTO annotate_judgment ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    statement = f"INSERT INTO annotate_statement ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
     connection.ensure_connection()
     driver = connection.connection
     times: list[float] = []

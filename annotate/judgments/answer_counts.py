@@ -184,7 +184,7 @@ def _count_documents(
     for narrative, candidate, person in (
         Flag.objects.current()
         .filter(narrative__in=narratives, annotator__is_machine=False)
-        .exclude(kind=Flag.Kind.LATER)
+        .exclude(flag=Flag.Kind.LATER)
         .values_list("narrative_id", "candidate_id", "annotator_id")
     ):
         flagged[narrative, candidate].add(person)
@@ -266,8 +266,8 @@ def _count_conditions(
         .of_people()
         .filter(condition__narrative__in=narratives)
         .order_by()
-        .values_list("condition__narrative_id", "condition_id", "judgment__candidate_id")
-        .annotate(answers=_Listed("answer"), since=Max("judgment__at"))
+        .values_list("condition__narrative_id", "condition_id", "statement__candidate_id")
+        .annotate(answers=_Listed("answer"), since=Max("statement__at"))
     )
     settled = {
         (condition, candidate): answer

@@ -112,7 +112,7 @@ def _answered(member: Membership, candidates: Collection[Candidate]) -> set[tupl
     """Return a member's answers to these candidates: narrative, candidate."""
     mine = {"annotator": member, "candidate__in": candidates}
     judged = Judgment.objects.current().filter(**mine)
-    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
+    flagged = Flag.objects.current().filter(**mine).exclude(flag=Flag.Kind.LATER)
     pairs = ("narrative", "candidate")
     return set(judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True))
 

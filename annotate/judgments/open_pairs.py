@@ -192,7 +192,7 @@ def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
     here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
     judgments = Judgment.objects.current().of_people().filter(**here)
     flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
-    flags = flags.exclude(kind=Flag.Kind.LATER)
+    flags = flags.exclude(flag=Flag.Kind.LATER)
     assigned = Assignment.objects.filter(
         task=Task.JUDGE, pair=OuterRef("narrative__pair_id"), member=OuterRef("annotator_id")
     )

@@ -260,7 +260,7 @@ def _too_few_answers(
         return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
 
     flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
-    final = flags.exclude(kind=Flag.Kind.LATER)
+    final = flags.exclude(flag=Flag.Kind.LATER)
     counted: QuerySet[Any, Any] = rows.annotate(answered=number(judgments) + number(final))
     return counted.filter(answered__lt=project.overlap_judge)
 

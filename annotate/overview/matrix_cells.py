@@ -179,7 +179,7 @@ def _cells_of(
         "annotator__is_machine": False,
     }
     for flag in Flag.objects.current().filter(**under):
-        cell = Cell(CellState.FLAGGED, None, flag.get_kind_display(), flag.kind)
+        cell = Cell(CellState.FLAGGED, None, flag.get_flag_display(), flag.flag)
         cells[flag.narrative_id, flag.candidate_id][flag.annotator_id] = cell
     judgments = Judgment.objects.current().filter(**under)
     for narrative, candidate, annotator, relevance in judgments.values_list(

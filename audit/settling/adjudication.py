@@ -123,19 +123,19 @@ def adopt_verdict(
 
     Refused or Stale as in `settle_condition`; also Stale if the judgment is no longer current.
     """
-    _refuse_outdated(verdict.judgment)
+    _refuse_outdated(verdict.statement)
     alike = (
         Judgment.objects.current()
         .of_people()
         .filter(
-            candidate=verdict.judgment.candidate_id,
+            candidate=verdict.statement.candidate_id,
             verdicts__condition=verdict.condition_id,
             verdicts__answer=verdict.answer,
         )
     )
     return settle_condition(
         condition=verdict.condition,
-        candidate=verdict.judgment.candidate,
+        candidate=verdict.statement.candidate,
         answer=verdict.answer,
         reason=reason.strip() or _adoption_reason(alike),
         cause=cause,

@@ -34,7 +34,7 @@ def tides(live_server):
     answered = factories.candidate(query, "B", text="This is document B.")
     for member, answer in ((ada, "met"), (ben, "cant_tell")):
         judgment = factories.judgment(narrative, answered, member, 1)
-        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
     for member, level in ((ada, "acceptable"), (ben, "poor")):
         assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
         answers = dict.fromkeys(FOLLOWTABLE.keys, ("excellent", ""))

@@ -119,7 +119,7 @@ def test_verdicts_are_carried_over_with_conditions_that_did_not_change(scene):
     )
     claim = under.judgments.get(candidate=scene.candidates["B"])
     for condition in (kept, changed):
-        Verdict.objects.create(judgment=claim, condition=condition, answer="met")
+        Verdict.objects.create(statement=claim, condition=condition, answer="met")
     narrative = {
         "side": "altered",
         "version": 2,

@@ -210,7 +210,7 @@ def test_a_flag_is_not_a_grade(scene):
     )
 
     assert scene.current() == []
-    assert Flag.objects.get().words == "The text is cut off."
+    assert Flag.objects.get().note == "The text is cut off."
 
 
 def test_cannot_judge_needs_words(scene):

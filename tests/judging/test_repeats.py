@@ -292,10 +292,10 @@ def test_the_database_allows_one_answer_with_either_a_grade_or_a_flag(scene):
     }
 
     with pytest.raises(IntegrityError), transaction.atomic():
-        Repeat.objects.create(**same, relevance=2)
+        Repeat.objects.create(repeat=True, **same, relevance=2)
     for invalid in ({}, {"relevance": 1, "flag": "later"}):
         with pytest.raises(IntegrityError), transaction.atomic():
-            Repeat.objects.create(
+            Repeat.objects.create(repeat=True, 
                 **{**same, "annotator": factories.machine(scene.project), **invalid}
             )
         scene.project.memberships.filter(is_machine=True).delete()

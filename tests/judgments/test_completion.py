@@ -411,7 +411,7 @@ def test_a_flag_counts_in_ones_own_assignment_as_everywhere(tides):
 def test_a_flag_beside_a_judgment_of_the_same_person_is_one_answer(tides):
     under, candidate = factories.altered(tides.pairs["301"]), tides.candidates["301", "A"]
     factories.judgment(under, candidate, tides.ada)
-    Flag.objects.create(narrative=under, candidate=candidate, annotator=tides.ada, kind="problem")
+    Flag.objects.create(narrative=under, candidate=candidate, annotator=tides.ada, flag="problem")
 
     assert counted(tides.carla)["answers"] == (1, 12)
 

@@ -82,7 +82,7 @@ class FilledInstallation:
             overtaken=[{"id": "x:1", "drops": [tides.pool["a"].pk], "text": "Another"}],
         )
         condition = tides.narrative.conditions.get(number=1)
-        Repeat.objects.create(
+        Repeat.objects.create(repeat=True, 
             narrative=tides.narrative,
             candidate=tides.pool["B"],
             annotator=tides.ada,

@@ -45,8 +45,8 @@ def flag(of, number, by, kind, words="", **fields):
         narrative=of.narrative,
         candidate=of.docs[number],
         annotator=by,
-        kind=kind,
-        words=words,
+        flag=kind,
+        note=words,
         **fields,
     )
 

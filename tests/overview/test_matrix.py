@@ -47,7 +47,7 @@ def tides(db):
     factories.judgment(under, made.docs["flagged"], made.ada, 1)
     factories.judgment(under, made.docs["open"], factories.machine(project), 2)
     Flag.objects.create(
-        narrative=under, candidate=made.docs["flagged"], annotator=made.ben, kind="problem"
+        narrative=under, candidate=made.docs["flagged"], annotator=made.ben, flag="problem"
     )
     Adjudication.objects.create(
         narrative=under,

@@ -214,7 +214,7 @@ def test_flags_and_drafts_are_counted_as_left_out(judged):
             narrative=judged.narrative,
             candidate=judged.first if kind == "later" else judged.second,
             annotator=judged.ada,
-            kind=kind,
+            flag=kind,
         )
     assignments.take(pair=judged.pair, task=Assignment.Task.REVIEW, by=judged.dan)
     save_ratings(narrative=judged.narrative, answers=levels(), by=judged.dan)

@@ -179,7 +179,7 @@ def test_the_page_leads_to_the_guidelines_with_the_case(disagreement, client):
 def test_a_request_from_a_condition_returns_to_the_condition(disagreement, client):
     condition = Condition.objects.create(narrative=disagreement.narrative, number=1, text="At sea.")
     for judgment, answer in ((disagreement.adas, "met"), (disagreement.bens, "not_met")):
-        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
     disagreement_key = DisagreementKey(
         Kind.VERDICT, disagreement.narrative.pk, disagreement.first.pk, condition.pk
     )

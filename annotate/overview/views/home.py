@@ -255,7 +255,7 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
         "annotator__in": [offer["member"].pk for offer in judging],
         "narrative__in": [offer["next"].narrative for offer in judging],
     }
-    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
+    flagged = Flag.objects.current().filter(**mine).exclude(flag=Flag.Kind.LATER)
     left = ~Exists(Judgment.objects.current().filter(**mine)) & ~Exists(flagged)
     narratives = [offer["next"].narrative for offer in judging]
     own = Narrative.objects.filter(pair=OuterRef("made_for"), pk__in=narratives)

@@ -108,7 +108,7 @@ class FlagHereSerializer(serializers.Serializer[Any]):
     """A current flag on the document."""
 
     who = serializers.CharField(allow_null=True)
-    kind = serializers.ChoiceField(source="flag.kind", choices=Flag.Kind.choices)
+    kind = serializers.ChoiceField(source="flag.flag", choices=Flag.Kind.choices)
     words = serializers.CharField(source="flag.words")
 
 
