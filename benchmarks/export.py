@@ -135,13 +135,13 @@ def _tables(project: int, annotator: int, rows: int) -> Iterator[Table]:
     yield (
         "annotate_statement",
         (
-            *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
-            *("evidence", "clauses", "pressed", "source", "at"),
+            *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "flag"),
+            *("note", "repeat", "evidence", "clauses", "pressed", "source", "at"),
         ),
         (
             (
                 *(key, f"{key:032x}", 2 * n + 2, key, annotator, place % 3 if key % 20 else 0),
-                *("", "[]", "[]", "key", "page", BY),
+                *("", "", False, "[]", "[]", "key", "page", BY),
             )
             for n in range(queries)
             for place, key in enumerate(range(n * POOL + 1, (n + 1) * POOL + 1))

@@ -213,9 +213,7 @@ def read_rejudge_requests(
         judgment = rejudge_request.judgment
         answer = answers.get(Spot(judgment.candidate_id))
         is_later = (
-            answer is not None
-            and answer.flag == Flag.Kind.LATER
-            and answer.at == judgment.ended_at
+            answer is not None and answer.flag == Flag.Kind.LATER and answer.at == judgment.ended_at
         )
         requests.setdefault(judgment.candidate_id, []).append(
             ShownRejudgeRequest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.judging.lookup import CurrentStatement, JudgingState, warning_of
+from annotate.judging.lookup import JudgingState, warning_of
 from annotate.judging.statement import (
     VALID_KEYS,
     FlagStatement,
@@ -39,11 +39,7 @@ def find_resent(
     ).first()
     if row is None or statement_of(row) != _as_saved(statement):
         raise Refused(uuid_conflict_message())
-    before = find_superseded(row)
-    superseded = before and CurrentStatement(
-        before.pk, before.uuid, before.at, before.relevance, before.flag
-    )
-    return Recorded(row, warning_of(state, superseded, statement))
+    return Recorded(row, warning_of(state, find_superseded(row), statement))
 
 
 def _as_saved(statement: GradeStatement | FlagStatement) -> GradeStatement | FlagStatement:

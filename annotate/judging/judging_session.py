@@ -138,14 +138,10 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
             "judgment__candidate", "judgment__uuid", "judgment__ended_at"
         )
     )
-    later = {
-        (row.candidate, row.at): row.uuid for _, row in first if row.flag == Flag.Kind.LATER
-    }
+    later = {(row.candidate, row.at): row.uuid for _, row in first if row.flag == Flag.Kind.LATER}
     answered_repeats = {row.candidate for _, row in statements if row.repeat}
     return JudgingSession(
-        order=[
-            spot_number(spot, by) for spot in _plan_session(narrative, by, answered_repeats)
-        ],
+        order=[spot_number(spot, by) for spot in _plan_session(narrative, by, answered_repeats)],
         judged={number: row.relevance for number, row in statements if not row.flag},
         flagged={number: row.flag for number, row in statements if row.flag},
         uuids={number: row.uuid for number, row in statements},

@@ -156,7 +156,7 @@ class JudgingState:
 
 
 def warning_of(
-    state: JudgingState, before: CurrentStatement | None, statement: NewStatement
+    state: JudgingState, before: CurrentStatement | Statement | None, statement: NewStatement
 ) -> str:
     """Return the warnings for a recorded statement; `before`: the one it superseded."""
     sentences = []

@@ -1,8 +1,8 @@
 """The statements that a person makes about a document: a grade, or a flag instead.
 
 `GradeStatement` and `FlagStatement` declare their fields. The forms, the API and the journal make
-them (`annotate.judging.forms`), and `annotate.judging.actions.record` saves them as a `Judgment`,
-a `Flag` or a `Repeat`.
+them (`annotate.judging.forms`), and `annotate.judging.actions.record` saves them as a row of
+`annotate.judgments.models.Statement`.
 """
 
 from __future__ import annotations

@@ -72,9 +72,7 @@ def _withdraw(row: Statement, pair: InstructionPair, by: Membership, now: dateti
     ended, before = row.ended_at, find_superseded(row)
     moment = max(now, row.at + INSTANT, *([ended + INSTANT] if ended else []))
     # `replaces` is unique: its value goes to the statement that follows.
-    Statement.objects.filter(pk=row.pk).update(
-        ended_at=moment, withdrawn_at=moment, replaces=None
-    )
+    Statement.objects.filter(pk=row.pk).update(ended_at=moment, withdrawn_at=moment, replaces=None)
     Statement.objects.filter(replaces=row.pk).update(replaces=row.replaces_id)
     if before is not None:
         # Ends when the one that follows began, or is current again.
@@ -86,9 +84,7 @@ def _withdraw(row: Statement, pair: InstructionPair, by: Membership, now: dateti
     return Recorded(row)
 
 
-def _link_ends(
-    rows: Iterable[Statement | None], pair: InstructionPair, by: Membership
-) -> None:
+def _link_ends(rows: Iterable[Statement | None], pair: InstructionPair, by: Membership) -> None:
     """Append to the assignment's chain when these judgments ended, or that they are current
     again.
     """

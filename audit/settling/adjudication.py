@@ -14,7 +14,7 @@ from annotate.collection import text_versions
 from annotate.collection.models import Candidate
 from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Statement, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
@@ -248,7 +248,7 @@ def check_reason(reason: str, cause: str) -> str:
     return reason
 
 
-def _refuse_outdated(judgment: Judgment) -> None:
+def _refuse_outdated(judgment: Statement) -> None:
     if judgment.ended_at is not None:
         raise Stale("This answer has changed since. Look again, then settle.")
     if judgment.text_replaced_at is not None:

@@ -160,7 +160,7 @@ def test_a_decision_is_refused_with_a_message_if_another_lead_was_faster(tides, 
     narrative = Condition.objects.get().narrative
     adjudicate(
         narrative=narrative,
-        candidate=narrative.judgments.get(candidate__document__doc_id="A", relevance=0).candidate,
+        candidate=narrative.statements.get(candidate__document__doc_id="A", relevance=0).candidate,
         relevance=1,
         cause="edge",
         reason="At the mouth.",

@@ -154,7 +154,8 @@ def test_verdicts_are_by_the_number_of_the_condition(scene, write):
 def test_a_repeat_has_the_first_answer_too(scene, write):
     narrative, candidate = scene.narratives["C1"], scene.candidates["A"]
     first = factories.judgment(narrative, candidate, scene.ada, 2, at=AT)
-    Repeat.objects.create(repeat=True, 
+    Repeat.objects.create(
+        repeat=True,
         narrative=narrative,
         candidate=candidate,
         annotator=scene.ada,
@@ -192,8 +193,8 @@ def test_a_repeat_changes_no_qrels(scene, write):
     factories.judgment(narrative, candidate, scene.ada, 2)
     before = write(scene.project, "trec").bytes()
 
-    Repeat.objects.create(repeat=True, 
-        narrative=narrative, candidate=candidate, annotator=scene.ada, relevance=0
+    Repeat.objects.create(
+        repeat=True, narrative=narrative, candidate=candidate, annotator=scene.ada, relevance=0
     )
 
     assert write(scene.project, "trec").bytes() == before

@@ -245,12 +245,12 @@ def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: 
     if kind == "machine":
         machine = Membership.objects.filter(project=tides.project, is_machine=True).first()
         machine = machine or factories.machine(tides.project)
-        if not machine.judgments.filter(narrative=under, candidate=candidate).exists():
+        if not machine.statements.filter(narrative=under, candidate=candidate).exists():
             factories.judgment(under, candidate, machine)
         return False
     if kind == "older":
         older = pair.narratives.get(side="original")
-        if not by.judgments.filter(narrative=older, candidate=candidate).exists():
+        if not by.statements.filter(narrative=older, candidate=candidate).exists():
             factories.judgment(older, candidate, by)
         return False
     if kind == "file":

@@ -206,7 +206,7 @@ def test_disputed_rows_are_found_after_many_that_only_seem_disputed(tides, clien
     for name in ("disputed", "flagged"):
         factories.judgment(tides.narrative, tides.docs[name], dan, 2)
     for name in ("agreed", "disputed"):
-        tides.narrative.judgments.filter(candidate=tides.docs[name], annotator=tides.ben).update(
+        tides.narrative.statements.filter(candidate=tides.docs[name], annotator=tides.ben).update(
             relevance=2
         )
     factories.judgment(tides.narrative, tides.docs["agreed"], dan, 2)

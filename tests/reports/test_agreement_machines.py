@@ -97,7 +97,7 @@ def test_machines_have_a_separate_unit_table(led, client):
 
 
 def test_the_page_says_what_to_load_without_machines(led, client):
-    led.gauge.judgments.all().delete()
+    led.gauge.statements.all().delete()
     computed(led)
 
     assert "No machine has judged here" in text(client.get(led.machines))

@@ -32,7 +32,8 @@ def twice(scene, by, doc_id, first, again, narrative=None, **fields):
     candidate = scene.query.candidates.filter(document__doc_id=doc_id).first()
     candidate = candidate or factories.candidate(scene.query, doc_id)
     judgment = factories.judgment(under, candidate, by, first) if first is not None else None
-    return Repeat.objects.create(repeat=True, 
+    return Repeat.objects.create(
+        repeat=True,
         narrative=under,
         candidate=candidate,
         annotator=by,
@@ -184,7 +185,8 @@ def test_new_repeats_count_as_changes_and_change_the_sum(repeated):
     report = AgreementReport(project=repeated.project, figures=before)
     assert not any(count_changes_since(report))
 
-    Repeat.objects.create(repeat=True, 
+    Repeat.objects.create(
+        repeat=True,
         narrative=repeated.narrative,
         candidate=repeated.first,
         annotator=repeated.ada,

@@ -204,7 +204,7 @@ def test_a_request_from_a_condition_returns_to_the_condition(disagreement, clien
 
 def test_sending_back_opens_the_next_disagreement_of_the_filter(disagreement, client):
     other = disagreement.second
-    judgment = disagreement.narrative.judgments.get(candidate=other, annotator=disagreement.ada)
+    judgment = disagreement.narrative.statements.get(candidate=other, annotator=disagreement.ada)
     judgment.relevance = 0
     judgment.save()
     key = DisagreementKey(Kind.JUDGMENT, disagreement.narrative.pk, other.pk, 0)

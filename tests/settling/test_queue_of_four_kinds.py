@@ -44,7 +44,7 @@ def answer(scene, condition, doc_id, *answers, at=MONDAY):
     candidate = Candidate.objects.filter(query=scene.query, document__doc_id=doc_id).first()
     candidate = candidate or factories.candidate(scene.query, doc_id)
     for member, verdict in zip((scene.ada, scene.ben, scene.dan), answers, strict=False):
-        judgment = candidate.judgments.filter(annotator=member).first()
+        judgment = candidate.statements.filter(annotator=member).first()
         judgment = judgment or factories.judgment(scene.narrative, candidate, member, 1, at=at)
         Verdict.objects.create(statement=judgment, condition=condition, answer=verdict)
     return candidate

@@ -45,6 +45,7 @@ class StatementSerializer(serializers.ModelSerializer[Any]):
 class JudgmentSerializer(StatementSerializer):
     """The requesting user's judgment."""
 
+    relevance = serializers.IntegerField(read_only=True)
     evidence = SpanSerializer(many=True, read_only=True)
     clauses = SpanSerializer(many=True, read_only=True)
     verdicts = serializers.DictField(

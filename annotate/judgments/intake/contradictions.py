@@ -48,7 +48,8 @@ def refuse_other_content(intake: Intake) -> None:
             WINDOW w AS (PARTITION BY uuid ORDER BY n)
         ) x
         WHERE COALESCE(relevance, 0) <> COALESCE(first_relevance, 0) OR doc_id <> first_doc
-        OR what <> first_what OR rater <> first_rater OR verdicts <> first_verdicts OR kind <> first_kind
+        OR what <> first_what OR rater <> first_rater OR verdicts <> first_verdicts
+        OR kind <> first_kind
         """,
         lambda place, first, what, key: (
             f"the UUID {uuid.UUID(str(key))} is that of another {what} on "

@@ -28,7 +28,9 @@ def find_judgments(intake: Intake, renamed: Stage) -> None:
     if _rename_later_claims(renamed) and _find_by_uuid(intake, JUDGMENT):
         return
     verdicts = OTHER_VERDICTS.format(row="o", statement="s.n")
-    _refuse_other_content(intake, JUDGMENT, f"o.repeat OR o.flag <> '' OR o.relevance <> s.relevance OR {verdicts}")
+    _refuse_other_content(
+        intake, JUDGMENT, f"o.repeat OR o.flag <> '' OR o.relevance <> s.relevance OR {verdicts}"
+    )
 
 
 def find_flags(intake: Intake) -> None:

@@ -164,7 +164,7 @@ class Statements(StagedRecords):
                 record.annotator,
                 relevance=record.relevance,
                 words=record.note or f"no grade in the file ({record.relevance})",
-                flag=Flag.Kind.CANNOT_JUDGE,
+                kind=Flag.Kind.CANNOT_JUDGE,
                 ended_at=ended_at,
                 made_at=record.made_at,
                 ungraded=1,

@@ -177,12 +177,19 @@ class Statement(ReadsText):
             # Flags and repeats are few: found without reading the judgments between them.
             models.Index(fields=["narrative", "flag"], name="flag_under", condition=IS_FLAG),
             models.Index(fields=["annotator", "flag"], name="flag_of_person", condition=IS_FLAG),
-            models.Index(fields=["narrative", "annotator"], name="repeat_under", condition=IS_REPEAT),
+            models.Index(
+                fields=["narrative", "annotator"], name="repeat_under", condition=IS_REPEAT
+            ),
             models.Index(fields=["annotator"], name="repeat_of_person", condition=IS_REPEAT),
         ]
 
     def __str__(self) -> str:
         return f"statement {self.pk}"
+
+    @property
+    def answer(self) -> int | str:
+        """The grade, or the kind of flag."""
+        return self.flag if self.relevance is None else self.relevance
 
     @property
     def is_judgment(self) -> bool:
@@ -208,10 +215,13 @@ class JudgmentQuerySet(StatementQuerySet["Judgment"]):
     """Judgments of people and machines."""
 
 
-class JudgmentManager(models.Manager.from_queryset(JudgmentQuerySet)):  # type: ignore[misc]
+_JudgmentManager = models.Manager.from_queryset(JudgmentQuerySet)
+
+
+class JudgmentManager(_JudgmentManager["Judgment"]):
     """Manager of the statements that are judgments."""
 
-    def get_queryset(self) -> JudgmentQuerySet:
+    def get_queryset(self) -> models.QuerySet[Judgment]:
         """Return the judgments: no flags, and no answers to repeats."""
         return super().get_queryset().filter(IS_JUDGMENT)
 
@@ -219,7 +229,10 @@ class JudgmentManager(models.Manager.from_queryset(JudgmentQuerySet)):  # type: 
 class Judgment(Statement):
     """A grade that counts."""
 
-    objects = JudgmentManager()
+    # Never null in these rows.
+    relevance: models.IntegerField[int, int]
+
+    objects: ClassVar[JudgmentManager] = JudgmentManager()
 
     class Meta:
         proxy = True
@@ -232,10 +245,13 @@ class FlagQuerySet(StatementQuerySet["Flag"]):
     """Flags on documents."""
 
 
-class FlagManager(models.Manager.from_queryset(FlagQuerySet)):  # type: ignore[misc]
+_FlagManager = models.Manager.from_queryset(FlagQuerySet)
+
+
+class FlagManager(_FlagManager["Flag"]):
     """Manager of the statements that are flags."""
 
-    def get_queryset(self) -> FlagQuerySet:
+    def get_queryset(self) -> models.QuerySet[Flag]:
         """Return the flags, without those on repeats."""
         return super().get_queryset().filter(IS_FLAG)
 
@@ -245,7 +261,7 @@ class Flag(Statement):
 
     Kind = Statement.FlagKind
 
-    objects = FlagManager()
+    objects: ClassVar[FlagManager] = FlagManager()
 
     class Meta:
         proxy = True
@@ -258,10 +274,13 @@ class RepeatQuerySet(StatementQuerySet["Repeat"]):
     """Answers to repeats."""
 
 
-class RepeatManager(models.Manager.from_queryset(RepeatQuerySet)):  # type: ignore[misc]
+_RepeatManager = models.Manager.from_queryset(RepeatQuerySet)
+
+
+class RepeatManager(_RepeatManager["Repeat"]):
     """Manager of the statements that are answers to repeats."""
 
-    def get_queryset(self) -> RepeatQuerySet:
+    def get_queryset(self) -> models.QuerySet[Repeat]:
         """Return the answers to repeats, grades and flags alike."""
         return super().get_queryset().filter(IS_REPEAT)
 
@@ -269,7 +288,7 @@ class RepeatManager(models.Manager.from_queryset(RepeatQuerySet)):  # type: igno
 class Repeat(Statement):
     """The answer to a repeat: a grade, or a flag instead."""
 
-    objects = RepeatManager()
+    objects: ClassVar[RepeatManager] = RepeatManager()
 
     class Meta:
         proxy = True

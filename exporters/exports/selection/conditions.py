@@ -96,9 +96,7 @@ def documents(
     for batch in ordered_rows.batches(in_force, ordered_rows.BATCH):
         asked = conditions_by_narrative(batch)
         settled = _decisions(asked)
-        rows = Verdict.objects.current().filter(
-            counted, statement__narrative__in=list(asked)
-        )
+        rows = Verdict.objects.current().filter(counted, statement__narrative__in=list(asked))
         ordered = rows.order_by(
             ordered_rows.bytewise("statement__narrative__pair__pair_id"),
             ordered_rows.bytewise("statement__narrative__side"),
