@@ -14,7 +14,13 @@ from annotate.collection import text_versions
 from annotate.collection.models import Candidate
 from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Statement, Verdict
+from annotate.judgments.models import (
+    Adjudication,
+    ConditionAdjudication,
+    Judgment,
+    Statement,
+    Verdict,
+)
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record

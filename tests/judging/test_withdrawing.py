@@ -270,10 +270,6 @@ class AnyHistory(TestCase):
         assert len(rows) == len(stands)
         assert stands == expected
         assert Judgment.objects.count() + Flag.objects.count() == len(saved)
-        settled = {
-            row.candidate_id
-            for row in rows
-            if row.flag != Flag.Kind.LATER
-        }
+        settled = {row.candidate_id for row in rows if row.flag != Flag.Kind.LATER}
         assignment = self.scene.ada.assignments.get()
         assert (assignment.done_at is not None) == (len(settled) == 2)

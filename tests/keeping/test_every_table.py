@@ -125,6 +125,6 @@ def test_the_path_to_the_project_avoids_nullable_columns():
     ways = tables.project_paths()
 
     assert ways["annotate.project"] == "pk"
-    assert ways["annotate.verdict"] == "judgment__annotator__project"
+    assert ways["annotate.verdict"] == "statement__annotator__project"
     assert ways["audit.sample_runs"] == "run__project"
     assert ways["annotate.documenttext"] == "document__project"

@@ -34,6 +34,10 @@ class StatementQuerySet(models.QuerySet[Row]):
         """Return each annotator's last statement on each text version they read."""
         return self.filter(ended_at__isnull=True)
 
+    def final(self) -> Self:
+        """Return the answers to documents: grades, and flags other than "later"; no repeats."""
+        return self.filter(repeat=False).exclude(flag=Statement.FlagKind.LATER)
+
     def timed(self) -> Self:
         """Return the statements whose active time is known."""
         return self.filter(active_ms__isnull=False)
