@@ -104,7 +104,7 @@ def test_the_page_says_what_to_load_without_machines(led, client):
 
 
 def test_machine_without_shared_units_is_named(led, client):
-    led.narrative.judgments.exclude(annotator=led.gauge).delete()
+    led.narrative.statements.exclude(annotator=led.gauge).delete()
     computed(led)
 
     assert "No person has judged what gauge judged" in text(client.get(led.machines))

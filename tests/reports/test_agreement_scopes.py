@@ -191,7 +191,7 @@ def test_guideline_version_is_a_part(guided, version, value):
 def test_withdrawn_judgments_count_under_no_version(guided):
     judge(guided, "slip", at=NOON, ada=1)
     slip = judge(guided, "taken back", at=NOON, ada=1, ben=0)
-    slip.judgments.update(ended_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
+    slip.statements.update(ended_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
 
     assert everyone(guided, guideline=1)["units"] == 1
 

@@ -176,11 +176,11 @@ class AnsweredSerializer(serializers.Serializer[Any]):
     """One person's answer to a condition."""
 
     verdict = serializers.IntegerField(source="row.pk")
-    judgment = serializers.IntegerField(source="row.judgment_id")
+    judgment = serializers.IntegerField(source="row.statement_id")
     who = serializers.CharField()
     mine = serializers.BooleanField()
     answer = serializers.ChoiceField(source="row.answer", choices=Verdict.Answer.choices)
-    note = serializers.CharField(source="row.judgment.note")
+    note = serializers.CharField(source="row.statement.note")
 
 
 class VerdictDisagreementSerializer(_AboutSerializer):
