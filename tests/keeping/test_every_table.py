@@ -27,7 +27,7 @@ def test_all_tables_with_peoples_work_are_backed_up():
     backed_up = {tables.label(model) for model in tables.kept_tables()}
 
     assert {
-        *("annotate.user", "annotate.judgment", "annotate.verdict", "annotate.flag"),
+        *("annotate.user", "annotate.statement", "annotate.verdict"),
         *("annotate.documenttext", "audit.rating", "audit.sample_runs", "exporters.release"),
     } <= backed_up
 

@@ -216,7 +216,7 @@ def test_no_page_of_a_project_reads_the_rows_of_another(carla):
         if rows > 500
     }
     assert too_many == {}
-    assert found["flags/"]["annotate_flag"] == 6
+    assert found["flags/"]["annotate_statement"] == 6
 
 
 @pytest.mark.postgresql
