@@ -179,13 +179,13 @@ def _cells_of(
         "annotator__is_machine": False,
     }
     statements = Statement.objects.current().filter(repeat=False, **under)
-    for narrative, candidate, annotator, relevance, flag in statements.values_list(
+    for narrative, candidate, annotator, grade, flag in statements.values_list(
         "narrative_id", "candidate_id", "annotator_id", "relevance", "flag"
     ):
         cells[narrative, candidate][annotator] = (
             Cell(CellState.FLAGGED, None, Flag.Kind(flag).label, flag)
             if flag
-            else Cell(CellState.JUDGED, relevance)
+            else Cell(CellState.JUDGED, grade)
         )
     return cells
 

@@ -270,7 +270,7 @@ def test_later_brings_the_document_back_at_the_end(scene):
 
     shows(scene.page, first)
     scene.wait_for_judgments({second: 1, third: 1})
-    assert Flag.objects.current().get().kind == Flag.Kind.LATER
+    assert Flag.objects.current().get().flag == Flag.Kind.LATER
 
 
 def test_a_problem_is_reported_in_words(scene):

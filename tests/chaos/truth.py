@@ -116,8 +116,8 @@ def statements(record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         content = (row.narrative_id, row.candidate_id, row.annotator.user_id)
         if (*content, row.answer) != (one["narrative"], one["candidate"], one["user"], one["says"]):
             yield f"sent {one}, stored {content} {row.answer}"
-    current: dict[tuple[int, int, int], str] = {}
-    last: dict[tuple[int, int, int], str] = {}
+    current: dict[tuple[int, int, int | None], str] = {}
+    last: dict[tuple[int, int, int | None], str] = {}
     for row in rows.values():
         place = (row.narrative_id, row.candidate_id, row.annotator.user_id)
         if row.ended_at is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from django.db import IntegrityError
@@ -13,7 +14,7 @@ from annotate.judging import judging_session
 from annotate.judging.statement import GradeStatement, target_by_number
 from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, RejudgeRequest, Statement
+from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
@@ -40,7 +41,7 @@ class Scene:
         self.judgment = self.judge(1, self.first)
         self.judge(0, self.second)
 
-    def judge(self, relevance: int, of=None, by=None) -> Statement:
+    def judge(self, relevance: int, of=None, by=None) -> Any:
         return judging.judge(
             narrative=self.narrative,
             candidate=of or self.first,

@@ -29,7 +29,7 @@ ABOUT_OTHERS = ("manifest.json", "flags.jsonl", "repeats.jsonl")
 
 def files_of(made: RandomProject) -> dict[str, bytes]:
     """Return every file of two exports that has judgments or follows from them."""
-    files = {}
+    files: dict[str, bytes] = {}
     for layout in ("trec", "jsonl"):
         with TemporaryDirectory() as folder:
             written = WrittenExport(made.project, layout, Path(folder) / layout).bytes()

@@ -26,7 +26,7 @@ pytestmark = [
 JUDGE = Assignment.Task.JUDGE
 
 
-def answered_all(scene: Any, by: Any) -> list[Statement]:
+def answered_all(scene: Any, by: Any) -> list[Any]:
     """Take a judging task and judge both documents."""
     assignments.take(pair=scene.pair, task=JUDGE, by=by)
     return [
