@@ -22,6 +22,7 @@ from annotate.judgments.models import (
     RejudgeRequest,
     Repeat,
     Revision,
+    Statement,
     Verdict,
 )
 from annotate.pairs.models import (
@@ -101,6 +102,7 @@ __all__ = [
     "Revision",
     "Run",
     "RunLine",
+    "Statement",
     "Token",
     "User",
     "Verdict",

@@ -55,12 +55,12 @@ def insert_judgments(seconds: float) -> dict[str, Any]:
     member = Membership.objects.create(project_id=1, name="bare")
     work = plan["warm"][0]["work"][0]
     columns = (
-        *("uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
-        *("evidence", "clauses", "pressed", "source", "at", "ended_at"),
+        *("uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "flag", "note"),
+        *("repeat", "evidence", "clauses", "pressed", "source", "at", "ended_at"),
     )
     postgresql = connection.vendor == "postgresql"
     marks = ", ".join(["%s" if postgresql else "?"] * len(columns))
-    statement = f"INSERT INTO annotate_judgment ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    statement = f"INSERT INTO annotate_statement ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
     connection.ensure_connection()
     driver = connection.connection
     times: list[float] = []
@@ -68,10 +68,10 @@ def insert_judgments(seconds: float) -> dict[str, Any]:
     begun = time.monotonic()
     while time.monotonic() - begun < seconds / 2:
         uuid = str(uuid4()) if postgresql else uuid4().hex
-        row = (uuid, work["narrative"], work["candidates"][0], member.pk, 1, "", "[]", "[]")
+        row = (uuid, work["narrative"], work["candidates"][0], member.pk, 1, "", "")
         start = time.perf_counter()
         driver.execute("BEGIN IMMEDIATE" if not postgresql else "BEGIN")
-        driver.execute(statement, (*row, "key", "page", at, at))
+        driver.execute(statement, (*row, False, "[]", "[]", "key", "page", at, at))
         driver.execute("COMMIT")
         times.append(time.perf_counter() - start)
     ended = time.monotonic()

@@ -133,15 +133,15 @@ def _tables(project: int, annotator: int, rows: int) -> Iterator[Table]:
         ),
     )
     yield (
-        "annotate_judgment",
+        "annotate_statement",
         (
-            *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
-            *("evidence", "clauses", "pressed", "source", "at"),
+            *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "flag"),
+            *("note", "repeat", "evidence", "clauses", "pressed", "source", "at"),
         ),
         (
             (
                 *(key, f"{key:032x}", 2 * n + 2, key, annotator, place % 3 if key % 20 else 0),
-                *("", "[]", "[]", "key", "page", BY),
+                *("", "", False, "[]", "[]", "key", "page", BY),
             )
             for n in range(queries)
             for place, key in enumerate(range(n * POOL + 1, (n + 1) * POOL + 1))
@@ -159,7 +159,7 @@ ORIGINAL = """
 """
 CHANGED = """
     SELECT p.pair_id, d.doc_id, j.relevance
-    FROM annotate_judgment j
+    FROM annotate_statement j
     JOIN annotate_narrative n ON n.id = j.narrative_id
     JOIN annotate_instructionpair p ON p.id = n.pair_id
     JOIN annotate_candidate c ON c.id = j.candidate_id
@@ -171,7 +171,7 @@ SAID = """
     SELECT q.query_id, d.doc_id, m.name, j.relevance, n.side, p.pair_id, n.version, j.at, j.note,
            j.uuid, m.is_machine, j.evidence, j.active_ms, j.ended_at, j.withdrawn_at,
            j.clauses, j.pressed, j.made_at
-    FROM annotate_judgment j
+    FROM annotate_statement j
     JOIN annotate_narrative n ON n.id = j.narrative_id
     JOIN annotate_instructionpair p ON p.id = n.pair_id
     JOIN annotate_membership m ON m.id = j.annotator_id

@@ -196,7 +196,7 @@ def _grouping(options: argparse.Namespace) -> dict[str, Any]:
     driver = connection.connection
     statement = """
         SELECT COUNT(*) FROM (
-            SELECT 1 FROM annotate_judgment WHERE ended_at IS NULL
+            SELECT 1 FROM annotate_statement WHERE ended_at IS NULL
             GROUP BY narrative_id, candidate_id HAVING MIN(relevance) < MAX(relevance)
         ) AS differing
     """

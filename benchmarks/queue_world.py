@@ -143,7 +143,7 @@ def _add_verdicts(
     Verdict.objects.bulk_create(
         [
             Verdict(
-                judgment_id=judgment,
+                statement_id=judgment,
                 condition=condition,
                 answer="not_met"
                 if condition.number == 1 and candidate in apart and who == people[0].pk

@@ -17,6 +17,7 @@ AnyModel = type[models.Model]
 
 PROJECT = "annotate.project"
 USER = "annotate.user"
+STATEMENT = "annotate.statement"
 
 # Tables that a backup leaves out, and why.
 LEFT_OUT: dict[str, str] = {
@@ -84,9 +85,9 @@ def _renew_through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]
     """Renew the keys of the newest rows that a report covers; 0 means there were none."""
     if not value or not value.get("through"):
         return value
+    tables = {"judgment": STATEMENT, "repeat": STATEMENT, "narrative": "annotate.narrative"}
     seen = {
-        name: key + shifts[f"annotate.{name}"] if key else key
-        for name, key in value["through"].items()
+        name: key + shifts[tables[name]] if key else key for name, key in value["through"].items()
     }
     return {**value, "through": seen}
 
@@ -97,7 +98,6 @@ def _renew_audit_key(value: Any, shifts: Mapping[str, int], row: Mapping[str, An
 
 
 KEYS_INSIDE: dict[tuple[str, str], RenewKeys] = {
-    ("annotate.repeat", "verdicts"): _renew_dict_keys("annotate.condition"),
     ("audit.check", "verdicts"): _renew_dict_keys("annotate.condition"),
     ("annotate.draft", "drops"): _renew_list_items("annotate.candidate"),
     ("annotate.draft", "overtaken"): _renew_overtaken,
@@ -163,7 +163,7 @@ def columns(model: AnyModel) -> list[Column]:
 def _keys_of_field(field: Any) -> str:
     """Return the table whose keys a field holds; for a foreign key, the table it points to."""
     if field.is_relation:
-        return label(field.related_model)
+        return label(field.related_model._meta.concrete_model)
     return label(field.model) if field.primary_key and _is_automatic(field) else ""
 
 

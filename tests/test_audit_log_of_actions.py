@@ -221,7 +221,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     story.logs("condition.unsettled", times=2)(
         lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
-    verdict = Verdict.objects.get(judgment=judgment)
+    verdict = Verdict.objects.get(statement=judgment)
     story.logs("condition.settled")(
         lambda: adjudication.adopt_verdict(verdict=verdict, cause="edge", by=carla)
     )

@@ -317,7 +317,7 @@ def give_answers(stage: SimpleNamespace, given: AnswerSet, *, twice: bool = True
         at=ANSWERED_AT,
     )
     Verdict.objects.create(
-        judgment=machines, condition=stage.conditions[0], answer=given.verdicts[0]
+        statement=machines, condition=stage.conditions[0], answer=given.verdicts[0]
     )
     if given.differ:
         adjudicate(

@@ -165,9 +165,9 @@ def crowded(tides: World) -> World:
 
     narrative, query = factories.altered(tides.pair), tides.pair.query
     for kind, by in (("later", ada), ("problem", ada), ("problem", factories.machine(project))):
-        flagged = {"candidate": factories.candidate(query), "annotator": by, "kind": kind}
-        Flag.objects.create(narrative=narrative, **flagged, words="So.")
-    cleared = {"kind": "problem", "words": "So.", "ended_at": timezone.now()}
+        flagged = {"candidate": factories.candidate(query), "annotator": by, "flag": kind}
+        Flag.objects.create(narrative=narrative, **flagged, note="So.")
+    cleared = {"flag": "problem", "note": "So.", "ended_at": timezone.now()}
     Flag.objects.create(narrative=narrative, candidate=tides.candidate, annotator=ada, **cleared)
 
     # One label that two machines claim differently, and one that they claim alike.

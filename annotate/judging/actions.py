@@ -1,8 +1,8 @@
 """Judging: give a document a grade or a flag.
 
 One person's statements about a document under one narrative version form a chain. Each new one
-supersedes the current one and takes its time as the end (`ended_at` or `ended_at` equals the
-`at` of the next). Withdrawing a statement (`withdrawal`) links its neighbours. So any statement can
+supersedes the current one (`replaces`), which ends at its time (`ended_at` equals the `at` of the
+next). Withdrawing a statement (`withdrawal`) links its neighbours. So any statement can
 be withdrawn at any time, and the one it had superseded becomes current again, unless there is a
 newer one.
 """
@@ -31,7 +31,7 @@ from annotate.judging.statement import (
     Target,
 )
 from annotate.judgments import assignments
-from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
+from annotate.judgments.models import Judgment, Statement, Verdict
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative
 from annotate.projects.models import Membership
@@ -73,17 +73,15 @@ def judge(
     late: bool = False,
     now: datetime | None = None,
     **content: Any,
-) -> Judgment:
+) -> Statement:
     """Record the grade that `by` gives a candidate under the narrative version they read.
 
     Like `record`, for callers that hold model instances. `content`: other fields of a
-    `GradeStatement`. Returns the judgment.
+    `GradeStatement`. Returns the row.
     """
     target = Target(narrative.pair, narrative.pk, candidate.pk)
     statement = GradeStatement(relevance=relevance, **content)
-    row = record(statement, target=target, by=by, late=late, now=now).row
-    assert isinstance(row, Judgment)
-    return row
+    return record(statement, target=target, by=by, late=late, now=now).row
 
 
 def flag(
@@ -95,17 +93,15 @@ def flag(
     late: bool = False,
     now: datetime | None = None,
     **content: Any,
-) -> Flag:
+) -> Statement:
     """Put a flag on a candidate instead of a grade.
 
     Like `record`, for callers that hold model instances. `content`: other fields of a
-    `FlagStatement`. Returns the flag.
+    `FlagStatement`. Returns the row.
     """
     target = Target(narrative.pair, narrative.pk, candidate.pk)
     statement = FlagStatement(kind=kind, **content)
-    row = record(statement, target=target, by=by, late=late, now=now).row
-    assert isinstance(row, Flag)
-    return row
+    return record(statement, target=target, by=by, late=late, now=now).row
 
 
 def record(
@@ -116,7 +112,7 @@ def record(
     late: bool = False,
     now: datetime | None = None,
 ) -> Recorded:
-    """Record a grade or a flag, superseding the annotator's previous judgment or flag.
+    """Record a grade or a flag, superseding the annotator's previous one.
 
     Idempotent: sending the same UUID with the same content again changes nothing. `late`: it
     arrives late, from a journal. It is then recorded even if the narrative or the text has a newer
@@ -141,38 +137,35 @@ def record(
         row = _new_row(statement, target, by, state)
         state.supersede_current()
         row.save(force_insert=True)
-        if not isinstance(row, Repeat):
-            _add_verdicts(row, verdicts)
-            state.append_to_chain(target, by, row, verdicts)
+        _add_verdicts(row, verdicts)
+        state.append_to_chain(target, by, row, verdicts)
         state.update_assignment(target, by, settled=statement.settles)
     return Recorded(row, state.warning(statement))
 
 
 def _new_row(
     statement: GradeStatement | FlagStatement, target: Target, by: Membership, state: JudgingState
-) -> Judgment | Flag | Repeat:
+) -> Statement:
     """Return the unsaved row of a statement."""
-    columns = {
-        "uuid": statement.uuid,
-        "narrative_id": target.narrative,
-        "candidate_id": target.candidate,
-        "annotator": by,
-        "made_at": statement.made_at,
-        "at": state.now,
+    return Statement(
+        uuid=statement.uuid,
+        narrative_id=target.narrative,
+        candidate_id=target.candidate,
+        annotator=by,
+        repeat=target.again,
+        first_id=state.first,
+        replaces_id=state.current.pk if state.current else None,
+        made_at=statement.made_at,
+        at=state.now,
         **state.text_columns(),
-        **statement.columns(again=target.again),
-    }
-    if target.again:
-        return Repeat(**columns, first_id=state.first)
-    if isinstance(statement, FlagStatement):
-        return Flag(**columns)
-    return Judgment(**columns, replaces_id=state.judgment.pk if state.judgment else None)
+        **statement.columns(),
+    )
 
 
-def _add_verdicts(row: Judgment | Flag, verdicts: Mapping[int, str]) -> None:
+def _add_verdicts(row: Statement, verdicts: Mapping[int, str]) -> None:
     if verdicts:
         Verdict.objects.bulk_create(
-            Verdict(judgment_id=row.pk, condition_id=condition, answer=answer)
+            Verdict(statement_id=row.pk, condition_id=condition, answer=answer)
             for condition, answer in sorted(verdicts.items())
         )
 
@@ -212,7 +205,7 @@ def _recording(
             yield look_up(target, by, uuid, now)
     except IntegrityError as error:
         # Somebody else, under another lock, used the same UUID at the same time.
-        if any(model.objects.filter(uuid=uuid).exists() for model in (Judgment, Flag, Repeat)):
+        if Statement.objects.filter(uuid=uuid).exists():
             raise Refused(uuid_conflict_message()) from error
         raise
 

@@ -16,7 +16,7 @@ from annotate.collection.models import Candidate, Document, DocumentText, Run, R
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, hidden_from, name_of
-from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
+from annotate.judgments.models import Flag, RejudgeRequest, Statement
 from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
@@ -59,8 +59,8 @@ class DocumentView:
     ranks: list[Rank]
     # The grades that need a marked passage.
     evidence_grades: list[int]
-    given: Judgment | Repeat | None
-    flag: Flag | None
+    # The judge's current answer: a grade, or a flag instead.
+    given: Statement | None
     again: list[ShownRejudgeRequest]
     # The answer as JSON for the page's script.
     answer_json: str
@@ -81,6 +81,11 @@ class DocumentView:
         return self.shown.text_version
 
     @property
+    def flag(self) -> str | None:
+        """The kind of flag that was given instead of a grade, if any."""
+        return self.given.flag or None if self.given else None
+
+    @property
     def table(self) -> ShownTable | None:
         """Its table, if it is one."""
         return self.shown.table
@@ -98,34 +103,28 @@ def document_views(
     """Return the views of the documents `numbers`, in that order, except those not in `order`, the
     judge's pool. Both hold document numbers as the page uses them.
 
-    Two queries, however many documents: one for the texts, one for the documents the judge has
-    answered. Only if there are such documents: three more for judgments, flags and rejudge
-    requests, one for answers to repeats, one for verdicts and two for whether ids may be shown. If
-    ranks are shown, one more.
+    Three queries, however many documents: for the texts, the judge's answers and the rejudge
+    requests. Only if there are answers: one more for verdicts, and two for whether ids may be
+    shown. If ranks are shown, one more.
     """
     positions = {unmask(number, member.pk): at for at, number in enumerate(order, start=1)}
     spots = {number: unmask(number, member.pk) for number in numbers}
     spots = {number: spot for number, spot in spots.items() if spot in positions}
     keys = {spot.candidate for spot in spots.values()}
     candidates, texts = _read_candidates(keys)
-    answered = _read_answered(narrative, member, keys)
-    answers, flags = _read_answers(narrative, member, answered, spots)
-    again = read_rejudge_requests(narrative, member, list(answered), flags) if answered else {}
+    answers = read_answers(narrative, member, keys)
+    again = read_rejudge_requests(narrative, member, keys, answers)
     ranks = _read_ranks(pair, candidates.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
-    final = {
-        spots[number].candidate
-        for number, (answer, flag) in answers.items()
-        if _is_final(answer, flag)
-    }
+    final = {spot.candidate for spot in spots.values() if _is_final(answers.get(spot))}
     hidden = hidden_from(member, [candidates[key] for key in final], under=narrative)
     # Reversed once: reversing a URL costs as much as reading a document's row.
     url = reverse("annotate:judge", args=[pair.pk, 0])
     views = []
     for number, spot in spots.items():
         candidate = candidates[spot.candidate]
-        answer, flag = answers[number]
+        answer = answers.get(spot)
         views.append(
             DocumentView(
                 number=number,
@@ -136,7 +135,7 @@ def document_views(
                 name=name_of(
                     candidate.document,
                     pair.project,
-                    hidden=not _is_final(answer, flag) or spot.candidate in hidden,
+                    hidden=not _is_final(answer) or spot.candidate in hidden,
                 ),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
@@ -144,10 +143,9 @@ def document_views(
                     pair.project, candidate.prior_relevance, values
                 ),
                 given=answer,
-                flag=flag,
                 again=[] if spot.again else again.get(spot.candidate, []),
                 answer_json=json.dumps(
-                    answer_data(answer, flag), ensure_ascii=False, separators=(",", ":")
+                    answer_data(answer), ensure_ascii=False, separators=(",", ":")
                 ),
             )
         )
@@ -173,85 +171,31 @@ def _read_candidates(keys: Collection[int]) -> tuple[dict[int, Candidate], dict[
     return candidates, texts
 
 
-def _read_answers(
-    narrative: Narrative, member: Membership, keys: Collection[int], spots: Mapping[int, Spot]
-) -> tuple[dict[int, tuple[Judgment | Repeat | None, Flag | None]], dict[int, Flag]]:
-    """Return the judge's answer to each document by number, and their flags by candidate.
-
-    `keys`: the candidates that the judge has answered.
-    """
-    if not keys:
-        return dict.fromkeys(spots, (None, None)), {}
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
-    judgments = {
-        judgment.candidate_id: judgment
-        for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
-    }
-    flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    repeats = (
-        {repeat.candidate_id: repeat for repeat in Repeat.objects.current().filter(**mine)}
-        if any(spot.again for spot in spots.values())
-        else {}
+def read_answers(
+    narrative: Narrative, member: Membership, candidates: Collection[int]
+) -> dict[Spot, Statement]:
+    """Return the judge's current answers to documents and to repeats of them: two queries."""
+    rows = Statement.objects.current().filter(
+        narrative=narrative, annotator=member, candidate__in=candidates
     )
-    answers = {
-        number: _answer_to(spot, judgments, flags, repeats) for number, spot in spots.items()
-    }
-    return answers, flags
+    return {Spot(row.candidate_id, row.repeat): row for row in rows.prefetch_related("verdicts")}
 
 
-def _read_answered(narrative: Narrative, member: Membership, keys: Collection[int]) -> set[int]:
-    """Return which candidates a judge has answered under a narrative, or should rejudge."""
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
-    requested = RejudgeRequest.objects.not_withdrawn().filter(
-        **{f"judgment__{name}": value for name, value in mine.items()}
-    )
-    judged, flagged, repeated = (
-        rows.filter(**mine).values_list("candidate_id")
-        for rows in (
-            Judgment.objects.current(),
-            Flag.objects.current(),
-            Repeat.objects.current(),
-        )
-    )
-    to_rejudge = requested.values_list("judgment__candidate_id")
-    rows = judged.union(flagged, repeated, to_rejudge, all=True)
-    return {candidate for (candidate,) in rows}
-
-
-def _answer_to(
-    spot: Spot,
-    judgments: Mapping[int, Judgment],
-    flags: Mapping[int, Flag],
-    repeats: Mapping[int, Repeat],
-) -> tuple[Judgment | Repeat | None, Flag | None]:
-    """Return the judge's answer to a document, or to its repeat."""
-    if spot.again:
-        return _split_repeat(repeats.get(spot.candidate))
-    return judgments.get(spot.candidate), flags.get(spot.candidate)
-
-
-def _is_final(answer: Judgment | Repeat | None, flag: Flag | None) -> bool:
+def _is_final(answer: Statement | None) -> bool:
     """Return whether there is a grade, or a flag other than "later"."""
-    return answer is not None or (flag is not None and flag.kind != Flag.Kind.LATER)
-
-
-def _split_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
-    """Return the answer to a repeat in the form of a first answer."""
-    if repeat is None:
-        return None, None
-    return (repeat if repeat.relevance is not None else None), repeat.as_flag()
+    return answer is not None and answer.flag != Flag.Kind.LATER
 
 
 def read_rejudge_requests(
     narrative: Narrative,
     member: Membership,
-    candidates: Sequence[int],
-    flags: Mapping[int, Flag],
+    candidates: Collection[int],
+    answers: Mapping[Spot, Statement],
 ) -> dict[int, list[ShownRejudgeRequest]]:
     """Return the judge's rejudge requests by candidate: one query.
 
-    Answered requests are included, because the answer can be withdrawn. `flags`: the judge's
-    current flags.
+    Answered requests are included, because the answer can be withdrawn. `answers`: the judge's
+    current answers.
     """
     requests: dict[int, list[ShownRejudgeRequest]] = {}
     for rejudge_request in (
@@ -267,35 +211,35 @@ def read_rejudge_requests(
         .order_by("pk")
     ):
         judgment = rejudge_request.judgment
-        flag = flags.get(judgment.candidate_id)
+        answer = answers.get(Spot(judgment.candidate_id))
         is_later = (
-            flag is not None and flag.kind == Flag.Kind.LATER and flag.at == judgment.ended_at
+            answer is not None and answer.flag == Flag.Kind.LATER and answer.at == judgment.ended_at
         )
         requests.setdefault(judgment.candidate_id, []).append(
             ShownRejudgeRequest(
                 rejudge_request,
-                flag.uuid if flag and is_later else judgment.uuid,
+                answer.uuid if answer and is_later else judgment.uuid,
                 is_later or judgment.ended_at is None,
             )
         )
     return requests
 
 
-def answer_data(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
+def answer_data(given: Statement | None) -> dict[str, Any]:
     """Return a judge's answer to a document in the form for the page's script; {} for none."""
-    if given is not None:
-        return {
-            "kind": "judgment",
-            "uuid": str(given.uuid),
-            "relevance": given.relevance,
-            "note": given.note,
-            "evidence": given.evidence,
-            "clauses": given.clauses,
-            "verdicts": {str(condition): answer for condition, answer in given.answers().items()},
-        }
-    if flag is not None:
-        return {"kind": "flag", "uuid": str(flag.uuid), "flag": flag.kind, "words": flag.words}
-    return {}
+    if given is None:
+        return {}
+    if given.flag:
+        return {"kind": "flag", "uuid": str(given.uuid), "flag": given.flag, "words": given.note}
+    return {
+        "kind": "judgment",
+        "uuid": str(given.uuid),
+        "relevance": given.relevance,
+        "note": given.note,
+        "evidence": given.evidence,
+        "clauses": given.clauses,
+        "verdicts": {str(condition): answer for condition, answer in given.answers().items()},
+    }
 
 
 def session_data(

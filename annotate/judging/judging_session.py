@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models.functions import Length
 
 from annotate.judgments import repeats
-from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
+from annotate.judgments.models import Flag, RejudgeRequest, Statement
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import candidates_to_judge, repeat_seed
@@ -115,18 +115,21 @@ class JudgingSession:
 
 
 def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSession:
-    """Return the judging session of `by` under `narrative`: four queries, whatever the pool's
+    """Return the judging session of `by` under `narrative`: three queries, whatever the pool's
     size.
     """
-    mine = {"narrative": narrative, "annotator": by}
-    judged = Judgment.objects.current().filter(**mine)
-    flagged = Flag.objects.current().filter(**mine)
-    judgments = list(
-        judged.values_list(
-            "candidate", "relevance", "uuid", "at", "source", "active_ms", Length("note")
+    rows = Statement.objects.current().filter(narrative=narrative, annotator=by)
+    if not by.project.repeat_percent:
+        rows = rows.filter(repeat=False)
+    statements = [
+        (spot_number(Spot(row.candidate, row.repeat), by), row)
+        for row in rows.annotate(note_length=Length("note")).values_list(
+            *("candidate", "repeat", "relevance", "flag", "uuid", "at", "source", "active_ms"),
+            "note_length",
+            named=True,
         )
-    )
-    flags = list(flagged.values_list("candidate", "kind", "uuid", "at"))
+    ]
+    first = [(number, row) for number, row in statements if not row.repeat]
     rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
         judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
     )
@@ -135,36 +138,45 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
             "judgment__candidate", "judgment__uuid", "judgment__ended_at"
         )
     )
-    later = {
-        (candidate, at): uuid for candidate, kind, uuid, at in flags if kind == Flag.Kind.LATER
-    }
-    answered = [(at, candidate) for candidate, *_, at in flags]
-    answered += [
-        (at, candidate)
-        for candidate, _, _, at, source, *_ in judgments
-        if source == Judgment.Source.PAGE
-    ]
-    ordered = _ordered_pool(narrative.pair, by)
-    session = JudgingSession(
-        order=[candidate for candidate, _ in ordered],
-        judged={candidate: relevance for candidate, relevance, *_ in judgments},
-        flagged={candidate: kind for candidate, kind, *_ in flags},
-        uuids={candidate: uuid for candidate, _, uuid, *_ in flags}
-        | {candidate: uuid for candidate, _, uuid, *_ in judgments},
-        history=[candidate for _, candidate in sorted(answered)],
-        again=frozenset(candidate for candidate, _, ended in requests if ended is None),
+    later = {(row.candidate, row.at): row.uuid for _, row in first if row.flag == Flag.Kind.LATER}
+    answered_repeats = {row.candidate for _, row in statements if row.repeat}
+    return JudgingSession(
+        order=[spot_number(spot, by) for spot in _plan_session(narrative, by, answered_repeats)],
+        judged={number: row.relevance for number, row in statements if not row.flag},
+        flagged={number: row.flag for number, row in statements if row.flag},
+        uuids={number: row.uuid for number, row in statements},
+        history=[
+            number
+            for number, row in sorted(statements, key=lambda numbered: numbered[1].at)
+            if row.source == Statement.Source.PAGE
+        ],
+        again=frozenset(
+            spot_number(Spot(candidate), by) for candidate, _, ended in requests if ended is None
+        ),
         rejudge_uuids=[uuid for _, uuid, _ in requests]
         + [
             later[candidate, ended]
             for candidate, _, ended in requests
             if ended is not None and (candidate, ended) in later
         ],
-        noted=frozenset(candidate for candidate, *_, note in judgments if note),
-        active_ms=sum(active_ms or 0 for *_, active_ms, _ in judgments),
+        noted=frozenset(number for number, row in first if row.note_length and not row.flag),
+        active_ms=sum(row.active_ms or 0 for _, row in first),
     )
+
+
+def _plan_session(
+    narrative: Narrative, by: Membership, answered_repeats: Collection[int]
+) -> list[Spot]:
+    """Return the documents to judge in order, with the repeats of the project among them."""
+    ordered = _ordered_pool(narrative.pair, by)
     if not by.project.repeat_percent:
-        return session
-    return _add_repeats(session, ordered, answered, narrative, by)
+        return [Spot(candidate) for candidate, _ in ordered]
+    return repeats.plan_repeats(
+        ordered,
+        percent=by.project.repeat_percent,
+        words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
+        answered=answered_repeats,
+    )
 
 
 def spot_number(spot: Spot, by: Membership) -> int:
@@ -172,46 +184,6 @@ def spot_number(spot: Spot, by: Membership) -> int:
     if by.project.repeat_percent:
         return repeats.mask(spot, by.pk)
     return spot.candidate
-
-
-def _add_repeats(
-    session: JudgingSession,
-    ordered: list[tuple[int, str]],
-    answered: list[tuple[datetime, int]],
-    narrative: Narrative,
-    by: Membership,
-) -> JudgingSession:
-    """Return the judging session with repeats added and every document under its number."""
-    rows = Repeat.objects.current().filter(narrative=narrative, annotator=by)
-    repeated = list(rows.values_list("candidate", "relevance", "flag", "uuid", "at"))
-    again = {
-        candidate: repeats.mask(Spot(candidate, again=True), by.pk) for candidate, *_ in repeated
-    }
-    first = {
-        candidate: repeats.mask(Spot(candidate), by.pk)
-        for candidate in {*session.order, *session.uuids, *session.history}
-    }
-    planned = repeats.plan_repeats(
-        ordered,
-        percent=by.project.repeat_percent,
-        words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
-        answered=again,
-    )
-    numbers = [(at, first[candidate]) for at, candidate in answered]
-    numbers += [(at, again[candidate]) for candidate, *_, at in repeated]
-    return replace(
-        session,
-        order=[repeats.mask(spot, by.pk) for spot in planned],
-        judged={first[candidate]: relevance for candidate, relevance in session.judged.items()}
-        | {again[candidate]: grade for candidate, grade, *_ in repeated if grade is not None},
-        flagged={first[candidate]: kind for candidate, kind in session.flagged.items()}
-        | {again[candidate]: flag for candidate, _, flag, *_ in repeated if flag},
-        uuids={first[candidate]: uuid for candidate, uuid in session.uuids.items()}
-        | {again[candidate]: uuid for candidate, _, _, uuid, _ in repeated},
-        history=[number for _, number in sorted(numbers)],
-        again=frozenset(first[candidate] for candidate in session.again),
-        noted=frozenset(first[candidate] for candidate in session.noted if candidate in first),
-    )
 
 
 def without_repeats(session: JudgingSession, by: Membership) -> JudgingSession:

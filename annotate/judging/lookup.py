@@ -13,9 +13,9 @@ from django.db import connection
 from annotate.collection import text_versions
 from annotate.collection.models import Document
 from annotate.collection.shown_documents import is_shown_to_judges
-from annotate.judging.statement import INSTANT, UNKNOWN_PREVIOUS, Statement, Target
+from annotate.judging.statement import INSTANT, UNKNOWN_PREVIOUS, NewStatement, Target
 from annotate.judgments import assignments, judgment_chain
-from annotate.judgments.models import Flag, Judgment, Repeat
+from annotate.judgments.models import Flag, Statement
 from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment
 from annotate.pairs.pool import pool_sql, repeat_seed
@@ -27,12 +27,18 @@ from base.raw_sql import aware_datetime, first_named_values
 
 
 class CurrentStatement(NamedTuple):
-    """A current judgment or flag; `answer` is its grade or kind."""
+    """A current statement: a grade, or a flag instead."""
 
     pk: int
     uuid: uuids.UUID
     at: datetime
-    answer: int | str
+    relevance: int | None
+    flag: str
+
+    @property
+    def answer(self) -> int | str:
+        """The grade, or the kind of flag."""
+        return self.flag if self.relevance is None else self.relevance
 
 
 @dataclass
@@ -60,9 +66,8 @@ class JudgingState:
     grades: list[int]
     # The narrative's conditions: numbers by key.
     conditions: dict[int, int]
-    # The current judgment and flag; for a repeat, the current answer to the repeat.
-    judgment: CurrentStatement | None
-    flag: CurrentStatement | None
+    # The current statement; for a repeat, the current answer to the repeat.
+    current: CurrentStatement | None
     # For a repeat: the key of the annotator's current judgment of the same document.
     first: int | None
     # Whether the current judgment has a rejudge request.
@@ -100,32 +105,36 @@ class JudgingState:
         """Whether the narrative or the text that was read has a newer version."""
         return self.stale or self.text_replaced_at is not None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the document needs no further answer: it has a grade without a rejudge request,
+        or a flag other than "later".
+        """
+        if self.current is None or self.has_rejudge_request:
+            return False
+        return self.current.flag != Flag.Kind.LATER
+
     def supersede_current(self) -> None:
-        """Supersede the current judgment or flag, or the current answer to the repeat."""
-        if self.again:
-            ended = [statement.pk for statement in (self.judgment, self.flag) if statement]
-            if ended:
-                Repeat.objects.filter(pk__in=ended).update(ended_at=self.now)
-            return
-        if self.judgment:
-            Judgment.objects.filter(pk=self.judgment.pk).update(ended_at=self.now)
-        if self.flag:
-            Flag.objects.filter(pk=self.flag.pk).update(ended_at=self.now)
+        """Supersede the current statement, if any."""
+        if self.current:
+            Statement.objects.filter(pk=self.current.pk).update(ended_at=self.now)
 
     def append_to_chain(
-        self, target: Target, by: Membership, row: Judgment | Flag, verdicts: Mapping[int, str]
+        self, target: Target, by: Membership, row: Statement, verdicts: Mapping[int, str]
     ) -> None:
         """Append a new judgment, and the end of the one it supersedes, to the assignment's chain.
 
         One SQL statement. Flags and answers to repeats are not judgments and are not in the chain.
         """
+        if self.again:
+            return
         events = []
-        if isinstance(row, Judgment):
+        if row.is_judgment:
             about = (target.pair.pair_id, self.side, self.version, self.doc_id, by.name)
             numbered = {self.conditions[key]: answer for key, answer in verdicts.items()}
             events.append(judgment_chain.event_of_new(row, about, numbered))
-        if self.judgment:
-            events.append(judgment_chain.event_of_end(self.judgment.uuid, self.now))
+        if self.current and self.current.relevance is not None:
+            events.append(judgment_chain.event_of_end(self.current.uuid, self.now))
         if events:
             links = hash_chain.of_assignment(target.pair.pair_id, by.name)
             hash_chain.append(by.project_id, links, events, after=self.end)
@@ -141,12 +150,14 @@ class JudgingState:
                 pair=target.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
             )
 
-    def warning(self, statement: Statement) -> str:
+    def warning(self, statement: NewStatement) -> str:
         """Return the warnings to show although the statement was recorded; "" for none."""
-        return warning_of(self, self.judgment or self.flag, statement)
+        return warning_of(self, self.current, statement)
 
 
-def warning_of(state: JudgingState, before: CurrentStatement | None, statement: Statement) -> str:
+def warning_of(
+    state: JudgingState, before: CurrentStatement | Statement | None, statement: NewStatement
+) -> str:
     """Return the warnings for a recorded statement; `before`: the one it superseded."""
     sentences = []
     if state.stale:
@@ -172,12 +183,8 @@ def warning_of(state: JudgingState, before: CurrentStatement | None, statement: 
 def _lookup_sql(target: Target, project: Project) -> str:
     """Return the one query of `look_up`."""
     listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
-    # Answers to repeats, grades and flags alike, are in one table; the first judgment is joined.
-    judgments, flags, first, request = (
-        ("repeat", "repeat", "o.id", "0")
-        if target.again
-        else ("judgment", "flag", "NULL", rejudge_request_sql("j"))
-    )
+    # A repeat also needs the first judgment of the document; nobody asks to rejudge a repeat.
+    first, request = ("o.id", "0") if target.again else ("NULL", rejudge_request_sql("s"))
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
         SELECT v.side, v.version, LENGTH(v.text) AS narrative_length,
@@ -200,20 +207,17 @@ def _lookup_sql(target: Target, project: Project) -> str:
                 SELECT {listed % "(k.id || ':' || k.number)"} FROM annotate_condition k
                 WHERE k.narrative_id = v.id
             ) AS conditions,
-            j.id AS judgment_id, j.uuid AS judgment_uuid, j.at AS judgment_at,
-            j.relevance AS judgment_answer,
-            f.id AS flag_id, f.uuid AS flag_uuid, f.at AS flag_at,
-            f.{"flag" if target.again else "kind"} AS flag_answer,
+            s.id AS statement_id, s.uuid, s.at, s.relevance, s.flag,
             {request} AS has_rejudge_request, {first} AS first_id,
             {_UUID_IS_KNOWN} AS is_resend,
             (
-                SELECT s.done_at IS NOT NULL FROM annotate_assignment s
-                WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
+                SELECT a.done_at IS NOT NULL FROM annotate_assignment a
+                WHERE a.pair_id = v.pair_id AND a.task = 'judge' AND a.member_id = %(member)s
             ) AS is_done,
             EXISTS (
-                SELECT 1 FROM annotate_assignment s
-                WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
-                    AND s.touched_at IS NOT NULL
+                SELECT 1 FROM annotate_assignment a
+                WHERE a.pair_id = v.pair_id AND a.task = 'judge' AND a.member_id = %(member)s
+                    AND a.touched_at IS NOT NULL
             ) AS is_begun,
             {others_unsettled_sql(project, again=target.again)} AS others_left,
             {pool_and_repeats_sql(project, again=target.again)},
@@ -223,12 +227,9 @@ def _lookup_sql(target: Target, project: Project) -> str:
         JOIN annotate_document d ON d.id = c.document_id
         LEFT JOIN annotate_documenttext t ON t.document_id = d.id AND t.version = {_TEXT_READ}
             AND t.version <= d.text_version
-        LEFT JOIN annotate_{judgments} j ON j.narrative_id = v.id AND j.candidate_id = c.id
-            AND j.annotator_id = %(member)s AND j.ended_at IS NULL AND {_same_text_sql("j")}
-            {"AND j.flag = ''" if target.again else ""}
-        LEFT JOIN annotate_{flags} f ON f.narrative_id = v.id AND f.candidate_id = c.id
-            AND f.annotator_id = %(member)s AND f.ended_at IS NULL AND {_same_text_sql("f")}
-            {"AND f.flag <> ''" if target.again else ""}
+        LEFT JOIN annotate_statement s ON s.narrative_id = v.id AND s.candidate_id = c.id
+            AND s.annotator_id = %(member)s AND s.ended_at IS NULL
+            AND {"s.repeat" if target.again else "NOT s.repeat"} AND {_same_text_sql("s")}
         {_FIRST if target.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
         {text_versions.SHARE_LOCK if _is_postgresql() else ""}
@@ -260,14 +261,10 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         raise ObjectNotFound(not_in_pair_message())
     if target.text and row.text_version is None:
         raise Refused(text_versions.missing_version_message(target.text, row.newest_text))
-    judgment = _read_statement(
-        row.judgment_id, row.judgment_uuid, row.judgment_at, row.judgment_answer
-    )
-    flagged = _read_statement(row.flag_id, row.flag_uuid, row.flag_at, row.flag_answer)
-    for statement in (judgment, flagged):
-        if statement:
-            # A new statement is always later than the current one, whatever the clock says.
-            now = max(now, statement.at + INSTANT)
+    current = _read_statement(row)
+    if current:
+        # A new statement is always later than the current one, whatever the clock says.
+        now = max(now, current.at + INSTANT)
     return JudgingState(
         now=now,
         again=target.again,
@@ -287,8 +284,7 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         markable=row.markup == Document.Markup.PLAIN and bool(row.document_length),
         grades=sorted(map(int, row.grades.split(",") if row.grades else ())),
         conditions=dict(_parse_numbers(row.conditions)),
-        judgment=judgment,
-        flag=flagged,
+        current=current,
         has_rejudge_request=bool(row.has_rejudge_request),
         first=row.first_id,
         is_resend=bool(row.is_resend),
@@ -316,16 +312,10 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
         SELECT 1 FROM annotate_candidate o
         WHERE o.query_id = %(query)s AND o.removed_at IS NULL AND {scope}
         AND NOT EXISTS (
-            SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
-            AND p.candidate_id = o.id AND p.annotator_id = %(member)s
+            SELECT 1 FROM annotate_statement p WHERE p.narrative_id = %(narrative)s
+            AND p.candidate_id = o.id AND p.annotator_id = %(member)s AND NOT p.repeat
             AND p.ended_at IS NULL AND p.text_replaced_at IS NULL
-            AND NOT {rejudge_request_sql("p")} {_LOOK_UP}
-        )
-        AND NOT EXISTS (
-            SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
-            AND q.candidate_id = o.id AND q.annotator_id = %(member)s
-            AND q.ended_at IS NULL AND q.text_replaced_at IS NULL
-            AND q.kind <> '{Flag.Kind.LATER}' {_LOOK_UP}
+            AND p.flag <> '{Flag.Kind.LATER}' AND NOT {rejudge_request_sql("p")} {_LOOK_UP}
         )
     """  # noqa: S608 (constants)
     # A member who judges in pool order has settled every document before this one and none after.
@@ -355,9 +345,9 @@ def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
             WHERE o.query_id = %(query)s AND o.removed_at IS NULL {scope}
         ) AS pool_size,
         (
-            SELECT COUNT(*) FROM annotate_repeat p
+            SELECT COUNT(*) FROM annotate_statement p
             JOIN annotate_candidate o ON o.id = p.candidate_id AND o.removed_at IS NULL {scope}
-            WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s
+            WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s AND p.repeat
             AND p.ended_at IS NULL AND p.text_replaced_at IS NULL
             AND p.flag <> '{Flag.Kind.LATER}' {others}
         ) AS settled_repeats
@@ -380,16 +370,13 @@ _LAST_LINK = """(
     ORDER BY l.number DESC LIMIT 1
 )"""
 
-# Whether a judgment, a flag or an answer to a repeat has the UUID already.
-_UUID_IS_KNOWN = " OR ".join(
-    f"EXISTS (SELECT 1 FROM annotate_{table} u WHERE u.uuid = %(uuid)s)"  # noqa: S608
-    for table in ("judgment", "flag", "repeat")
-)
+# Whether a statement has the UUID already.
+_UUID_IS_KNOWN = "EXISTS (SELECT 1 FROM annotate_statement u WHERE u.uuid = %(uuid)s)"
 
 _FIRST = """
-    LEFT JOIN annotate_judgment o ON o.narrative_id = v.id AND o.candidate_id = c.id
-        AND o.annotator_id = %(member)s AND o.ended_at IS NULL
-        AND o.text_replaced_at IS NULL
+    LEFT JOIN annotate_statement o ON o.narrative_id = v.id AND o.candidate_id = c.id
+        AND o.annotator_id = %(member)s AND NOT o.repeat AND o.relevance IS NOT NULL
+        AND o.ended_at IS NULL AND o.text_replaced_at IS NULL
 """
 
 
@@ -426,16 +413,15 @@ def _parse_numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
         yield int(key), int(position)
 
 
-def _read_statement(
-    pk: int | None, uuid: uuids.UUID | str, at: datetime | str, answer: int | str
-) -> CurrentStatement | None:
-    if pk is None:
+def _read_statement(row: Any) -> CurrentStatement | None:
+    """Return the current statement in a row of the look-up, if there is one."""
+    if row.statement_id is None:
         return None
     # SQLite stores a UUID as hexadecimal digits.
-    uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
-    made_at = aware_datetime(at)
-    assert made_at is not None
-    return CurrentStatement(pk, uuid, made_at, answer)
+    uuid = row.uuid if isinstance(row.uuid, uuids.UUID) else uuids.UUID(row.uuid)
+    at = aware_datetime(row.at)
+    assert at is not None
+    return CurrentStatement(row.statement_id, uuid, at, row.relevance, row.flag)
 
 
 def not_in_pair_message() -> str:

@@ -1,8 +1,8 @@
 """The statements that a person makes about a document: a grade, or a flag instead.
 
 `GradeStatement` and `FlagStatement` declare their fields. The forms, the API and the journal make
-them (`annotate.judging.forms`), and `annotate.judging.actions.record` saves them as a `Judgment`,
-a `Flag` or a `Repeat`.
+them (`annotate.judging.forms`), and `annotate.judging.actions.record` saves them as a row of
+`annotate.judgments.models.Statement`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from annotate.collection.spans import Span
 from annotate.judgments.evidence import merge_spans
-from annotate.judgments.models import Flag, Judgment, Repeat
+from annotate.judgments.models import Flag, Statement
 from annotate.judgments.repeats import unmask
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
@@ -39,7 +39,7 @@ class Target(NamedTuple):
     pair: InstructionPair
     narrative: int
     candidate: int
-    # Whether the document is shown a second time, unannounced: the statement is then a `Repeat`.
+    # Whether the document is shown a second time, unannounced: the statement is then a repeat.
     again: bool = False
     # The text version that was on the screen: NO_TEXT for none, None for the newest one.
     text: int | None = None
@@ -58,12 +58,12 @@ def target_by_number(
 class Recorded(NamedTuple):
     """The recorded row, and a warning to show although it was recorded; "" for none."""
 
-    row: Judgment | Flag | Repeat
+    row: Statement
     warning: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement(ABC):
+class NewStatement(ABC):
     """A grade or a flag as it was sent. Statements with equal content compare as equal."""
 
     # Made by the sender, so that sending it twice changes nothing.
@@ -84,8 +84,8 @@ class Statement(ABC):
         """Whether the document needs no further answer."""
 
     @abstractmethod
-    def columns(self, *, again: bool) -> dict[str, Any]:
-        """Return the content by column of its row; `again`: of a `Repeat`."""
+    def columns(self) -> dict[str, Any]:
+        """Return the content by column of its row; verdicts are rows of their own."""
 
     @abstractmethod
     def cleaned(self) -> Self:
@@ -93,8 +93,8 @@ class Statement(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradeStatement(Statement):
-    """A grade. Its content has the fields `Judgment.CONTENT`."""
+class GradeStatement(NewStatement):
+    """A grade. Its content has the fields `Statement.CONTENT`."""
 
     relevance: int
     note: str = ""
@@ -117,14 +117,11 @@ class GradeStatement(Statement):
         """A grade always settles."""
         return True
 
-    def columns(self, *, again: bool) -> dict[str, Any]:
-        """Return the content by column; a judgment's verdicts are rows of their own."""
-        columns = {name: getattr(self, name) for name in Judgment.CONTENT}
-        verdicts = columns.pop("verdicts")
+    def columns(self) -> dict[str, Any]:
+        """Return the content by column."""
+        columns = {name: getattr(self, name) for name in Statement.CONTENT if name != "verdicts"}
         for name in ("evidence", "clauses"):
             columns[name] = [span._asdict() for span in columns[name]]
-        if again:
-            columns["verdicts"] = {str(key): answer for key, answer in sorted(verdicts.items())}
         return columns
 
     def cleaned(self) -> GradeStatement:
@@ -144,7 +141,7 @@ class GradeStatement(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlagStatement(Statement):
+class FlagStatement(NewStatement):
     """A flag (a `Flag.Kind`) instead of a grade, with its words."""
 
     kind: str
@@ -160,11 +157,9 @@ class FlagStatement(Statement):
         """A document flagged "later" still needs an answer."""
         return self.kind != Flag.Kind.LATER
 
-    def columns(self, *, again: bool) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
         """Return the kind and the words by column."""
-        if again:
-            return {"flag": self.kind, "note": self.words}
-        return {"kind": self.kind, "words": self.words}
+        return {"flag": self.kind, "note": self.words}
 
     def cleaned(self) -> FlagStatement:
         """Return it with normalized words; "cannot judge" and "problem" need some."""
@@ -176,10 +171,10 @@ class FlagStatement(Statement):
         return replace(self, words=words)
 
 
-def statement_of(row: Judgment | Flag | Repeat) -> GradeStatement | FlagStatement:
+def statement_of(row: Statement) -> GradeStatement | FlagStatement:
     """Return the content of a stored statement."""
-    if isinstance(row, Flag) or row.relevance is None:
-        return FlagStatement(kind=row.kind, words=row.words)
+    if row.relevance is None:
+        return FlagStatement(kind=row.flag, words=row.note)
     return GradeStatement(
         relevance=row.relevance,
         note=row.note,

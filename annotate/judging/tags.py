@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from annotate.collection.spans import Span
 from annotate.judging.forms import VERDICT_PREFIX
-from annotate.judgments.models import Judgment, Repeat
+from annotate.judgments.models import Statement
 from annotate.pairs.clauses import DiffPart, clauses, overlapping_clauses, split_diff
 from base.word_diff import Op, Piece, is_rewritten
 
@@ -42,7 +42,7 @@ def clauses_of(text: str) -> list[Clause]:
 
 
 @register.filter
-def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
+def chose(given: Statement | None, clause: Clause) -> bool:
     """Return whether a judgment marks this clause as decisive."""
     marked = given.clauses if given is not None else ()
     span = Span(clause.start, clause.end)
@@ -91,7 +91,7 @@ def answer_to(context: RequestContext, condition: int) -> str:
     sent = context["request"].POST.get(f"{VERDICT_PREFIX}{condition}")
     if sent is not None:
         return str(sent)
-    answer: Judgment | Repeat | None = context.get("given")
+    answer: Statement | None = context.get("given")
     return answer.answers().get(condition, "") if answer is not None else ""
 
 

@@ -180,14 +180,14 @@ def _count_documents(
     classes: dict[int, DocumentClass],
 ) -> None:
     """Count the documents of these narratives, and people's answers to them."""
-    flagged: dict[tuple[int, int], set[int]] = defaultdict(set)
+    flagged: dict[tuple[int, int], list[int]] = defaultdict(list)
     for narrative, candidate, person in (
         Flag.objects.current()
         .filter(narrative__in=narratives, annotator__is_machine=False)
-        .exclude(kind=Flag.Kind.LATER)
+        .exclude(flag=Flag.Kind.LATER)
         .values_list("narrative_id", "candidate_id", "annotator_id")
     ):
-        flagged[narrative, candidate].add(person)
+        flagged[narrative, candidate].append(person)
     settled = {
         (narrative, candidate): relevance
         for narrative, candidate, relevance in Adjudication.objects.current()
@@ -201,7 +201,7 @@ def _count_documents(
         if (documents := classes.get(candidate)) is None:
             continue
         counts = of_narratives[narrative]
-        flags = flagged.get((narrative, candidate), set()).difference(people)
+        flags = flagged.get((narrative, candidate), [])
         counts.people.update((person, documents) for person in (*people, *flags))
         counts.active_ms += active_ms
         counts.timed += timed
@@ -266,8 +266,8 @@ def _count_conditions(
         .of_people()
         .filter(condition__narrative__in=narratives)
         .order_by()
-        .values_list("condition__narrative_id", "condition_id", "judgment__candidate_id")
-        .annotate(answers=_Listed("answer"), since=Max("judgment__at"))
+        .values_list("condition__narrative_id", "condition_id", "statement__candidate_id")
+        .annotate(answers=_Listed("answer"), since=Max("statement__at"))
     )
     settled = {
         (condition, candidate): answer

@@ -77,16 +77,16 @@ def attributes_of(
     rows: Iterable[tuple[int, int, int, bool, str]] = (
         Verdict.objects.filter(
             condition__in=conditions,
-            judgment__in=Judgment.objects.current()
+            statement__in=Judgment.objects.current()
             .filter(in_pools(), candidate__in=keys)
             .values("pk"),
         )
-        .order_by("judgment__annotator")
+        .order_by("statement__annotator")
         .values_list(
-            "judgment__candidate",
+            "statement__candidate",
             "condition",
-            "judgment__annotator",
-            "judgment__annotator__is_machine",
+            "statement__annotator",
+            "statement__annotator__is_machine",
             "answer",
         )
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef
 
 from annotate.collection.models import Candidate, Document, Query
-from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.models import Statement
 from annotate.judgments.neutral_names import number_of, reveals_id
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import is_in_scope, judged_narratives
@@ -110,11 +110,9 @@ def hidden_from(
 
 def _answered(member: Membership, candidates: Collection[Candidate]) -> set[tuple[int, int]]:
     """Return a member's answers to these candidates: narrative, candidate."""
-    mine = {"annotator": member, "candidate__in": candidates}
-    judged = Judgment.objects.current().filter(**mine)
-    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
-    pairs = ("narrative", "candidate")
-    return set(judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True))
+    answers = Statement.objects.current().final()
+    mine = answers.filter(annotator=member, candidate__in=candidates)
+    return set(mine.values_list("narrative", "candidate"))
 
 
 def names_for(

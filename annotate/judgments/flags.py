@@ -61,10 +61,10 @@ def list_flags(reader: Membership, asked: QueryDict, *, of: Membership | None = 
         flags = flags.filter(annotator=of)
     elif person.isdecimal() and len(person) < 19:
         flags = flags.filter(annotator=int(person))
-    counted = dict(flags.order_by().values_list("kind").annotate(n=Count("pk")))
+    counted = dict(flags.order_by().values_list("flag").annotate(n=Count("pk")))
     kind = asked.get("kind", "")
     if kind in Flag.Kind.values:
-        flags = flags.filter(kind=kind)
+        flags = flags.filter(flag=kind)
     rows = flags.select_related("annotator", "candidate__document", "narrative__pair__query").defer(
         "narrative__text", "narrative__pair__query__description"
     )

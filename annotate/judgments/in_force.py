@@ -19,7 +19,7 @@ def judgments_in_force(*projects: Project) -> QuerySet[Judgment]:
 def final_flags(*projects: Project) -> QuerySet[Flag]:
     """Return people's current flags other than "later", under the current narratives."""
     flags = Flag.objects.current().filter(_in_force(*projects), annotator__is_machine=False)
-    return flags.exclude(kind=Flag.Kind.LATER)
+    return flags.exclude(flag=Flag.Kind.LATER)
 
 
 def in_pools(candidate: str = "candidate") -> Q:

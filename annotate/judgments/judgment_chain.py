@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from annotate.judgments.models import Judgment
+from annotate.judgments.models import Statement
 from annotate.projects.hash_chain import (
     Content,
     Event,
@@ -26,7 +26,7 @@ from base import bulk
 KIND = "judgment"
 
 
-def event_of_new(row: Judgment, about: Content, verdicts: Mapping[int, str]) -> Event:
+def event_of_new(row: Statement, about: Content, verdicts: Mapping[int, str]) -> Event:
     """Return the event of a judgment that was just saved.
 
     `about`: pair id, side, version, document id and annotator; `verdicts`: by condition number.
@@ -41,7 +41,7 @@ def _content(about: Content, values: Mapping[str, Any]) -> Content:
         *about,
         *(
             _FORMATS[name](values[name]) if name in _FORMATS else values[name]
-            for name in Judgment.CONTENT
+            for name in Statement.CONTENT
         ),
         values["source"],
         hashed_time(values["at"]),
@@ -68,7 +68,7 @@ def ended(at: datetime | str | None, withdrawn_at: datetime | str | None) -> Con
 def rows(
     where: str, parameters: Mapping[str, Any], *, joined: str = "", order: str = "j.uuid"
 ) -> Iterator[Row]:
-    """Yield judgments as they are now; `where`, `joined` and `order` are SQL on `annotate_judgment
+    """Yield judgments as they are now; `where`, `joined` and `order` are SQL on `annotate_statement
     j`.
     """
     listed = "string_agg({0}, ' ')" if bulk.on_postgresql() else "group_concat({0}, ' ')"
@@ -80,16 +80,16 @@ def rows(
     sql = f"""
         SELECT p.pair_id, v.side, v.version, d.doc_id, m.name, (
                 SELECT {listed} FROM annotate_verdict w
-                JOIN annotate_condition k ON k.id = w.condition_id WHERE w.judgment_id = j.id
+                JOIN annotate_condition k ON k.id = w.condition_id WHERE w.statement_id = j.id
             ), {columns}
-        FROM annotate_judgment j
+        FROM annotate_statement j
         JOIN annotate_narrative v ON v.id = j.narrative_id
         JOIN annotate_instructionpair p ON p.id = v.pair_id
         JOIN annotate_candidate c ON c.id = j.candidate_id
         JOIN annotate_document d ON d.id = c.document_id
         JOIN annotate_membership m ON m.id = j.annotator_id
         {joined}
-        WHERE {where} ORDER BY {order}
+        WHERE NOT j.repeat AND j.relevance IS NOT NULL AND ({where}) ORDER BY {order}
     """  # noqa: S608 (our own conditions)
     for fetched in stream(sql, parameters):
         about, verdicts, own = fetched[:5], fetched[5], fetched[6:]
@@ -155,7 +155,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
 # The columns of a judgment that are read for its links.
 _COLUMNS = (
     *("uuid", "source", "at", "made_at", "ended_at", "withdrawn_at", "text_version"),
-    *(name for name in Judgment.CONTENT if name != "verdicts"),
+    *(name for name in Statement.CONTENT if name != "verdicts"),
 )
 
 JUDGMENTS = Kind(_read, _label)

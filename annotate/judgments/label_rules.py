@@ -201,17 +201,17 @@ def _check_attributes(
     altered = dict(narratives.filter(side=Narrative.Side.ALTERED).values_list("pk", "pair_id"))
     judgments: list[Any] = list(
         Verdict.objects.filter(
-            judgment__in=Judgment.objects.current()
+            statement__in=Judgment.objects.current()
             .filter(in_pools(), narrative__in=altered)
             .values("pk")
         )
-        .order_by("judgment_id")
+        .order_by("statement_id")
         .values_list(
-            "judgment__narrative_id",
-            "judgment__candidate_id",
-            "judgment__relevance",
-            "judgment__annotator__is_machine",
-            "judgment_id",
+            "statement__narrative_id",
+            "statement__candidate_id",
+            "statement__relevance",
+            "statement__annotator__is_machine",
+            "statement_id",
         )
         .annotate(
             met=Count("pk", filter=Q(answer=Verdict.Answer.MET)),
@@ -260,12 +260,12 @@ def _settled_attributes(
     conditions = ConditionAdjudication.objects.current().filter(condition__narrative__in=altered)
     collected: dict[tuple[int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     rows: Iterable[tuple[int, int, int, str]] = Verdict.objects.filter(
-        Q(judgment__candidate__in=grades.values("candidate"))
-        | Q(judgment__candidate__in=conditions.values("candidate")),
-        judgment__in=Judgment.objects.current()
+        Q(statement__candidate__in=grades.values("candidate"))
+        | Q(statement__candidate__in=conditions.values("candidate")),
+        statement__in=Judgment.objects.current()
         .filter(in_pools(), annotator__is_machine=False, narrative__in=altered)
         .values("pk"),
-    ).values_list("judgment__narrative", "judgment__candidate", "condition", "answer")
+    ).values_list("statement__narrative", "statement__candidate", "condition", "answer")
     for narrative, candidate, condition, answer in rows:
         collected[narrative, candidate][condition].append(ANSWERS.index(answer))
     settled = {}

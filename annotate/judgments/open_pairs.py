@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments.completion import submitted_reviews
-from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.models import Statement
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import pairs_open_to
 from annotate.pairs.pool import in_pool_of, workable_pairs
@@ -190,16 +190,9 @@ def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
     People with an assignment are counted by the assignment.
     """
     here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
-    judgments = Judgment.objects.current().of_people().filter(**here)
-    flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
-    flags = flags.exclude(kind=Flag.Kind.LATER)
+    answers = Statement.objects.current().final().of_people().filter(**here)
     assigned = Assignment.objects.filter(
         task=Task.JUDGE, pair=OuterRef("narrative__pair_id"), member=OuterRef("annotator_id")
-    )
-    judged_too = Judgment.objects.current().filter(
-        narrative=OuterRef("narrative_id"),
-        candidate=OuterRef("candidate_id"),
-        annotator=OuterRef("annotator_id"),
     )
     projects = [member.project for member in members]
     # The projects limit what PostgreSQL reads if it hashes the candidates.
@@ -209,10 +202,8 @@ def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
         query=OuterRef("query_id"),
         query__project__in=projects,
     )
-    mine = {"annotator__in": members}
-    return pool.filter(~Exists(judgments.filter(**mine)), ~Exists(flags.filter(**mine))).annotate(
-        others=_count_subquery(judgments.filter(~Exists(assigned)), "candidate")
-        + _count_subquery(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
+    return pool.filter(~Exists(answers.filter(annotator__in=members))).annotate(
+        others=_count_subquery(answers.filter(~Exists(assigned)), "candidate")
     )
 
 

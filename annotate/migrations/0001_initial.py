@@ -295,33 +295,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Judgment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text_version', models.PositiveIntegerField(blank=True, null=True)),
-                ('text_replaced_at', models.DateTimeField(blank=True, null=True)),
-                ('uuid', models.UUIDField(default=uuid.uuid4, unique=True)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('made_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('note', models.TextField(blank=True)),
-                ('evidence', models.JSONField(blank=True, default=list)),
-                ('clauses', models.JSONField(blank=True, default=list)),
-                ('active_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('pressed', models.CharField(blank=True, choices=[('key', 'A key'), ('click', 'A click')], max_length=10)),
-                ('relevance', models.IntegerField()),
-                ('source', models.CharField(choices=[('page', 'Entered here'), ('file', 'Loaded from a file')], default='page', max_length=10)),
-                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.candidate')),
-                ('replaces', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='replaced_by', to='annotate.judgment')),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.membership')),
-                ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.narrative')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
             name='GuidelineCase',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -329,27 +302,6 @@ class Migration(migrations.Migration):
                 ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='annotate.guideline')),
                 ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.narrative')),
             ],
-        ),
-        migrations.CreateModel(
-            name='Flag',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text_version', models.PositiveIntegerField(blank=True, null=True)),
-                ('text_replaced_at', models.DateTimeField(blank=True, null=True)),
-                ('uuid', models.UUIDField(default=uuid.uuid4, unique=True)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('made_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('kind', models.CharField(choices=[('later', 'Later'), ('cannot_judge', 'Cannot judge'), ('problem', 'Problem with this document')], max_length=20)),
-                ('words', models.TextField(blank=True)),
-                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.candidate')),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.membership')),
-                ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.narrative')),
-            ],
-            options={
-                'abstract': False,
-            },
         ),
         migrations.AddField(
             model_name='condition',
@@ -631,47 +583,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='candidates', to='annotate.query'),
         ),
         migrations.CreateModel(
-            name='RejudgeRequest',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('words', models.TextField()),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
-                ('guideline', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='asks', to='annotate.guideline')),
-                ('judgment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='asks', to='annotate.judgment')),
-                ('withdrawn_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Repeat',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text_version', models.PositiveIntegerField(blank=True, null=True)),
-                ('text_replaced_at', models.DateTimeField(blank=True, null=True)),
-                ('uuid', models.UUIDField(default=uuid.uuid4, unique=True)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('made_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('note', models.TextField(blank=True)),
-                ('evidence', models.JSONField(blank=True, default=list)),
-                ('clauses', models.JSONField(blank=True, default=list)),
-                ('active_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('pressed', models.CharField(blank=True, choices=[('key', 'A key'), ('click', 'A click')], max_length=10)),
-                ('relevance', models.IntegerField(blank=True, null=True)),
-                ('flag', models.CharField(blank=True, choices=[('later', 'Later'), ('cannot_judge', 'Cannot judge'), ('problem', 'Problem with this document')], max_length=20)),
-                ('verdicts', models.JSONField(blank=True, default=dict)),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.membership')),
-                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.candidate')),
-                ('first', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='repeats', to='annotate.judgment')),
-                ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.narrative')),
-            ],
-            options={
-                'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
             name='Replacement',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -789,15 +700,6 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
             ],
         ),
-        migrations.CreateModel(
-            name='Verdict',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('answer', models.CharField(choices=[('met', 'Met'), ('not_met', 'Not met'), ('cant_tell', "Can't tell")], max_length=10)),
-                ('condition', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotate.condition')),
-                ('judgment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotate.judgment')),
-            ],
-        ),
         migrations.AddConstraint(
             model_name='user',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('deactivated_at__isnull', True), ('deactivated_by__isnull', True)), models.Q(('deactivated_at__isnull', False), ('deactivated_by__isnull', False), ('is_active', False)), _connector='OR'), name='user_deactivated_by_and_at'),
@@ -878,49 +780,9 @@ class Migration(migrations.Migration):
             model_name='narrative',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('withdrawn_at__isnull', True), ('withdrawn_by__isnull', True)), models.Q(('withdrawn_at__isnull', False), ('withdrawn_by__isnull', False)), _connector='OR'), name='narrative_withdrawn_by_and_at'),
         ),
-        migrations.AddIndex(
-            model_name='judgment',
-            index=models.Index(fields=['narrative', 'annotator', 'at'], name='judgment_history'),
-        ),
-        migrations.AddIndex(
-            model_name='judgment',
-            index=models.Index(fields=['annotator', 'source', 'at'], name='judgment_last_of_person'),
-        ),
-        migrations.AddIndex(
-            model_name='judgment',
-            index=models.Index(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=['narrative', 'candidate', 'annotator', 'relevance', 'at', 'active_ms', 'ended_at', 'text_replaced_at'], name='judgment_differing'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=('narrative', 'candidate', 'annotator'), name='judgment_one_current'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', False)), fields=('narrative', 'candidate', 'annotator', 'text_version'), name='judgment_one_of_older_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('withdrawn_at__isnull', True), ('ended_at__isnull', False), _connector='OR'), name='judgment_withdrawn_is_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('replaces__isnull', True), models.Q(('replaces', models.F('id')), _negated=True), _connector='OR'), name='judgment_never_replaces_itself'),
-        ),
         migrations.AddConstraint(
             model_name='guidelinecase',
             constraint=models.UniqueConstraint(fields=('guideline', 'narrative', 'candidate'), name='guideline_case_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='flag',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=('narrative', 'candidate', 'annotator'), name='flag_one_current'),
-        ),
-        migrations.AddConstraint(
-            model_name='flag',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', False)), fields=('narrative', 'candidate', 'annotator', 'text_version'), name='flag_one_of_older_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='flag',
-            constraint=models.CheckConstraint(condition=models.Q(('withdrawn_at__isnull', True), ('ended_at__isnull', False), _connector='OR'), name='flag_withdrawn_is_ended'),
         ),
         migrations.AddConstraint(
             model_name='condition',
@@ -1263,38 +1125,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('removed_at__isnull', True), ('removed_by__isnull', True), ('removed_reason', '')), models.Q(('removed_at__isnull', False), models.Q(('removed_reason', ''), _negated=True)), _connector='OR'), name='candidate_removed_with_a_reason'),
         ),
         migrations.AddConstraint(
-            model_name='rejudgerequest',
-            constraint=models.UniqueConstraint(condition=models.Q(('withdrawn_at__isnull', True)), fields=('judgment',), name='rejudge_request_once_per_judgment'),
-        ),
-        migrations.AddConstraint(
-            model_name='rejudgerequest',
-            constraint=models.CheckConstraint(condition=models.Q(('words', ''), _negated=True), name='rejudge_request_has_words'),
-        ),
-        migrations.AddConstraint(
-            model_name='rejudgerequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('withdrawn_at__isnull', True), ('withdrawn_by__isnull', True)), models.Q(('withdrawn_at__isnull', False), ('withdrawn_by__isnull', False)), _connector='OR'), name='rejudge_request_withdrawn_by_at'),
-        ),
-        migrations.AddIndex(
-            model_name='repeat',
-            index=models.Index(fields=['narrative', 'annotator', 'at'], name='repeat_history'),
-        ),
-        migrations.AddConstraint(
-            model_name='repeat',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=('narrative', 'candidate', 'annotator'), name='repeat_one_current'),
-        ),
-        migrations.AddConstraint(
-            model_name='repeat',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', False)), fields=('narrative', 'candidate', 'annotator', 'text_version'), name='repeat_one_of_older_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='repeat',
-            constraint=models.CheckConstraint(condition=models.Q(('withdrawn_at__isnull', True), ('ended_at__isnull', False), _connector='OR'), name='repeat_withdrawn_is_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='repeat',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('flag', ''), ('relevance__isnull', False)), models.Q(('relevance__isnull', True), models.Q(('flag', ''), _negated=True)), _connector='OR'), name='repeat_is_a_grade_or_a_flag'),
-        ),
-        migrations.AddConstraint(
             model_name='replacement',
             constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='replacement_has_a_reason'),
         ),
@@ -1370,8 +1200,158 @@ class Migration(migrations.Migration):
             model_name='token',
             constraint=models.CheckConstraint(condition=models.Q(('expires_at__gt', models.F('made_at'))), name='token_expires_after_it_is_made'),
         ),
+        migrations.CreateModel(
+            name='RejudgeRequest',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('words', models.TextField()),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
+                ('guideline', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='asks', to='annotate.guideline')),
+                ('withdrawn_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Statement',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text_version', models.PositiveIntegerField(blank=True, null=True)),
+                ('text_replaced_at', models.DateTimeField(blank=True, null=True)),
+                ('uuid', models.UUIDField(default=uuid.uuid4, unique=True)),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('made_at', models.DateTimeField(blank=True, null=True)),
+                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('source', models.CharField(choices=[('page', 'Entered here'), ('file', 'Loaded from a file')], default='page', max_length=10)),
+                ('repeat', models.BooleanField(default=False)),
+                ('relevance', models.IntegerField(blank=True, null=True)),
+                ('flag', models.CharField(blank=True, choices=[('later', 'Later'), ('cannot_judge', 'Cannot judge'), ('problem', 'Problem with this document')], max_length=20)),
+                ('note', models.TextField(blank=True)),
+                ('evidence', models.JSONField(blank=True, default=list)),
+                ('clauses', models.JSONField(blank=True, default=list)),
+                ('active_ms', models.PositiveIntegerField(blank=True, null=True)),
+                ('pressed', models.CharField(blank=True, choices=[('key', 'A key'), ('click', 'A click')], max_length=10)),
+                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='statements', to='annotate.membership')),
+                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='statements', to='annotate.candidate')),
+                ('first', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='repeats', to='annotate.statement')),
+                ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='statements', to='annotate.narrative')),
+                ('replaces', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='replaced_by', to='annotate.statement')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Flag',
+            fields=[
+            ],
+            options={
+                'proxy': True,
+                'indexes': [],
+                'constraints': [],
+            },
+            bases=('annotate.statement',),
+        ),
+        migrations.CreateModel(
+            name='Judgment',
+            fields=[
+            ],
+            options={
+                'proxy': True,
+                'indexes': [],
+                'constraints': [],
+            },
+            bases=('annotate.statement',),
+        ),
+        migrations.CreateModel(
+            name='Repeat',
+            fields=[
+            ],
+            options={
+                'proxy': True,
+                'indexes': [],
+                'constraints': [],
+            },
+            bases=('annotate.statement',),
+        ),
+        migrations.CreateModel(
+            name='Verdict',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('answer', models.CharField(choices=[('met', 'Met'), ('not_met', 'Not met'), ('cant_tell', "Can't tell")], max_length=10)),
+                ('condition', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotate.condition')),
+                ('statement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotate.statement')),
+            ],
+        ),
+        migrations.AddIndex(
+            model_name='statement',
+            index=models.Index(fields=['narrative', 'annotator', 'at'], name='statement_history'),
+        ),
+        migrations.AddIndex(
+            model_name='statement',
+            index=models.Index(condition=models.Q(('relevance__isnull', False), ('repeat', False)), fields=['annotator', 'source', 'at'], name='judgment_last_of_person'),
+        ),
+        migrations.AddIndex(
+            model_name='statement',
+            index=models.Index(condition=models.Q(('relevance__isnull', False), ('repeat', False), ('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=['narrative', 'candidate', 'annotator', 'relevance', 'at', 'active_ms', 'ended_at', 'text_replaced_at', 'repeat'], name='judgment_differing'),
+        ),
+        migrations.AddIndex(
+            model_name='statement',
+            index=models.Index(condition=models.Q(('relevance__isnull', True), ('repeat', False)), fields=['narrative', 'flag'], name='flag_under'),
+        ),
+        migrations.AddIndex(
+            model_name='statement',
+            index=models.Index(condition=models.Q(('relevance__isnull', True), ('repeat', False)), fields=['annotator', 'flag'], name='flag_of_person'),
+        ),
+        migrations.AddIndex(
+            model_name='statement',
+            index=models.Index(condition=models.Q(('repeat', True)), fields=['narrative', 'annotator'], name='repeat_under'),
+        ),
+        migrations.AddIndex(
+            model_name='statement',
+            index=models.Index(condition=models.Q(('repeat', True)), fields=['annotator'], name='repeat_of_person'),
+        ),
+        migrations.AddConstraint(
+            model_name='statement',
+            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', True)), fields=('narrative', 'candidate', 'annotator', 'repeat'), name='statement_one_current'),
+        ),
+        migrations.AddConstraint(
+            model_name='statement',
+            constraint=models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True), ('text_replaced_at__isnull', False)), fields=('narrative', 'candidate', 'annotator', 'repeat', 'text_version'), name='statement_one_of_older_text'),
+        ),
+        migrations.AddConstraint(
+            model_name='statement',
+            constraint=models.CheckConstraint(condition=models.Q(('withdrawn_at__isnull', True), ('ended_at__isnull', False), _connector='OR'), name='statement_withdrawn_is_ended'),
+        ),
+        migrations.AddConstraint(
+            model_name='statement',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('flag', ''), ('relevance__isnull', False)), models.Q(('relevance__isnull', True), models.Q(('flag', ''), _negated=True)), _connector='OR'), name='statement_is_a_grade_or_a_flag'),
+        ),
+        migrations.AddConstraint(
+            model_name='statement',
+            constraint=models.CheckConstraint(condition=models.Q(('replaces__isnull', True), models.Q(('replaces', models.F('id')), _negated=True), _connector='OR'), name='statement_never_replaces_itself'),
+        ),
+        migrations.AddConstraint(
+            model_name='statement',
+            constraint=models.CheckConstraint(condition=models.Q(('first__isnull', True), ('repeat', True), _connector='OR'), name='statement_only_repeats_have_a_first'),
+        ),
+        migrations.AddField(
+            model_name='rejudgerequest',
+            name='judgment',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='asks', to='annotate.judgment'),
+        ),
         migrations.AddConstraint(
             model_name='verdict',
-            constraint=models.UniqueConstraint(fields=('judgment', 'condition'), name='verdict_once_per_condition'),
+            constraint=models.UniqueConstraint(fields=('statement', 'condition'), name='verdict_once_per_condition'),
+        ),
+        migrations.AddConstraint(
+            model_name='rejudgerequest',
+            constraint=models.UniqueConstraint(condition=models.Q(('withdrawn_at__isnull', True)), fields=('judgment',), name='rejudge_request_once_per_judgment'),
+        ),
+        migrations.AddConstraint(
+            model_name='rejudgerequest',
+            constraint=models.CheckConstraint(condition=models.Q(('words', ''), _negated=True), name='rejudge_request_has_words'),
+        ),
+        migrations.AddConstraint(
+            model_name='rejudgerequest',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('withdrawn_at__isnull', True), ('withdrawn_by__isnull', True)), models.Q(('withdrawn_at__isnull', False), ('withdrawn_by__isnull', False)), _connector='OR'), name='rejudge_request_withdrawn_by_at'),
         ),
     ]

@@ -13,8 +13,7 @@ RANDOM = {
 }
 # Table -> what a row of it changes: the column in both tables, and the source of the revision.
 CHANGES = {
-    'annotate_judgment': ('narrative_id', '{row}.annotator_id'),
-    'annotate_flag': ('narrative_id', '{row}.annotator_id'),
+    'annotate_statement': ('narrative_id', '{row}.annotator_id'),
     'annotate_adjudication': ('narrative_id', '{row}.by_id'),
     'annotate_conditionadjudication': ('condition_id', '{row}.by_id'),
     # A candidate with which something happened.

@@ -141,7 +141,7 @@ def _judged(rules: _Rules, narratives: list[int]) -> QuerySet[Judgment, Any]:
 def _flagged(rules: _Rules, narratives: list[int]) -> QuerySet[Flag, Any]:
     """Select final flags, which are answers as judgments are, with the same columns."""
     return (
-        Flag.objects.exclude(kind=Flag.Kind.LATER)
+        Flag.objects.exclude(flag=Flag.Kind.LATER)
         .filter(narrative__in=narratives)
         .order_by()
         .values_list(

@@ -26,7 +26,7 @@ from django.db.models.functions import Coalesce
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State
-from annotate.judgments.models import Adjudication, Flag, Judgment
+from annotate.judgments.models import Adjudication, Flag, Judgment, Statement
 from annotate.overview.matrix_cells import JUDGE, Key, Matrix, Row, Wanted, fill_cells
 from annotate.pairs.models import Assignment
 from annotate.pairs.pool import in_pool_of, judged_narratives
@@ -181,7 +181,7 @@ def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySe
             ~Exists(_assignments(asked.person)),
             ~Exists(_stale_judgments(who)),
         ),
-        Wanted.OPEN: lambda: _too_few_answers(rows, reader.project, everybody, here),
+        Wanted.OPEN: lambda: _too_few_answers(rows, reader.project, here),
         Wanted.DISPUTED: lambda: rows.filter(
             ~Exists(Adjudication.objects.current().filter(**here)),
             Exists(everybody.filter(_others_differ())),
@@ -210,8 +210,7 @@ def _unanswered_assignments(person: int | None) -> QuerySet[Assignment]:
     }
     # An index finds most people's answers; only for the others are older versions searched.
     return _assignments(person).filter(
-        ~Exists(Judgment.objects.current().filter(**now)),
-        ~Exists(Flag.objects.current().filter(**now)),
+        ~Exists(Statement.objects.current().filter(repeat=False, **now)),
         ~Exists(Judgment.objects.not_superseded().filter(**once)),
     )
 
@@ -235,8 +234,7 @@ def _stale_judgments(who: dict[str, Any]) -> QuerySet[Judgment]:
             candidate=OuterRef("candidate"),
             **who,
         )
-        .filter(~Exists(Judgment.objects.current().filter(**now)))
-        .filter(~Exists(Flag.objects.current().filter(**now)))
+        .filter(~Exists(Statement.objects.current().filter(repeat=False, **now)))
     )
 
 
@@ -251,17 +249,14 @@ def _others_differ() -> Exists:
 
 
 def _too_few_answers(
-    rows: QuerySet[Any, Any], project: Project, judgments: QuerySet[Judgment], here: dict[str, Any]
+    rows: QuerySet[Any, Any], project: Project, here: dict[str, Any]
 ) -> QuerySet[Any, Any]:
     """Select rows with fewer judgments and final flags than the project asks for."""
-
-    def number(of: QuerySet[Any, Any]) -> Coalesce:
-        counted = of.order_by().values("candidate").annotate(n=Count("pk")).values("n")
-        return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
-
-    flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
-    final = flags.exclude(kind=Flag.Kind.LATER)
-    counted: QuerySet[Any, Any] = rows.annotate(answered=number(judgments) + number(final))
+    answers = Statement.objects.current().final().of_people().filter(**here)
+    number = answers.order_by().values("candidate").annotate(n=Count("pk")).values("n")
+    counted: QuerySet[Any, Any] = rows.annotate(
+        answered=Coalesce(Subquery(number, output_field=IntegerField()), Value(0))
+    )
     return counted.filter(answered__lt=project.overlap_judge)
 
 

@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
 from annotate.judgments.consensus import Outcome, consensus
-from annotate.judgments.models import Adjudication, Flag, Judgment
+from annotate.judgments.models import Adjudication, Flag, Judgment, Statement
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.models import Membership
 
@@ -166,7 +166,7 @@ def fill_cells(
 def _cells_of(
     keys: Sequence[tuple[int, int, int]], sides: Mapping[int, str]
 ) -> dict[tuple[int, int], dict[int, Cell]]:
-    """Return people's answers by narrative and candidate, then by person: three queries."""
+    """Return people's answers by narrative and candidate, then by person: two queries."""
     cells: dict[tuple[int, int], dict[int, Cell]] = defaultdict(dict)
     in_force = {(pair, candidate): narrative for narrative, pair, candidate in keys}
     for pair, candidate, annotator, relevance, version, text in _older_judgments(keys, sides):
@@ -178,14 +178,15 @@ def _cells_of(
         "candidate__in": {candidate for _, _, candidate in keys},
         "annotator__is_machine": False,
     }
-    for flag in Flag.objects.current().filter(**under):
-        cell = Cell(CellState.FLAGGED, None, flag.get_kind_display(), flag.kind)
-        cells[flag.narrative_id, flag.candidate_id][flag.annotator_id] = cell
-    judgments = Judgment.objects.current().filter(**under)
-    for narrative, candidate, annotator, relevance in judgments.values_list(
-        "narrative_id", "candidate_id", "annotator_id", "relevance"
+    statements = Statement.objects.current().filter(repeat=False, **under)
+    for narrative, candidate, annotator, grade, flag in statements.values_list(
+        "narrative_id", "candidate_id", "annotator_id", "relevance", "flag"
     ):
-        cells[narrative, candidate][annotator] = Cell(CellState.JUDGED, relevance)
+        cells[narrative, candidate][annotator] = (
+            Cell(CellState.FLAGGED, None, Flag.Kind(flag).label, flag)
+            if flag
+            else Cell(CellState.JUDGED, grade)
+        )
     return cells
 
 

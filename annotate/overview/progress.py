@@ -227,7 +227,7 @@ def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int,
     """
     flagged = Flag.objects.filter(annotator__project=project, annotator__is_machine=False)
     last = dict(judged)
-    rows = flagged.exclude(kind=Flag.Kind.LATER).order_by().values_list("annotator_id")
+    rows = flagged.exclude(flag=Flag.Kind.LATER).order_by().values_list("annotator_id")
     for person, at in rows.annotate(at=Max("at")):
         last[person] = max(at, last.get(person, at))
     return last
@@ -325,7 +325,7 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
                     judged_here,
                     key=lambda judgment: (judgment.annotator.is_machine, judgment.relevance),
                 )
-                flagged = sorted(flagged, key=lambda flag: (flag.kind, flag.words))
+                flagged = sorted(flagged, key=lambda flag: (flag.flag, flag.note))
             settled_as = settled.get(key) if outcome == State.SETTLED.value else None
             statements.append(
                 Statements(candidate, asked, judged_here, flagged, outcome, hidden, settled_as)

@@ -320,7 +320,7 @@ def _take_over_claims(
             **read,
         )
         Verdict.objects.bulk_create(
-            Verdict(judgment=made, condition_id=verdict.condition_id, answer=verdict.answer)
+            Verdict(statement=made, condition_id=verdict.condition_id, answer=verdict.answer)
             for verdict in claim.verdicts.all()
         )
         made_keys.append(made.pk)

@@ -275,9 +275,9 @@ def _verdicts_on(narratives: Iterable[int]) -> dict[int | None, list[str]]:
     """Return machines' current verdicts on the conditions of these narratives, by judgment."""
     answers: dict[int | None, list[str]] = defaultdict(list)
     verdicts = Verdict.objects.current().filter(
-        condition__narrative__in=list(narratives), judgment__annotator__is_machine=True
+        condition__narrative__in=list(narratives), statement__annotator__is_machine=True
     )
-    for judgment, answer in verdicts.values_list("judgment", "answer"):
+    for judgment, answer in verdicts.values_list("statement", "answer"):
         answers[judgment].append(answer)
     return answers
 

@@ -100,11 +100,11 @@ def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, 
     rows: Iterable[Any] = (
         Verdict.objects.current()
         .filter(
-            judgment__annotator=sample.rater_id,
-            judgment__narrative__in={item.narrative_id for item in items},
-            judgment__candidate__in={item.candidate_id for item in items},
+            statement__annotator=sample.rater_id,
+            statement__narrative__in={item.narrative_id for item in items},
+            statement__candidate__in={item.candidate_id for item in items},
         )
-        .values_list("judgment__narrative", "judgment__candidate", "condition__number", "answer")
+        .values_list("statement__narrative", "statement__candidate", "condition__number", "answer")
     )
     for narrative, candidate, number, answer in rows.order_by("condition__number"):  # type: ignore[attr-defined]
         broken = broken_by_label[narrative, candidate]

@@ -200,16 +200,16 @@ def _verdicts(reader: Membership) -> Iterator[ConditionPattern]:
         return
     narratives = Narrative.objects.in_force([reader.project_id]).filter(pair__in=blind).values("pk")
     own = Judgment.objects.current().filter(
-        narrative=OuterRef("judgment__narrative"),
-        candidate=OuterRef("judgment__candidate"),
+        narrative=OuterRef("statement__narrative"),
+        candidate=OuterRef("statement__candidate"),
         annotator=reader,
     )
     rows = (
         Verdict.objects.current()
         .of_people()
-        .filter(Exists(own), judgment__narrative__in=narratives)
-        .order_by("condition_id", "judgment__candidate_id")
-        .values_list("condition_id", "judgment__candidate_id", "answer")
+        .filter(Exists(own), statement__narrative__in=narratives)
+        .order_by("condition_id", "statement__candidate_id")
+        .values_list("condition_id", "statement__candidate_id", "answer")
     )
     settled = {
         (condition, candidate): answer

@@ -359,7 +359,7 @@ def _left_out(
             annotator__is_machine=False,
             narrative__in=current,
         )
-        .exclude(kind=Flag.Kind.LATER)
+        .exclude(flag=Flag.Kind.LATER)
     )
     reviews = Review.objects.filter(scope_q(scope, "auditor"), auditor__project=project)
     standing = standing.filter(period_q(project, scope, "at"))

@@ -54,9 +54,9 @@ def count_changes_since(report: AgreementReport) -> Changes:
     if scopes[0].criterion:
         judgments = judgments.none()
     new_judgments = judgments.filter(pk__gt=seen["judgment"])
-    # A judgment that was replaced counts as new; one without a replacement was withdrawn.
+    # One that another judgment replaced counts as new; the others were withdrawn, or flagged since.
     before = judgments.filter(pk__lte=seen["judgment"])
-    taken_back = before.filter(ended_at__gt=moment, replaced_by__isnull=True)
+    taken_back = before.filter(ended_at__gt=moment, replaced_by__relevance__isnull=True)
     of_older_texts = before.filter(ended_at=None, text_replaced_at__gt=moment)
     narratives = Narrative.objects.filter(
         reduce(or_, (narrative_q(scope, "") for scope in scopes)),

@@ -14,7 +14,13 @@ from annotate.collection import text_versions
 from annotate.collection.models import Candidate
 from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
+from annotate.judgments.models import (
+    Adjudication,
+    ConditionAdjudication,
+    Judgment,
+    Statement,
+    Verdict,
+)
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
@@ -123,19 +129,19 @@ def adopt_verdict(
 
     Refused or Stale as in `settle_condition`; also Stale if the judgment is no longer current.
     """
-    _refuse_outdated(verdict.judgment)
+    _refuse_outdated(verdict.statement)
     alike = (
         Judgment.objects.current()
         .of_people()
         .filter(
-            candidate=verdict.judgment.candidate_id,
+            candidate=verdict.statement.candidate_id,
             verdicts__condition=verdict.condition_id,
             verdicts__answer=verdict.answer,
         )
     )
     return settle_condition(
         condition=verdict.condition,
-        candidate=verdict.judgment.candidate,
+        candidate=verdict.statement.candidate,
         answer=verdict.answer,
         reason=reason.strip() or _adoption_reason(alike),
         cause=cause,
@@ -248,7 +254,7 @@ def check_reason(reason: str, cause: str) -> str:
     return reason
 
 
-def _refuse_outdated(judgment: Judgment) -> None:
+def _refuse_outdated(judgment: Statement) -> None:
     if judgment.ended_at is not None:
         raise Stale("This answer has changed since. Look again, then settle.")
     if judgment.text_replaced_at is not None:

@@ -260,13 +260,11 @@ class VerdictDisagreement(DocumentDisagreement):
         """Settle it by an answer, or by adopting one judge's answer."""
         why = _reason_in(fields, self.member)
         if fields.get("adopt") is not None:
-            verdicts = Verdict.objects.select_related("condition__narrative", "judgment__candidate")
-            of_people = verdicts.filter(
-                condition=self.condition,
-                judgment__candidate=self.candidate,
-                judgment__annotator__is_machine=False,
-            )
-            adopted = _get_answer(of_people, fields["adopt"])
+            verdicts = Verdict.objects.of_judgments().of_people()
+            of_document = verdicts.select_related(
+                "condition__narrative", "statement__candidate"
+            ).filter(condition=self.condition, statement__candidate=self.candidate)
+            adopted = _get_answer(of_document, fields["adopt"])
             return adjudication.adopt_verdict(verdict=adopted, **why)
         return adjudication.settle_condition(
             condition=self.condition, candidate=self.candidate, answer=fields["answer"], **why

@@ -171,11 +171,11 @@ def _read_judges(keys: list[DisagreementKey]) -> dict[DisagreementKey, Voices]:
             judges[narrative, candidate].append((member, name, relevance, pk))
     verdicts = Verdict.objects.filter(
         condition__in=[key.part for key in keys if key.kind is Kind.VERDICT],
-        judgment__in=[pk for rows in judges.values() for *_judge, pk in rows],
+        statement__in=[pk for rows in judges.values() for *_judge, pk in rows],
     )
     answers = {
         (judgment, condition): answer
-        for judgment, condition, answer in verdicts.values_list("judgment", "condition", "answer")
+        for judgment, condition, answer in verdicts.values_list("statement", "condition", "answer")
     }
     return {
         key: {

@@ -42,7 +42,7 @@ LOOKUPS = {
     "pk__in": "1,2,3",
     "search__regex": ".*",
     "fields": "password",
-    "include": "judgments__note",
+    "include": "statements__note",
     "format": "json",
     "user": "1",
     "by": "1",

@@ -93,7 +93,7 @@ def both_projects(beside: SimpleNamespace) -> Iterator[SimpleNamespace]:
             model.objects.update(withdrawn_at=ANSWERED_AT, withdrawn_by=beside.carla)
         # They also differ on a condition, and dan only has to submit his review.
         bens = Verdict.objects.filter(
-            condition=beside.conditions[0], judgment__annotator=beside.ben
+            condition=beside.conditions[0], statement__annotator=beside.ben
         )
         bens.update(answer="cant_tell")
         answers = dict.fromkeys(levels(), ("acceptable", ""))
@@ -158,7 +158,7 @@ def example(field: Any) -> Any:
 def known(stage: SimpleNamespace) -> dict[str, Body]:
     """Return values that make bodies valid, by serializer; other values are made up."""
     judgment = Judgment.objects.filter(annotator=stage.ben, candidate=stage.first).get()
-    verdict = Verdict.objects.filter(judgment=judgment, condition=stage.conditions[0]).get()
+    verdict = Verdict.objects.filter(statement=judgment, condition=stage.conditions[0]).get()
     verdicts = {str(one.pk): "met" for one in stage.conditions}
     narrative, candidate = stage.narrative.pk, stage.first.pk
     span = [{"start": 0, "end": 1}]

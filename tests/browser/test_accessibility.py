@@ -560,7 +560,7 @@ def _disagreeing_verdicts(project: Project) -> None:
         first.narrative, first.candidate, factories.member(project, "zoe"), first.relevance
     )
     for judged, answer in ((first, "met"), (other, "not_met")):
-        Verdict.objects.create(judgment=judged, condition=condition, answer=answer)
+        Verdict.objects.create(statement=judged, condition=condition, answer=answer)
     reveal_names(narrative=first.narrative, by=project.memberships.get(name="carla"))
 
 

@@ -135,7 +135,7 @@ def review(page: Page, levels: dict[str, str]) -> list[str]:
 
 def generator_answer(rejected: dict[str, Any]) -> bytes:
     """Return the answer of a generator: the next version, and its claim about each table."""
-    claims = Narrative.objects.get(pair__pair_id=rejected["pair_id"], side="altered").judgments
+    claims = Narrative.objects.get(pair__pair_id=rejected["pair_id"], side="altered").statements
     lines: list[dict[str, Any]] = [
         {
             "pair_id": rejected["pair_id"],

@@ -270,7 +270,7 @@ def test_later_brings_the_document_back_at_the_end(scene):
 
     shows(scene.page, first)
     scene.wait_for_judgments({second: 1, third: 1})
-    assert Flag.objects.current().get().kind == Flag.Kind.LATER
+    assert Flag.objects.current().get().flag == Flag.Kind.LATER
 
 
 def test_a_problem_is_reported_in_words(scene):
@@ -280,7 +280,7 @@ def test_a_problem_is_reported_in_words(scene):
     shows(scene.page, scene.order()[1])
 
     until(scene.page, Flag.objects.exists, "the flag")
-    assert Flag.objects.get().words == "It is cut off."
+    assert Flag.objects.get().note == "It is cut off."
 
 
 def test_the_question_mark_shows_the_keys(scene):

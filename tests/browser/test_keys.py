@@ -98,7 +98,7 @@ def test_control_and_enter_send_the_form_that_the_words_are_in(judging):
 
     until(judging, Flag.objects.exists, "the flag")
     flag = Flag.objects.get()
-    assert (flag.kind, flag.words) == ("cannot_judge", "The page is empty")
+    assert (flag.flag, flag.note) == ("cannot_judge", "The page is empty")
 
 
 def test_control_and_enter_in_a_note_send_nothing(judging):

@@ -206,7 +206,7 @@ def test_later_and_a_problem_are_a_key_each(scene):
     expect(row(page, first).locator("[data-answer]")).to_contain_text("Later")
     expect(row(page, second).locator("[data-answer]")).to_contain_text("Problem")
     saved(page)
-    flags = dict(Flag.objects.current().values_list("candidate__document__doc_id", "words"))
+    flags = dict(Flag.objects.current().values_list("candidate__document__doc_id", "note"))
     assert flags == {first: "", second: "It is cut off."}
 
 

@@ -34,7 +34,7 @@ def tides(live_server):
     answered = factories.candidate(query, "B", text="This is document B.")
     for member, answer in ((ada, "met"), (ben, "cant_tell")):
         judgment = factories.judgment(narrative, answered, member, 1)
-        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
     for member, level in ((ada, "acceptable"), (ben, "poor")):
         assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
         answers = dict.fromkeys(FOLLOWTABLE.keys, ("excellent", ""))
@@ -160,7 +160,7 @@ def test_a_decision_is_refused_with_a_message_if_another_lead_was_faster(tides, 
     narrative = Condition.objects.get().narrative
     adjudicate(
         narrative=narrative,
-        candidate=narrative.judgments.get(candidate__document__doc_id="A", relevance=0).candidate,
+        candidate=narrative.statements.get(candidate__document__doc_id="A", relevance=0).candidate,
         relevance=1,
         cause="edge",
         reason="At the mouth.",

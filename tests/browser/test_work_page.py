@@ -223,7 +223,7 @@ class DecidingConditions(Deciding):
         for candidate in Candidate.objects.filter(query=narrative.pair.query):
             for member, answer in ((self.scene.ada, "met"), (self.scene.ben, "cant_tell")):
                 judgment = factories.judgment(narrative, candidate, member, 1)
-                Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+                Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
         first = Candidate.objects.get(document__doc_id="A")
         self.url = reverse("audit:verdict_disagreement", args=[condition.pk, first.pk])
 

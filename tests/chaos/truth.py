@@ -95,16 +95,9 @@ def statements(record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     Every acknowledged one is stored once and unchanged, no others are stored, and for each document
     the last one that was not undone is current.
     """
-    from annotate.models import Flag, Judgment
+    from annotate.models import Statement
 
-    rows: dict[str, Any] = {}
-    for row in [
-        *Judgment.objects.select_related("annotator"),
-        *Flag.objects.select_related("annotator"),
-    ]:
-        if str(row.uuid) in rows:
-            yield f"{row.uuid} is there twice"
-        rows[str(row.uuid)] = row
+    rows = {str(row.uuid): row for row in Statement.objects.select_related("annotator")}
     sent: list[dict[str, Any]] = record["statements"]
     acknowledged = [one for one in sent if one["acknowledged"]]
     missing = [one for one in acknowledged if one["uuid"] not in rows]
@@ -120,13 +113,11 @@ def statements(record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         row = rows.get(one["uuid"])
         if row is None:
             continue
-        is_flag = isinstance(row, Flag)
         content = (row.narrative_id, row.candidate_id, row.annotator.user_id)
-        says = row.kind if is_flag else row.relevance
-        if (*content, says) != (one["narrative"], one["candidate"], one["user"], one["says"]):
-            yield f"sent {one}, stored {content} {says}"
-    current: dict[tuple[int, int, int], str] = {}
-    last: dict[tuple[int, int, int], str] = {}
+        if (*content, row.answer) != (one["narrative"], one["candidate"], one["user"], one["says"]):
+            yield f"sent {one}, stored {content} {row.answer}"
+    current: dict[tuple[int, int, int | None], str] = {}
+    last: dict[tuple[int, int, int | None], str] = {}
     for row in rows.values():
         place = (row.narrative_id, row.candidate_id, row.annotator.user_id)
         if row.ended_at is None:

@@ -61,7 +61,7 @@ def test_the_same_seed_draws_the_same_in_another_database(scene):
     claimed = {
         candidate.document.doc_id: claim.relevance
         for candidate, claim in (
-            (one.candidate, one) for one in scene.model.judgments.select_related("candidate")
+            (one.candidate, one) for one in scene.model.statements.select_related("candidate")
         )
     }
     assert len(claimed) == 6

@@ -73,7 +73,7 @@ def test_a_machines_verdicts_take_precedence_over_its_relevance(scene):
     for doc_id, words in signs_by_document.items():
         judgment = Judgment.objects.get(candidate=scene.candidates[doc_id])
         for condition, answer in answers(scene, words).items():
-            Verdict.objects.create(judgment=judgment, condition_id=condition, answer=answer)
+            Verdict.objects.create(statement=judgment, condition_id=condition, answer=answer)
     Judgment.objects.filter(candidate=scene.candidates["A"]).update(relevance=3)
 
     found = build_frame(scene.project, scene.selection)

@@ -112,7 +112,7 @@ def test_the_same_seed_draws_the_same_documents_in_each_mode(tides):
 
 
 def test_modes_without_claims_are_refused(tides):
-    tides.machine.judgments.filter(narrative=tides.turned).update(ended_at=tides.machine.joined_at)
+    tides.machine.statements.filter(narrative=tides.turned).update(ended_at=tides.machine.joined_at)
 
     with pytest.raises(Refused, match=r"Nothing is claimed in these modes\."):
         tides.passes(["reversed"])

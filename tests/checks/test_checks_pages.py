@@ -322,7 +322,7 @@ def claimed_scene_with_odd_grades(scene, labels):
     for value in (7, 8):
         scene.project.grades.create(value=value, name=f"Grade {value}")
     narrative = scene.narratives["C1"]
-    scene.model.judgments.all().delete()
+    scene.model.statements.all().delete()
     candidate = factories.candidate(narrative.pair.query, "Odd", text="A weir.")
     factories.judgment(narrative, candidate, scene.model, labels["C1"]["A"])
     scene.selection = scene.selection._replace()

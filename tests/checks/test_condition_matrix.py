@@ -46,7 +46,7 @@ class Scene:
         for doc_id, signs in CLAIMED.items():
             judgment = Judgment.objects.get(candidate=made.candidates[doc_id])
             for key, answer in self.verdicts(signs).items():
-                Verdict.objects.create(judgment=judgment, condition_id=key, answer=answer)
+                Verdict.objects.create(statement=judgment, condition_id=key, answer=answer)
         selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
         self.sample = draw(made, selection=selection, stratify=Sample.Stratify.NONE, size=4)
 

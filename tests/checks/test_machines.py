@@ -178,8 +178,8 @@ def test_the_page_shows_both_claims_confirms_and_chooses(scene, client):
 
 def test_the_page_says_where_there_is_nothing_to_choose(scene, client):
     client.force_login(scene.carla.user)
-    scene.second.judgments.all().update(relevance=2)
-    scene.model.judgments.all().update(relevance=2)
+    scene.second.statements.all().update(relevance=2)
+    scene.model.statements.all().update(relevance=2)
     alike = client.get(reverse("audit:machines", args=[scene.project.slug]))
     factories.lead(factories.project("empty"))
     without = client.get(reverse("audit:machines", args=["empty"]))

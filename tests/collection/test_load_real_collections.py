@@ -88,7 +88,7 @@ def test_csfcube_labels_are_judgments_except_five_flags(shared_data):
     assert labels == [3_040, 3_040, 0]
     assert Candidate.objects.count() == 1_520
     assert Judgment.objects.count() == 3_035
-    assert Flag.objects.filter(kind="cannot_judge").count() == 5
+    assert Flag.objects.filter(flag="cannot_judge").count() == 5
     raters = Membership.objects.filter(user=None).values_list("name", flat=True)
     assert sorted(raters) == [f"annotator{n}" for n in (1, 2, 3, 4)]
 
@@ -162,7 +162,7 @@ def test_multi_infosearch_gives_documents_times_attributes(shared_data):
     assert load("multi-infosearch", file) == [44, 44, 0]
     assert load("multi-infosearch", file) == [44, 0, 44]
     violated = Verdict.objects.filter(
-        judgment__candidate__document__doc_id="2654_2_negative"
+        statement__candidate__document__doc_id="2654_2_negative"
     ).values_list("condition__name", "condition__text", "answer")
     assert sorted(violated) == [
         ("format", "Guide", "not_met"),

@@ -95,7 +95,7 @@ def test_claims_are_carried_over_only_if_the_lead_chooses(scene):
 
 
 def test_carried_claims_are_new_judgments_of_the_same_machine_and_in_the_chain(scene):
-    old = scene.narratives["C1"].judgments.get(candidate=scene.candidates["B"])
+    old = scene.narratives["C1"].statements.get(candidate=scene.candidates["B"])
     Judgment.objects.filter(pk=old.pk).update(note="It is at sea.")
 
     report = load(scene.project, "pairs-jsonl", answer(), carry_claims=True)
@@ -117,9 +117,9 @@ def test_verdicts_are_carried_over_with_conditions_that_did_not_change(scene):
         under.conditions.create(number=number, text=text)
         for number, text in ((1, "At sea."), (2, "Old."))
     )
-    claim = under.judgments.get(candidate=scene.candidates["B"])
+    claim = under.statements.get(candidate=scene.candidates["B"])
     for condition in (kept, changed):
-        Verdict.objects.create(judgment=claim, condition=condition, answer="met")
+        Verdict.objects.create(statement=claim, condition=condition, answer="met")
     narrative = {
         "side": "altered",
         "version": 2,

@@ -103,7 +103,7 @@ def test_a_demo_stops_cleanly_keeps_its_data_for_the_next_start_and_counts_all_r
         assert demo.output().endswith("Stopped. Everything is kept.\n")
     assert children_with(data) == []
     assert [path.name for path in data.iterdir() if path.stat().st_mode & 0o077] == []
-    before = rows(data, "SELECT count(*) FROM annotate_judgment")
+    before = rows(data, "SELECT count(*) FROM annotate_statement")
 
     with run_demo(data, tmp_path / "second.log") as demo:
         cookies = sign_in(demo, "carla")
@@ -113,7 +113,7 @@ def test_a_demo_stops_cleanly_keeps_its_data_for_the_next_start_and_counts_all_r
         for _ in range(20):
             assert demo.request("GET", "/glossary/")[0].status == 302
         assert count_requests(demo, route="glossary") == ["20.0"]
-    assert rows(data, "SELECT count(*) FROM annotate_judgment") == before
+    assert rows(data, "SELECT count(*) FROM annotate_statement") == before
     assert rows(data, "SELECT count(*) FROM annotate_project") == [(1,)]
 
 

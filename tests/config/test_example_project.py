@@ -198,7 +198,7 @@ def test_loading_again_keeps_peoples_work(project: Project) -> None:
     ben = member(project, "ben")
     narrative = judged_narrative(pair(project, "904"))
     assert narrative is not None
-    put_off = Flag.objects.get(annotator=ben, kind=Flag.Kind.LATER)
+    put_off = Flag.objects.get(annotator=ben, flag=Flag.Kind.LATER)
     made = judging.judge(narrative=narrative, candidate=put_off.candidate, relevance=2, by=ben)
 
     ensure_example()

@@ -208,12 +208,12 @@ def test_two_people_differ_on_six_documents_in_force_and_one_is_settled(
         for doc_id in Candidate.objects.filter(query=one.pair.query_id)
         .annotate(
             grades=Count(
-                "judgments__relevance",
+                "statements__relevance",
                 distinct=True,
                 filter=Q(
-                    judgments__narrative=one,
-                    judgments__ended_at=None,
-                    judgments__annotator__is_machine=False,
+                    statements__narrative=one,
+                    statements__ended_at=None,
+                    statements__annotator__is_machine=False,
                 ),
             )
         )

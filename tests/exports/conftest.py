@@ -101,7 +101,7 @@ class Tides:
             narrative=new,
             candidate=pool["é"],
             annotator=self.ben,
-            kind="later",
+            flag="later",
             at=AT,
             made_at=AT,
         )
@@ -162,7 +162,7 @@ class Tides:
     def give_verdicts(self, judgment, conditions, *answers):
         """Give verdicts on the first conditions, in their order."""
         for condition, answer in zip(conditions, answers, strict=False):
-            Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+            Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
 
 
 TIDES: Copied[Tides] = Copied()

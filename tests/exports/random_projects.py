@@ -240,7 +240,7 @@ class RandomProject:
             for condition in narrative.conditions.order_by("number"):
                 if self.chance(0.7):
                     answer = self.random.choice(["met", "not_met", "cant_tell"])
-                    Verdict.objects.create(judgment=made, condition=condition, answer=answer)
+                    Verdict.objects.create(statement=made, condition=condition, answer=answer)
 
     def _flag(self, narrative: Narrative, candidate: Candidate, rater: Membership) -> None:
         mine = {"narrative": narrative, "candidate": candidate, "annotator": rater}
@@ -252,8 +252,8 @@ class RandomProject:
         Flag.objects.create(
             **mine,
             uuid=self.next_uuid(),
-            kind=self.random.choice(["later", "cannot_judge", "problem"]),
-            words=self.random.choice(["", "In Dutch."]),
+            flag=self.random.choice(["later", "cannot_judge", "problem"]),
+            note=self.random.choice(["", "In Dutch."]),
             at=self.next_time(),
             ended_at=self.next_time() if self.chance(0.3) else None,
             text_version=candidate.document.text_version,

@@ -155,6 +155,7 @@ def test_a_repeat_has_the_first_answer_too(scene, write):
     narrative, candidate = scene.narratives["C1"], scene.candidates["A"]
     first = factories.judgment(narrative, candidate, scene.ada, 2, at=AT)
     Repeat.objects.create(
+        repeat=True,
         narrative=narrative,
         candidate=candidate,
         annotator=scene.ada,
@@ -193,7 +194,7 @@ def test_a_repeat_changes_no_qrels(scene, write):
     before = write(scene.project, "trec").bytes()
 
     Repeat.objects.create(
-        narrative=narrative, candidate=candidate, annotator=scene.ada, relevance=0
+        repeat=True, narrative=narrative, candidate=candidate, annotator=scene.ada, relevance=0
     )
 
     assert write(scene.project, "trec").bytes() == before

@@ -239,7 +239,7 @@ def test_machine_answers_to_a_condition_are_listed_but_not_counted(tides, write)
     tides.give_verdicts(
         tides.judge(tides.narrative, tides.pool["B"], tides.model, 1), conditions, "met", "met"
     )
-    judged = tides.narrative.judgments.current().filter(
+    judged = tides.narrative.statements.current().filter(
         candidate=tides.pool["B"], annotator__is_machine=False
     )
     for judgment in judged:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotate.collection.intake import FileReport
-from annotate.models import Flag, Judgment, Project
+from annotate.models import Project, Statement
 from annotate.pools.removal import DOCUMENTS
 from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from tests.collection.arriving import load
@@ -72,9 +72,8 @@ def move(drawn: RandomProject, folder: Path) -> Project:
 
     UUIDs are unique in an installation, so the old rows get others.
     """
-    for model in (Judgment, Flag):
-        for number, row in enumerate(model.objects.order_by("pk"), 1):
-            model.objects.filter(pk=row.pk).update(uuid=f"{number:032x}")
+    for number, row in enumerate(Statement.objects.order_by("pk"), 1):
+        Statement.objects.filter(pk=row.pk).update(uuid=f"{number:032x}")
     slug = drawn.project.slug
     Project.objects.filter(pk=drawn.project.pk).update(slug="before")
     moved = new_project_like(drawn.project, slug)

@@ -72,7 +72,7 @@ def test_passages_around_evidence_do_not_exceed_the_share_of_a_document(publishe
     candidate = published.pool["B"]
     narrative = factories.altered(candidate.query.pairs.get())
     start = WORDS.index("w5")
-    narrative.judgments.filter(candidate=candidate, annotator=published.ada).update(
+    narrative.statements.filter(candidate=candidate, annotator=published.ada).update(
         evidence=[{"start": start, "end": start + 2}]
     )
     change(published, published="evidence", share=40)

@@ -107,7 +107,7 @@ def test_an_unknown_system_or_an_invalid_depth_is_refused(tides, runs, depth):
 def test_judgments_of_removed_candidates_count_as_left_out(tides, write):
     before = write(tides.project, "trec").manifest["counts"]
     candidate = tides.project.queries.get(query_id="301").candidates.get(document__doc_id="B")
-    judged = candidate.judgments.current().of_people().count()
+    judged = candidate.statements.current().of_people().count()
     take_out(tides, "B")
 
     after = write(tides.project, "trec").manifest["counts"]

@@ -15,14 +15,13 @@ from annotate.models import (
     Condition,
     Document,
     DocumentText,
-    Flag,
     Grade,
     InstructionPair,
-    Judgment,
     Membership,
     Narrative,
     Project,
     Query,
+    Statement,
     Verdict,
 )
 from audit.models import Decision, Rating, Review
@@ -39,9 +38,9 @@ RECORD_FILES = ("judgments", "flags", "adjudications", "reviews", "decisions")
 def exported_and_deleted(tides, write):
     """Export the hand-made project as JSON lines, then delete it from the database."""
     files = write(tides.project, "jsonl")
-    Judgment.objects.update(replaces=None)
+    Statement.objects.update(replaces=None)
     for model in (
-        *(Decision, Rating, Review, Adjudication, Flag, Verdict, Judgment, Condition, Narrative),
+        *(Decision, Rating, Review, Adjudication, Verdict, Statement, Condition, Narrative),
         InstructionPair,
         *(Candidate, Query, DocumentText, Document, Grade, Membership, Project),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from django.db import IntegrityError
@@ -40,7 +41,7 @@ class Scene:
         self.judgment = self.judge(1, self.first)
         self.judge(0, self.second)
 
-    def judge(self, relevance: int, of=None, by=None) -> Judgment:
+    def judge(self, relevance: int, of=None, by=None) -> Any:
         return judging.judge(
             narrative=self.narrative,
             candidate=of or self.first,

@@ -79,8 +79,8 @@ def test_others_answers_are_not_revealed(scene):
         narrative=scene.narrative,
         candidate=scene.documents[1],
         annotator=scene.ben,
-        kind="problem",
-        words="a telling note",
+        flag="problem",
+        note="a telling note",
     )
     paths = [
         *(scene.at(what) for what in ("judging-session/", "judgments/", "flags/", "")),

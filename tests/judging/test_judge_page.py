@@ -228,7 +228,7 @@ def test_a_flag_with_words_brings_the_next_document(scene):
     response = scene.post("flag", first, kind="problem", words="Cut off.")
 
     assert scene.next_after(response) == scene.url(second)
-    assert Flag.objects.get().words == "Cut off."
+    assert Flag.objects.get().note == "Cut off."
 
 
 def test_a_grade_that_does_not_exist_is_refused_and_the_note_kept(scene):

@@ -12,7 +12,7 @@ from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judging.withdrawal import undo
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, Project
+from annotate.models import Assignment, Flag, Judgment, Project, Statement
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
@@ -38,7 +38,7 @@ class Scene:
         self.ada = factories.member(self.project, "ada")
         assignments.take_next(task=JUDGE, by=self.ada)
 
-    def judge(self, relevance: int, of=None, **more) -> Judgment:
+    def judge(self, relevance: int, of=None, **more) -> Statement:
         return judging.judge(
             narrative=self.narrative,
             candidate=of or self.first,
@@ -210,7 +210,7 @@ def test_a_flag_is_not_a_grade(scene):
     )
 
     assert scene.current() == []
-    assert Flag.objects.get().words == "The text is cut off."
+    assert Flag.objects.get().note == "The text is cut off."
 
 
 def test_cannot_judge_needs_words(scene):

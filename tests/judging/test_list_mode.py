@@ -47,8 +47,8 @@ def scene(db, client):
                 narrative=self.narrative,
                 candidate_id=candidate,
                 annotator=self.ada,
-                kind=kind,
-                words="" if kind == "later" else "Cut off.",
+                flag=kind,
+                note="" if kind == "later" else "Cut off.",
             )
 
     made = Scene()

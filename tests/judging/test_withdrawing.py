@@ -15,7 +15,7 @@ from annotate.judging import actions as judging
 from annotate.judging import withdrawal
 from annotate.judging.statement import Recorded
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment
+from annotate.models import Assignment, Flag, Judgment, Statement
 from base.errors import Refused
 from tests import factories
 from tests.judging.test_judging import Scene
@@ -36,18 +36,18 @@ def scene(db) -> Scene:
 
 def current_statements(scene: Scene) -> list[tuple[str, Any]]:
     """Return the current statements as (document id, relevance or kind of flag)."""
-    flags = Flag.objects.current().values_list("candidate__document__doc_id", "kind")
+    flags = Flag.objects.current().values_list("candidate__document__doc_id", "flag")
     return sorted([*scene.current(), *flags], key=str)
 
 
-def flag(scene: Scene, kind: str = "later", of=None, **more) -> Flag:
+def flag(scene: Scene, kind: str = "later", of=None, **more) -> Statement:
     more.setdefault("words", "Cut off." if kind != "later" else "")
     return judging.flag(
         narrative=scene.narrative, candidate=of or scene.first, kind=kind, by=scene.ada, **more
     )
 
 
-def withdraw(scene: Scene, row: Judgment | Flag, by=None) -> Recorded:
+def withdraw(scene: Scene, row: Statement, by=None) -> Recorded:
     return withdrawal.withdraw(uuid=row.uuid, pair=scene.pair, by=by or scene.ada)
 
 
@@ -270,10 +270,6 @@ class AnyHistory(TestCase):
         assert len(rows) == len(stands)
         assert stands == expected
         assert Judgment.objects.count() + Flag.objects.count() == len(saved)
-        settled = {
-            row.candidate_id
-            for row in rows
-            if isinstance(row, Judgment) or row.kind != Flag.Kind.LATER
-        }
+        settled = {row.candidate_id for row in rows if row.flag != Flag.Kind.LATER}
         assignment = self.scene.ada.assignments.get()
         assert (assignment.done_at is not None) == (len(settled) == 2)

@@ -41,7 +41,7 @@ class Scene:
     def judge(self, who, candidate, relevance, *answers):
         judgment = factories.judgment(self.altered, candidate, who, relevance)
         for condition, answer in zip((self.length, self.source), answers, strict=True):
-            Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+            Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_document_has_claimed_and_verified_attributes(tides):
 
 
 def test_people_who_differ_verify_nothing(tides):
-    Verdict.objects.filter(judgment__annotator=tides.ben, condition=tides.source).update(
+    Verdict.objects.filter(statement__annotator=tides.ben, condition=tides.source).update(
         answer="met"
     )
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
@@ -245,12 +245,12 @@ def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: 
     if kind == "machine":
         machine = Membership.objects.filter(project=tides.project, is_machine=True).first()
         machine = machine or factories.machine(tides.project)
-        if not machine.judgments.filter(narrative=under, candidate=candidate).exists():
+        if not machine.statements.filter(narrative=under, candidate=candidate).exists():
             factories.judgment(under, candidate, machine)
         return False
     if kind == "older":
         older = pair.narratives.get(side="original")
-        if not by.judgments.filter(narrative=older, candidate=candidate).exists():
+        if not by.statements.filter(narrative=older, candidate=candidate).exists():
             factories.judgment(older, candidate, by)
         return False
     if kind == "file":
@@ -408,10 +408,14 @@ def test_a_flag_counts_in_ones_own_assignment_as_everywhere(tides):
     assert counted(tides.carla)["answers"] == (2, 12)
 
 
-def test_a_flag_beside_a_judgment_of_the_same_person_is_one_answer(tides):
+def test_the_database_refuses_a_flag_beside_a_judgment_of_the_same_person(tides):
     under, candidate = factories.altered(tides.pairs["301"]), tides.candidates["301", "A"]
     factories.judgment(under, candidate, tides.ada)
-    Flag.objects.create(narrative=under, candidate=candidate, annotator=tides.ada, kind="problem")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Flag.objects.create(
+            narrative=under, candidate=candidate, annotator=tides.ada, flag="problem"
+        )
 
     assert counted(tides.carla)["answers"] == (1, 12)
 

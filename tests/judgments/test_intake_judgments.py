@@ -257,7 +257,7 @@ def test_the_value_that_means_no_grade_becomes_a_flag(project):
     assert rows(report)["flags"] == (1, 0, 0)
     assert current_judgments() == [("A", "ada", 2)]
     flag = Flag.objects.get()
-    assert (flag.kind, flag.candidate.document.doc_id, flag.annotator.name) == (
+    assert (flag.flag, flag.candidate.document.doc_id, flag.annotator.name) == (
         "cannot_judge",
         "B",
         "ada",
@@ -473,7 +473,7 @@ def test_a_flag_supersedes_a_judgment_and_another_flag(project, pair):
     assert counts(report) == (2, 0, 2, 0, 0)
     assert current_judgments() == []
     current = Flag.objects.current()
-    assert sorted(current.values_list("candidate__document__doc_id", "kind")) == [
+    assert sorted(current.values_list("candidate__document__doc_id", "flag")) == [
         ("A", "problem"),
         ("B", "problem"),
     ]
@@ -604,7 +604,7 @@ def verdicts(*answers: str) -> list[dict[str, object]]:
 
 
 def saved_verdicts() -> list[tuple[str, int, int, str]]:
-    fields = ("judgment__annotator__name", "judgment__relevance", "condition__number", "answer")
+    fields = ("statement__annotator__name", "statement__relevance", "condition__number", "answer")
     return sorted(Verdict.objects.values_list(*fields))
 
 

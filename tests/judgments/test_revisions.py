@@ -45,8 +45,7 @@ pytestmark = pytest.mark.both_databases
 
 DOC_IDS = ("A", "B", "C")
 TABLES = {
-    "judgment": ("insert", "update", "delete"),
-    "flag": ("insert", "update", "delete"),
+    "statement": ("insert", "update", "delete"),
     "adjudication": ("insert", "update", "delete"),
     "conditionadjudication": ("insert", "update", "delete"),
     "candidate": ("insert", "update", "delete"),

@@ -82,14 +82,15 @@ class FilledInstallation:
             overtaken=[{"id": "x:1", "drops": [tides.pool["a"].pk], "text": "Another"}],
         )
         condition = tides.narrative.conditions.get(number=1)
-        Repeat.objects.create(
+        repeat = Repeat.objects.create(
+            repeat=True,
             narrative=tides.narrative,
             candidate=tides.pool["B"],
             annotator=tides.ada,
             relevance=0,
-            verdicts={str(condition.pk): "met"},
             at=LATER,
         )
+        Verdict.objects.create(statement=repeat, condition=condition, answer="met")
         ConditionAdjudication.objects.create(
             condition=condition,
             candidate=tides.pool["FT-10"],
@@ -100,7 +101,7 @@ class FilledInstallation:
             at=LATER,
         )
         RejudgeRequest.objects.create(
-            judgment=tides.narrative.judgments.current().filter(annotator=tides.ada)[0],
+            judgment=tides.narrative.statements.current().filter(annotator=tides.ada)[0],
             words="Look at the date.",
             by=tides.carla,
             at=LATER,

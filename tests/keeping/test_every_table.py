@@ -27,7 +27,7 @@ def test_all_tables_with_peoples_work_are_backed_up():
     backed_up = {tables.label(model) for model in tables.kept_tables()}
 
     assert {
-        *("annotate.user", "annotate.judgment", "annotate.verdict", "annotate.flag"),
+        *("annotate.user", "annotate.statement", "annotate.verdict"),
         *("annotate.documenttext", "audit.rating", "audit.sample_runs", "exporters.release"),
     } <= backed_up
 
@@ -125,6 +125,6 @@ def test_the_path_to_the_project_avoids_nullable_columns():
     ways = tables.project_paths()
 
     assert ways["annotate.project"] == "pk"
-    assert ways["annotate.verdict"] == "judgment__annotator__project"
+    assert ways["annotate.verdict"] == "statement__annotator__project"
     assert ways["audit.sample_runs"] == "run__project"
     assert ways["annotate.documenttext"] == "document__project"

@@ -109,14 +109,14 @@ def test_a_project_restored_beside_others_exports_the_same_bytes(
         assert [row for row in after[table] if row in rows] == rows
     # Keys inside JSON also refer to rows of this project.
     [repeat] = Repeat.objects.filter(annotator__project=restored)
-    assert keys(repeat.verdicts) == [repeat.narrative.conditions.get(number=1).pk]
+    assert list(repeat.answers()) == [repeat.narrative.conditions.get(number=1).pk]
     [check] = Check.objects.filter(checker__project=restored)
     assert keys(check.verdicts) == [check.item.narrative.conditions.get(number=2).pk]
     [draft] = Draft.objects.filter(member__project=restored)
     ids = dict(draft.pair.query.candidates.values_list("pk", "document__doc_id"))
     assert [ids[key] for key in draft.drops] == ["B"]
     assert [ids[key] for key in draft.overtaken[0]["drops"]] == ["a"]
-    assert keys(repeat.verdicts) != [old["condition"]]
+    assert list(repeat.answers()) != [old["condition"]]
 
 
 def test_its_files_are_in_the_folder_of_its_new_key(installation, backup, quiet, tmp_path):

@@ -177,7 +177,7 @@ def test_a_judgment_has_one_link_and_one_for_the_judgment_it_superseded(scene):
 def test_a_changed_judgment_is_reported(scene, column, value):
     scene.judge(2, note="A note", evidence=[Span(0, 4)], active_ms=900, pressed="key")
 
-    execute_sql(f"UPDATE annotate_judgment SET {column} = %s", value)  # noqa: S608 (columns of ours)
+    execute_sql(f"UPDATE annotate_statement SET {column} = %s", value)  # noqa: S608 (columns of ours)
 
     assert faults(scene) == [
         (
@@ -229,7 +229,7 @@ def test_a_deleted_judgment_is_reported(scene):
     gone = scene.judge(2)
     scene.judge(1, of=scene.second)
 
-    execute_sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
+    execute_sql("DELETE FROM annotate_statement WHERE id = %s", gone.pk)
 
     assert faults(scene) == [("gone", f"the judgment with the UUID {gone.uuid} is gone")]
 
@@ -250,7 +250,7 @@ def test_a_judgment_deleted_with_its_link_leaves_a_gap(scene):
     gone = scene.judge(2)
     scene.judge(1, of=scene.second)
 
-    execute_sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
+    execute_sql("DELETE FROM annotate_statement WHERE id = %s", gone.pk)
     with deletions_allowed():
         Link.objects.filter(name=gone.uuid).delete()
 
@@ -281,7 +281,7 @@ def test_a_shortened_chain_is_reported_against_a_kept_end(scene, tmp_path):
     out, _ = run_verify("tides", keep=ends)
     assert "2 judgment; 2 links" in out
 
-    execute_sql("DELETE FROM annotate_judgment WHERE id = %s", last.pk)
+    execute_sql("DELETE FROM annotate_statement WHERE id = %s", last.pk)
     with deletions_allowed():
         Link.objects.filter(name=last.uuid).delete()
 

@@ -366,8 +366,8 @@ def test_flags_are_listed_with_their_words_and_filtered(scene):
         narrative=scene.narrative,
         candidate=scene.candidate,
         annotator=scene.ada,
-        kind="problem",
-        words="Garbled.",
+        flag="problem",
+        note="Garbled.",
     )
 
     (listed,) = scene.ask("flags/").json()["results"]

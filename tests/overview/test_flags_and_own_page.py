@@ -45,8 +45,8 @@ def flag(of, number, by, kind, words="", **fields):
         narrative=of.narrative,
         candidate=of.docs[number],
         annotator=by,
-        kind=kind,
-        words=words,
+        flag=kind,
+        note=words,
         **fields,
     )
 
@@ -58,7 +58,7 @@ def test_flags_are_counted_by_kind_and_listed_with_their_words(tides, client):
 
     counts = {one["kind"]: one["count"] for one in page.context["flag_counts"]}
     assert counts == {"later": 1, "cannot_judge": 1, "problem": 1}
-    assert [one.words for one in page.context["flags"]] == [
+    assert [one.note for one in page.context["flags"]] == [
         "The second half is missing.",
         "",
         "It is in Finnish.",
@@ -81,7 +81,7 @@ def test_the_address_filters_the_flags(tides, client, kind, person, found):
 
     page = client.get(tides.url, {"kind": kind, "person": key})
 
-    assert [one.words for one in page.context["flags"]] == found
+    assert [one.note for one in page.context["flags"]] == found
 
 
 def test_flags_come_in_pages(tides, client, monkeypatch):
@@ -92,7 +92,7 @@ def test_flags_come_in_pages(tides, client, monkeypatch):
     second = client.get(tides.url + first.context["next_url"])
 
     assert len(first.context["flags"]) == 2
-    assert [one.words for one in second.context["flags"]] == ["It is in Finnish."]
+    assert [one.note for one in second.context["flags"]] == ["It is in Finnish."]
 
 
 def test_flags_under_an_older_narrative_are_not_listed(tides, client):

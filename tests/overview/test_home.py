@@ -88,8 +88,8 @@ def test_the_next_task_to_judge_counts_what_the_member_has_left(ada, client):
     # Answered without a task, as answers from a file are.
     factories.judgment(narrative, judged, ada)
     fields = {"narrative": narrative, "annotator": ada}
-    Flag.objects.create(candidate=flagged, kind=Flag.Kind.PROBLEM, words="Two in one.", **fields)
-    Flag.objects.create(candidate=put_off, kind=Flag.Kind.LATER, **fields)
+    Flag.objects.create(candidate=flagged, flag=Flag.Kind.PROBLEM, note="Two in one.", **fields)
+    Flag.objects.create(candidate=put_off, flag=Flag.Kind.LATER, **fields)
 
     assert "Judge, 1 document" in headings(home(client).content.decode())
 

@@ -47,7 +47,7 @@ def tides(db):
     factories.judgment(under, made.docs["flagged"], made.ada, 1)
     factories.judgment(under, made.docs["open"], factories.machine(project), 2)
     Flag.objects.create(
-        narrative=under, candidate=made.docs["flagged"], annotator=made.ben, kind="problem"
+        narrative=under, candidate=made.docs["flagged"], annotator=made.ben, flag="problem"
     )
     Adjudication.objects.create(
         narrative=under,
@@ -206,7 +206,7 @@ def test_disputed_rows_are_found_after_many_that_only_seem_disputed(tides, clien
     for name in ("disputed", "flagged"):
         factories.judgment(tides.narrative, tides.docs[name], dan, 2)
     for name in ("agreed", "disputed"):
-        tides.narrative.judgments.filter(candidate=tides.docs[name], annotator=tides.ben).update(
+        tides.narrative.statements.filter(candidate=tides.docs[name], annotator=tides.ben).update(
             relevance=2
         )
     factories.judgment(tides.narrative, tides.docs["agreed"], dan, 2)

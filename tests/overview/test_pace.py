@@ -168,7 +168,7 @@ def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(
     judged(pair, documents[0], ada, timezone.now(), active_ms=30_000)
     judged(pair, documents[0], carla, timezone.now(), active_ms=10_000)
     under = factories.altered(pair)
-    Flag.objects.create(narrative=under, candidate=documents[1], annotator=ada, kind="problem")
+    Flag.objects.create(narrative=under, candidate=documents[1], annotator=ada, flag="problem")
 
     found = {one.member.name: one for one in people_pace(carla, Calendar.of(UTC))}
 
@@ -190,8 +190,8 @@ def test_extra_answers_do_not_reduce_the_work_left(tides):
     # A third answer to the first document reduces nothing that is wanted elsewhere.
     judged(pair, documents[0], factories.member(project, "dan"), at)
     judged(pair, documents[2], factories.machine(project), at)
-    Flag.objects.create(narrative=under, candidate=documents[1], annotator=ben, kind="problem")
-    Flag.objects.create(narrative=under, candidate=documents[2], annotator=ada, kind="later")
+    Flag.objects.create(narrative=under, candidate=documents[1], annotator=ben, flag="problem")
+    Flag.objects.create(narrative=under, candidate=documents[2], annotator=ada, flag="later")
 
     found = workload(carla, judging(carla.project))
 

@@ -36,7 +36,7 @@ def pool(db, client):
         narrative=narrative,
         candidate=candidates["B"],
         annotator=ada,
-        kind="problem",
+        flag="problem",
         text_version=1,
     )
     client.force_login(carla.user)

@@ -153,8 +153,8 @@ def fill_project(slug: str, *, queries: int, documents: int, people: int) -> Non
             narrative=narratives[one.query],
             candidate=one,
             annotator=members[(rank + 2) % people],
-            kind=Flag.Kind.PROBLEM,
-            words="Two in one.",
+            flag=Flag.Kind.PROBLEM,
+            note="Two in one.",
             text_version=1,
         )
         for rank, one in enumerate(pool)
@@ -216,7 +216,7 @@ def test_no_page_of_a_project_reads_the_rows_of_another(carla):
         if rows > 500
     }
     assert too_many == {}
-    assert found["flags/"]["annotate_flag"] == 6
+    assert found["flags/"]["annotate_statement"] == 6
 
 
 @pytest.mark.postgresql
@@ -231,5 +231,5 @@ def test_pages_read_no_more_judgments_than_they_need(carla):
     publication = rows_read(carla, "/projects/large/publication/")
 
     # Of 6,000 in the project.
-    assert of_query["annotate_judgment"] <= 400
-    assert publication["annotate_judgment"] <= 30
+    assert of_query["annotate_statement"] <= 400
+    assert publication["annotate_statement"] <= 30

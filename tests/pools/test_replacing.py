@@ -104,7 +104,7 @@ def test_judgments_of_the_old_document_are_kept_and_its_removal_has_a_reason(tid
 
     old = Candidate.with_removed.get(pk=tides.pools["1"].pk)
     assert old.removed_reason == "Replaced by H: Off topic."
-    assert old.judgments.count() == 3
+    assert old.statements.count() == 3
     event = AuditEvent.objects.get(what="document.replaced")
     assert (event.about, event.words) == ("G → H · 2", "Off topic.")
 

@@ -485,7 +485,7 @@ def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
             carla.get(url("comparison", "v1.0", "v1.1") + parameters)
         assert len(queries) <= 8, [query["sql"] for query in queries]
         assert not any("documenttext" in query["sql"] for query in queries)
-        assert not any("annotate_judgment" in query["sql"] for query in queries)
+        assert not any("annotate_statement" in query["sql"] for query in queries)
 
     assert "trec/qrels.changed.txt" in opened
     assert "trec/documents.changed.jsonl" not in opened

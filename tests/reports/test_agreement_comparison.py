@@ -56,7 +56,7 @@ def guided(scene, client):
             factories.judgment(
                 scene.narrative, candidate, scene.ben, grade, at=later, replaces=first
             )
-            ada = candidate.judgments.get(annotator=scene.ada)
+            ada = candidate.statements.get(annotator=scene.ada)
             ada.ended_at = later
             ada.save()
             factories.judgment(scene.narrative, candidate, scene.ada, grade, at=later, replaces=ada)

@@ -214,7 +214,7 @@ def test_flags_and_drafts_are_counted_as_left_out(judged):
             narrative=judged.narrative,
             candidate=judged.first if kind == "later" else judged.second,
             annotator=judged.ada,
-            kind=kind,
+            flag=kind,
         )
     assignments.take(pair=judged.pair, task=Assignment.Task.REVIEW, by=judged.dan)
     save_ratings(narrative=judged.narrative, answers=levels(), by=judged.dan)
@@ -351,7 +351,7 @@ def test_up_to_date_report_has_no_changes_since(judged):
 def test_changes_after_a_report_are_counted(judged):
     made = report(judged)
     judge(judged, "f", ada=0, ben=1)
-    first = judged.query.candidates.get(document__doc_id="a").judgments.get(annotator=judged.ada)
+    first = judged.query.candidates.get(document__doc_id="a").statements.get(annotator=judged.ada)
     first.ended_at = first.withdrawn_at = datetime(2100, 1, 1, tzinfo=UTC)
     first.save()
     review(judged, judged.dan)
@@ -364,7 +364,7 @@ def test_changes_after_a_report_are_counted(judged):
 
 def test_judging_again_counts_once(judged):
     made = report(judged)
-    first = judged.query.candidates.get(document__doc_id="a").judgments.get(annotator=judged.ada)
+    first = judged.query.candidates.get(document__doc_id="a").statements.get(annotator=judged.ada)
     first.ended_at = datetime(2100, 1, 1, tzinfo=UTC)
     first.save()
     factories.judgment(judged.narrative, first.candidate, judged.ada, 1, replaces=first)

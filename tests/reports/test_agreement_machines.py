@@ -97,14 +97,14 @@ def test_machines_have_a_separate_unit_table(led, client):
 
 
 def test_the_page_says_what_to_load_without_machines(led, client):
-    led.gauge.judgments.all().delete()
+    led.gauge.statements.all().delete()
     computed(led)
 
     assert "No machine has judged here" in text(client.get(led.machines))
 
 
 def test_machine_without_shared_units_is_named(led, client):
-    led.narrative.judgments.exclude(annotator=led.gauge).delete()
+    led.narrative.statements.exclude(annotator=led.gauge).delete()
     computed(led)
 
     assert "No person has judged what gauge judged" in text(client.get(led.machines))

@@ -104,8 +104,8 @@ def test_part_without_answers_says_what_to_do(led, client):
 
 
 def test_one_rater_alone_is_named_with_what_to_do(led, client):
-    led.narrative.judgments.all().delete()
-    led.other.judgments.filter(annotator=led.ben).delete()
+    led.narrative.statements.all().delete()
+    led.other.statements.filter(annotator=led.ben).delete()
     computed(led)
 
     page = text(client.get(led.url))
@@ -116,8 +116,8 @@ def test_one_rater_alone_is_named_with_what_to_do(led, client):
 
 
 def test_people_who_share_nothing_are_counted(led, client):
-    led.narrative.judgments.filter(annotator=led.ada).delete()
-    led.other.judgments.filter(annotator=led.ben).delete()
+    led.narrative.statements.filter(annotator=led.ada).delete()
+    led.other.statements.filter(annotator=led.ben).delete()
     computed(led)
 
     assert "2 people answered here, but no two of them on the same document or instruction" in text(

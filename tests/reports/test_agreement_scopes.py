@@ -158,7 +158,7 @@ def guided(scene):
     guideline(scene, 1, NOON)
     scene.candidate = judge(scene, "under one", at=NOON, ada=1, ben=0)
     guideline(scene, 2, NOON + DAY)
-    bens = scene.candidate.judgments.get(annotator=scene.ben)
+    bens = scene.candidate.statements.get(annotator=scene.ben)
     scene.changed = again(bens, 1, NOON + 2 * DAY)
     judge(scene, "under two", at=NOON + 2 * DAY, ada=0, ben=0)
     return scene
@@ -191,7 +191,7 @@ def test_guideline_version_is_a_part(guided, version, value):
 def test_withdrawn_judgments_count_under_no_version(guided):
     judge(guided, "slip", at=NOON, ada=1)
     slip = judge(guided, "taken back", at=NOON, ada=1, ben=0)
-    slip.judgments.update(ended_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
+    slip.statements.update(ended_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
 
     assert everyone(guided, guideline=1)["units"] == 1
 
@@ -211,7 +211,7 @@ def settle(scene, candidate, at):
 def test_judgment_after_settling_is_not_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
     settle(scene, candidate, NOON + DAY)
-    again(candidate.judgments.get(annotator=scene.ben), 1, NOON + 2 * DAY)
+    again(candidate.statements.get(annotator=scene.ben), 1, NOON + 2 * DAY)
 
     assert percent(everyone(scene)) == 1.0
     # This counts ben's answer from before he could see the decision.
@@ -220,7 +220,7 @@ def test_judgment_after_settling_is_not_blind(scene):
 
 def test_judgment_changed_before_settling_is_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
-    again(candidate.judgments.get(annotator=scene.ben), 1, NOON + DAY)
+    again(candidate.statements.get(annotator=scene.ben), 1, NOON + DAY)
     settle(scene, candidate, NOON + 2 * DAY)
 
     assert percent(everyone(scene, blind=True)) == 1.0
@@ -228,7 +228,7 @@ def test_judgment_changed_before_settling_is_blind(scene):
 
 def test_the_answer_to_a_rejudge_request_is_not_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
-    bens = candidate.judgments.get(annotator=scene.ben)
+    bens = candidate.statements.get(annotator=scene.ben)
     RejudgeRequest.objects.create(judgment=bens, by=scene.carla, words="Look.", at=NOON + DAY)
     again(bens, 1, NOON + 2 * DAY)
 
@@ -238,7 +238,7 @@ def test_the_answer_to_a_rejudge_request_is_not_blind(scene):
 
 def test_an_answer_under_new_guidelines_is_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
-    bens = candidate.judgments.get(annotator=scene.ben)
+    bens = candidate.statements.get(annotator=scene.ben)
     version = guideline(scene, 1, NOON + DAY)
     RejudgeRequest.objects.create(
         judgment=bens, by=scene.carla, words="Look.", guideline=version, at=NOON + DAY
@@ -251,7 +251,7 @@ def test_an_answer_under_new_guidelines_is_blind(scene):
 def test_lead_who_judges_again_after_others_is_not_blind(scene):
     candidate = judge(scene, "a", at=NOON, carla=0)
     factories.judgment(scene.narrative, candidate, scene.ada, 1, at=NOON + DAY)
-    again(candidate.judgments.get(annotator=scene.carla), 1, NOON + 2 * DAY)
+    again(candidate.statements.get(annotator=scene.carla), 1, NOON + 2 * DAY)
 
     assert percent(everyone(scene)) == 1.0
     assert percent(everyone(scene, blind=True)) == 0.0
@@ -260,7 +260,7 @@ def test_lead_who_judges_again_after_others_is_not_blind(scene):
 def test_annotator_who_judges_again_is_still_blind(scene):
     candidate = judge(scene, "a", at=NOON, ben=0)
     factories.judgment(scene.narrative, candidate, scene.ada, 1, at=NOON + DAY)
-    again(candidate.judgments.get(annotator=scene.ben), 1, NOON + 2 * DAY)
+    again(candidate.statements.get(annotator=scene.ben), 1, NOON + 2 * DAY)
 
     assert percent(everyone(scene, blind=True)) == 1.0
 
@@ -269,7 +269,7 @@ def test_blind_and_guideline_version_can_be_combined(guided):
     hour = timedelta(hours=1)
     candidate = judge(guided, "settled", at=NOON, ada=1, ben=0)
     settle(guided, candidate, NOON + hour)
-    again(candidate.judgments.get(annotator=guided.ben), 1, NOON + 2 * hour)
+    again(candidate.statements.get(annotator=guided.ben), 1, NOON + 2 * hour)
 
     # In addition to the document on which they differ under version 1.
     assert percent(everyone(guided, guideline=1)) == 0.5

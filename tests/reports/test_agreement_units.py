@@ -76,7 +76,7 @@ def test_people_can_be_numbered(led, client):
 
 
 def test_superseded_judgments_are_not_in_the_table(led, client):
-    led.first.judgments.filter(annotator=led.ben).update(ended_at=NOON, withdrawn_at=NOON)
+    led.first.statements.filter(annotator=led.ben).update(ended_at=NOON, withdrawn_at=NOON)
 
     assert '301,S1,301,"C1, ""narrow""",altered,1,0,,' in table(client, led)
 

@@ -104,7 +104,7 @@ def quadratic(a, b):
 
 def test_every_label_is_loaded_and_minus_one_is_no_grade(figures):
     assert Judgment.objects.count() == 3_035
-    assert Flag.objects.filter(kind="cannot_judge").count() == 5
+    assert Flag.objects.filter(flag="cannot_judge").count() == 5
     assert figures["scale"] == [0, 1, 2, 3]
     assert figures["left_out"] == [{"reason": "documents flagged instead of judged", "count": 5}]
 

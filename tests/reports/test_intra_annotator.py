@@ -33,6 +33,7 @@ def twice(scene, by, doc_id, first, again, narrative=None, **fields):
     candidate = candidate or factories.candidate(scene.query, doc_id)
     judgment = factories.judgment(under, candidate, by, first) if first is not None else None
     return Repeat.objects.create(
+        repeat=True,
         narrative=under,
         candidate=candidate,
         annotator=by,
@@ -185,6 +186,7 @@ def test_new_repeats_count_as_changes_and_change_the_sum(repeated):
     assert not any(count_changes_since(report))
 
     Repeat.objects.create(
+        repeat=True,
         narrative=repeated.narrative,
         candidate=repeated.first,
         annotator=repeated.ada,

@@ -161,7 +161,7 @@ def test_a_relevant_document_that_violates_an_attribute_breaks_the_rule():
         judgment = factories.judgment(
             scene.altered, factories.candidate(scene.query), scene.machine, claimed
         )
-        Verdict.objects.create(judgment=judgment, condition=attribute, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=attribute, answer=answer)
     assert scene.rule_state() == ("holds", 1, 0, 0)
 
     Verdict.objects.filter(answer="not_met").update(answer="met")
@@ -177,7 +177,7 @@ def test_settled_relevance_is_compared_with_the_settled_attributes():
     for name, relevance, answer in (("ada", 1, "met"), ("ben", 0, "not_met")):
         judge = factories.member(scene.project, name)
         judgment = factories.judgment(scene.altered, candidate, judge, relevance)
-        Verdict.objects.create(judgment=judgment, condition=attribute, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=attribute, answer=answer)
     why: Any = {"reason": "By the text.", "cause": "error", "by": scene.carla}
     assert scene.rule_state() == ("holds", 1, 0, 0)
 

@@ -134,8 +134,8 @@ def test_differing_conditions_are_counted_by_name(tides):
     plain = Condition.objects.create(narrative=under, number=2, text="New.")
     for by, met in ((tides.ada, "met"), (tides.ben, "not_met")):
         for judgment in Judgment.objects.filter(narrative=under, annotator=by):
-            Verdict.objects.create(judgment=judgment, condition=named, answer=met)
-            Verdict.objects.create(judgment=judgment, condition=plain, answer="met")
+            Verdict.objects.create(statement=judgment, condition=named, answer=met)
+            Verdict.objects.create(statement=judgment, condition=plain, answer="met")
 
     found = differences(tides.carla)
 
@@ -230,7 +230,7 @@ def test_every_count_equals_the_total_of_its_list(tides, client):
     )
     for by, met in ((tides.ada, "met"), (tides.ben, "not_met")):
         for judgment in Judgment.objects.filter(narrative=tides.under["301"], annotator=by):
-            Verdict.objects.create(judgment=judgment, condition=condition, answer=met)
+            Verdict.objects.create(statement=judgment, condition=condition, answer=met)
         assignments.take(pair=tides.under["301"].pair, task=REVIEW, by=by)
         answers = levels(query_dependency="poor") if by == tides.ada else levels()
         save_ratings(narrative=tides.under["301"], answers=answers, by=by)

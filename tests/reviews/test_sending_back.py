@@ -180,7 +180,7 @@ def test_the_page_leads_to_the_guidelines_with_the_case(disagreement, client):
 def test_a_request_from_a_condition_returns_to_the_condition(disagreement, client):
     condition = Condition.objects.create(narrative=disagreement.narrative, number=1, text="At sea.")
     for judgment, answer in ((disagreement.adas, "met"), (disagreement.bens, "not_met")):
-        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
     disagreement_key = DisagreementKey(
         Kind.VERDICT, disagreement.narrative.pk, disagreement.first.pk, condition.pk
     )
@@ -205,7 +205,7 @@ def test_a_request_from_a_condition_returns_to_the_condition(disagreement, clien
 
 def test_sending_back_opens_the_next_disagreement_of_the_filter(disagreement, client):
     other = disagreement.second
-    judgment = disagreement.narrative.judgments.get(candidate=other, annotator=disagreement.ada)
+    judgment = disagreement.narrative.statements.get(candidate=other, annotator=disagreement.ada)
     judgment.relevance = 0
     judgment.save()
     key = DisagreementKey(Kind.JUDGMENT, disagreement.narrative.pk, other.pk, 0)

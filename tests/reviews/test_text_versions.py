@@ -78,7 +78,7 @@ def test_an_adjudication_belongs_to_the_text_it_was_made_on(disputed):
 def test_a_settled_condition_belongs_to_the_text_it_was_made_on(disputed):
     condition = Condition.objects.create(narrative=disputed.narrative, number=1, text="At sea.")
     for judgment, answer in ((disputed.adas, "met"), (disputed.bens, "not_met")):
-        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
     how = {"reason": "It does.", "cause": "edge", "by": disputed.carla, "answer": "met"}
     settle_condition(condition=condition, candidate=disputed.first, **how)
 

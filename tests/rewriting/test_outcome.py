@@ -68,7 +68,7 @@ def finish_judging(pair, *names: str) -> None:
     under = factories.altered(pair)
     for assignment in pair.assignments.filter(task="judge"):
         if not names or assignment.member.name in names:
-            judgments = under.judgments.filter(annotator=assignment.member).values("candidate")
+            judgments = under.statements.filter(annotator=assignment.member).values("candidate")
             for candidate in candidates_to_judge(pair).exclude(pk__in=judgments):
                 factories.judgment(under, candidate, assignment.member)
 

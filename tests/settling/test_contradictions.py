@@ -18,7 +18,7 @@ def led(disputed, client):
         narrative=disputed.narrative, number=1, text="In the sea."
     )
     for judgment, answer in ((disputed.adas, "not_met"), (disputed.bens, "met")):
-        Verdict.objects.create(judgment=judgment, condition=disputed.condition, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=disputed.condition, answer=answer)
     disputed.judged = reverse("audit:disagreement", args=[disputed.narrative.pk, disputed.first.pk])
     disputed.answered = reverse(
         "audit:verdict_disagreement", args=[disputed.condition.pk, disputed.first.pk]

@@ -192,8 +192,8 @@ def test_page_shows_answers_narrative_and_document(led, client):
         narrative=led.narrative,
         candidate=led.first,
         annotator=led.dan,
-        kind="problem",
-        words="Cut off.",
+        flag="problem",
+        note="Cut off.",
     )
     factories.judgment(led.narrative, led.first, factories.machine(led.project, "gauge"), 1)
 
@@ -426,7 +426,7 @@ def test_verdicts_are_side_by_side_differing_ones_first(led, client):
         condition = Condition.objects.create(narrative=led.narrative, number=number, text=words)
         for judgment, answer in zip((led.adas, led.bens), each, strict=True):
             if answer:
-                Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+                Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
 
     rows = client.get(led.url).context["verdicts"]
 
@@ -448,7 +448,7 @@ def test_condition_is_shown_with_its_name(led, client):
     condition = Condition.objects.create(
         narrative=led.narrative, number=1, name="length", text="At most two pages."
     )
-    Verdict.objects.create(judgment=led.adas, condition=condition, answer="met")
+    Verdict.objects.create(statement=led.adas, condition=condition, answer="met")
 
     assert "1 <bdi><b>length</b> At most two pages.</bdi>" in text(client.get(led.url))
 

@@ -29,7 +29,7 @@ def led(disputed, client):
         narrative=disputed.narrative, number=1, text="In the sea."
     )
     for judgment, answer in ((disputed.adas, "not_met"), (disputed.bens, "met")):
-        Verdict.objects.create(judgment=judgment, condition=disputed.condition, answer=answer)
+        Verdict.objects.create(statement=judgment, condition=disputed.condition, answer=answer)
     for auditor, others in ((disputed.ada, {"query_dependency": "poor"}), (disputed.ben, {})):
         assignments.take(pair=disputed.pair, task=Assignment.Task.REVIEW, by=auditor)
         save_ratings(narrative=disputed.narrative, answers=levels(**others), by=auditor)
@@ -152,7 +152,7 @@ def test_reveal_applies_only_to_the_lead_who_made_it(led, client):
 
 def test_a_member_who_only_flagged_is_somebody_until_names_are_revealed(led, client):
     zoe = factories.member(led.project, "zoe")
-    Flag.objects.create(narrative=led.narrative, candidate=led.first, annotator=zoe, kind="problem")
+    Flag.objects.create(narrative=led.narrative, candidate=led.first, annotator=zoe, flag="problem")
     before = text(client.get(led.pages["judgment"]))
     client.post(led.reveals["judgment"])
 

@@ -11,7 +11,7 @@ from annotate.guidelines.actions import write_guideline
 from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, Judgment, RejudgeRequest
+from annotate.models import Adjudication, Assignment, RejudgeRequest, Statement
 from audit.settling.queue_filters import QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from tests import factories
@@ -26,7 +26,7 @@ pytestmark = [
 JUDGE = Assignment.Task.JUDGE
 
 
-def answered_all(scene: Any, by: Any) -> list[Judgment]:
+def answered_all(scene: Any, by: Any) -> list[Any]:
     """Take a judging task and judge both documents."""
     assignments.take(pair=scene.pair, task=JUDGE, by=by)
     return [
@@ -45,7 +45,7 @@ def test_concurrent_request_and_judgment_leave_a_consistent_task(scene):
         ),
     )
 
-    assert isinstance(answer, Judgment)
+    assert isinstance(answer, Statement)
     assert type(request).__name__ in {"RejudgeRequest", "Stale"}
     assert not RejudgeRequest.objects.open().exists()
     assert scene.ada.assignments.get(task=JUDGE).done_at is not None
@@ -86,7 +86,7 @@ def test_requests_for_older_judgments_lose_no_concurrent_answer(scene):
         ),
     )
 
-    assert isinstance(answer, Judgment)
+    assert isinstance(answer, Statement)
     waiting = RejudgeRequest.objects.open().count()
     # Either both were requested and one is answered, or the count had changed and none was.
     assert (requested, waiting) == (2, 1) or (type(requested).__name__, waiting) == ("Stale", 0)

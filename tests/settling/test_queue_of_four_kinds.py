@@ -44,9 +44,9 @@ def answer(scene, condition, doc_id, *answers, at=MONDAY):
     candidate = Candidate.objects.filter(query=scene.query, document__doc_id=doc_id).first()
     candidate = candidate or factories.candidate(scene.query, doc_id)
     for member, verdict in zip((scene.ada, scene.ben, scene.dan), answers, strict=False):
-        judgment = candidate.judgments.filter(annotator=member).first()
+        judgment = candidate.statements.filter(annotator=member).first()
         judgment = judgment or factories.judgment(scene.narrative, candidate, member, 1, at=at)
-        Verdict.objects.create(judgment=judgment, condition=condition, answer=verdict)
+        Verdict.objects.create(statement=judgment, condition=condition, answer=verdict)
     return candidate
 
 
@@ -118,7 +118,7 @@ def test_verdicts_of_machines_make_no_disagreement(scene):
     condition = make_condition(scene)
     candidate = answer(scene, condition, "S3", "met")
     judgment = factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 1)
-    Verdict.objects.create(judgment=judgment, condition=condition, answer="not_met")
+    Verdict.objects.create(statement=judgment, condition=condition, answer="not_met")
 
     assert listed(scene) == []
 
@@ -143,7 +143,7 @@ def test_a_lead_in_a_judge_assignment_sees_verdicts_once_they_have_judged(scene)
     assert listed(scene) == []
 
     judgment = factories.judgment(scene.narrative, candidate, scene.carla, 1)
-    Verdict.objects.create(judgment=judgment, condition=Condition.objects.get(), answer="met")
+    Verdict.objects.create(statement=judgment, condition=Condition.objects.get(), answer="met")
 
     assert listed(scene) == ["S3 1"]
 

@@ -28,10 +28,10 @@ def answered(disputed):
         narrative=disputed.narrative, number=1, text="At sea."
     )
     disputed.no = Verdict.objects.create(
-        judgment=disputed.adas, condition=disputed.condition, answer="not_met"
+        statement=disputed.adas, condition=disputed.condition, answer="not_met"
     )
     disputed.yes = Verdict.objects.create(
-        judgment=disputed.bens, condition=disputed.condition, answer="met"
+        statement=disputed.bens, condition=disputed.condition, answer="met"
     )
     return disputed
 
@@ -101,7 +101,7 @@ def test_verdict_of_a_machine_makes_nothing_to_settle(answered):
     judgment = factories.judgment(
         answered.narrative, answered.first, factories.machine(answered.project), 0
     )
-    Verdict.objects.create(judgment=judgment, condition=answered.condition, answer="not_met")
+    Verdict.objects.create(statement=judgment, condition=answered.condition, answer="not_met")
 
     with pytest.raises(Refused, match="Nobody disagrees"):
         settle(answered)
@@ -116,7 +116,7 @@ def test_nothing_is_settled_under_a_superseded_narrative(answered):
 
 def test_adopting_takes_the_answer_and_the_words_of_all_who_gave_it(answered):
     also = factories.judgment(answered.narrative, answered.first, answered.dan, 1, note="Inland.")
-    Verdict.objects.create(judgment=also, condition=answered.condition, answer="not_met")
+    Verdict.objects.create(statement=also, condition=answered.condition, answer="not_met")
 
     made = adopt_verdict(verdict=answered.no, cause="edge", by=answered.carla)
 
@@ -125,7 +125,7 @@ def test_adopting_takes_the_answer_and_the_words_of_all_who_gave_it(answered):
 
 def test_superseded_verdict_is_not_adopted(answered):
     Judgment.objects.filter(pk=answered.adas.pk).update(ended_at=NOON)
-    verdict = Verdict.objects.select_related("judgment").get(pk=answered.no.pk)
+    verdict = Verdict.objects.select_related("statement").get(pk=answered.no.pk)
 
     with pytest.raises(Stale, match="This answer has changed since"):
         adopt_verdict(verdict=verdict, cause="edge", by=answered.carla)

@@ -145,7 +145,7 @@ def show_names(scene):
 def test_rule_can_follow_one_person_if_names_are_shown(scene):
     show_names(scene)
     choice = RuleChoice(Rule.PERSON, person=scene.ben.pk)
-    scene.narrative.judgments.filter(annotator=scene.ben, relevance=0).delete()
+    scene.narrative.statements.filter(annotator=scene.ben, relevance=0).delete()
 
     found = scene.preview(choice)
     scene.settle(choice)
@@ -200,7 +200,7 @@ def test_preview_can_be_filtered_by_two_people(scene):
 
 
 def test_documents_that_were_sent_back_are_not_settled(scene):
-    judgment = scene.narrative.judgments.get(annotator=scene.dan, candidate=scene.candidates["A"])
+    judgment = scene.narrative.statements.get(annotator=scene.dan, candidate=scene.candidates["A"])
     rejudge_requests.ask(judgment=judgment, words="Look again.", by=scene.carla)
 
     scene.settle()
@@ -235,7 +235,7 @@ def test_change_since_the_preview_prevents_settling(scene, what):
             narrative=scene.narrative, candidate=first, relevance=0, by=scene.carla, **WHY
         )
     elif what == "sent back":
-        judgment = scene.narrative.judgments.get(annotator=scene.dan, candidate=first)
+        judgment = scene.narrative.statements.get(annotator=scene.dan, candidate=first)
         rejudge_requests.ask(judgment=judgment, words="Look again.", by=scene.carla)
     else:
         factories.judgment(

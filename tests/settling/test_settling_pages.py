@@ -26,10 +26,10 @@ def led(disputed, client):
         narrative=disputed.narrative, number=1, name="place", text="In the sea."
     )
     disputed.no = Verdict.objects.create(
-        judgment=disputed.adas, condition=disputed.condition, answer="not_met"
+        statement=disputed.adas, condition=disputed.condition, answer="not_met"
     )
     disputed.yes = Verdict.objects.create(
-        judgment=disputed.bens, condition=disputed.condition, answer="met"
+        statement=disputed.bens, condition=disputed.condition, answer="met"
     )
     disputed.sample = Sample.objects.create(
         project=disputed.project,
@@ -103,7 +103,7 @@ def test_an_answer_to_a_condition_is_adopted(led, client):
 
 def test_an_answer_to_another_condition_is_not_adopted(led, client):
     other = Condition.objects.create(narrative=led.narrative, number=2, text="Old.")
-    verdict = Verdict.objects.create(judgment=led.adas, condition=other, answer="met")
+    verdict = Verdict.objects.create(statement=led.adas, condition=other, answer="met")
 
     response = client.post(led.answered, {"adopt": verdict.pk, "cause": "error"})
 
@@ -334,7 +334,7 @@ def test_pages_cost_a_fixed_number_of_queries_and_read_one_text(
         for member, relevance in ((led.ada, 0), (led.ben, 1)):
             judgment = factories.judgment(led.narrative, candidate, member, relevance, at=MONDAY)
             Verdict.objects.create(
-                judgment=judgment, condition=led.condition, answer=["met", "not_met"][relevance]
+                statement=judgment, condition=led.condition, answer=["met", "not_met"][relevance]
             )
 
     with django_assert_max_num_queries(40) as queries:

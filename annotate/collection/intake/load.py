@@ -48,7 +48,7 @@ TABLES_TO_ANALYZE = (
     "annotate_candidate",
     "annotate_instructionpair",
     "annotate_narrative",
-    "annotate_judgment",
+    "annotate_statement",
 )
 
 

@@ -29,10 +29,23 @@ class AnswerTable(NamedTuple):
 
 
 _OF_CANDIDATE = "r.candidate_id IN ({candidates})"
+_IS_JUDGMENT = "NOT r.repeat AND r.relevance IS NOT NULL"
 _answer_tables = [
-    AnswerTable("annotate_judgment", "judgment", "judgments", _OF_CANDIDATE, "r.ended_at IS NULL"),
-    AnswerTable("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.ended_at IS NULL"),
-    AnswerTable("annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.ended_at IS NULL"),
+    AnswerTable(
+        "annotate_statement",
+        *("judgment", "judgments"),
+        *(f"{_OF_CANDIDATE} AND {_IS_JUDGMENT}", "r.ended_at IS NULL"),
+    ),
+    AnswerTable(
+        "annotate_statement",
+        *("flag", "flags"),
+        *(f"{_OF_CANDIDATE} AND NOT r.repeat AND r.relevance IS NULL", "r.ended_at IS NULL"),
+    ),
+    AnswerTable(
+        "annotate_statement",
+        *("repeat", "repeats"),
+        *(f"{_OF_CANDIDATE} AND r.repeat", "r.ended_at IS NULL"),
+    ),
     AnswerTable(
         "annotate_adjudication",
         *("settling decision", "settling decisions"),
@@ -85,8 +98,8 @@ def note_stale_answers(intake: Intake) -> None:
     counted = [(_count(table), table) for table in _answer_tables]
     spans = intake.number(
         f"""
-        SELECT COALESCE(SUM({_length_of("r.evidence")}), 0) FROM annotate_judgment r
-        WHERE r.candidate_id IN ({_CANDIDATES}) AND r.text_replaced_at IS NULL
+        SELECT COALESCE(SUM({_length_of("r.evidence")}), 0) FROM annotate_statement r
+        WHERE r.candidate_id IN ({_CANDIDATES}) AND {_IS_JUDGMENT} AND r.text_replaced_at IS NULL
         AND r.ended_at IS NULL
         """  # noqa: S608 (our own statements)
     )

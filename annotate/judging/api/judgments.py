@@ -13,7 +13,7 @@ from annotate.judging.actions import record
 from annotate.judging.forms import SentFlag, SentJudgment, SpanSerializer, target_of
 from annotate.judging.judging_session import spot_number
 from annotate.judging.withdrawal import withdraw
-from annotate.judgments.models import Flag, Judgment, Repeat
+from annotate.judgments.models import Flag, Judgment, Statement
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
 from base.api.resource import Resource, Scope, reads, writes
@@ -37,14 +37,15 @@ class StatementSerializer(serializers.ModelSerializer[Any]):
             "at",
         )
 
-    def get_candidate(self, row: Judgment | Flag | Repeat) -> int:
+    def get_candidate(self, row: Statement) -> int:
         """Return the number of the document for its annotator."""
-        return spot_number(Spot(row.candidate_id, isinstance(row, Repeat)), row.annotator)
+        return spot_number(Spot(row.candidate_id, row.repeat), row.annotator)
 
 
 class JudgmentSerializer(StatementSerializer):
     """The requesting user's judgment."""
 
+    relevance = serializers.IntegerField(read_only=True)
     evidence = SpanSerializer(many=True, read_only=True)
     clauses = SpanSerializer(many=True, read_only=True)
     verdicts = serializers.DictField(
@@ -71,7 +72,7 @@ class Judgments(Resource, tag="Judging"):
         return self.page(mine)
 
     @writes(JudgmentSerializer, body=SentJudgment, status=201, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> Judgment | Flag | Repeat:
+    def post(self, request: Request, pair: int) -> Statement:
         """Judge a document: 201 with the judgment, also when its UUID was sent before."""
         member, instruction_pair = access.pair(self.person, pair)
         sent = self.body()
@@ -98,6 +99,9 @@ class OneJudgment(OwnStatement):
 class FlagSerializer(StatementSerializer):
     """The requesting user's flag."""
 
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices, source="flag", read_only=True)
+    words = serializers.CharField(source="note", read_only=True)
+
     class Meta(StatementSerializer.Meta):
         model = Flag
         fields = (*StatementSerializer.Meta.fields, "kind", "words")
@@ -117,7 +121,7 @@ class Flags(Resource, tag="Judging"):
         return self.page(mine.select_related("annotator__project"))
 
     @writes(FlagSerializer, body=SentFlag, status=201, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> Judgment | Flag | Repeat:
+    def post(self, request: Request, pair: int) -> Statement:
         """Put a flag on a document: 201 with the flag, also when its UUID was sent before."""
         member, instruction_pair = access.pair(self.person, pair)
         sent = self.body()

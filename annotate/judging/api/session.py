@@ -12,7 +12,7 @@ from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import DocumentView, document_views
 from annotate.judging.judging_session import read_judging_session, spot_number
 from annotate.judging.withdrawal import undo
-from annotate.judgments.models import Flag, Judgment, Repeat
+from annotate.judgments.models import Flag
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
@@ -92,7 +92,7 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
     relevance = serializers.IntegerField(
         source="given.relevance", allow_null=True, help_text="Your grade."
     )
-    flag = serializers.ChoiceField(choices=Flag.Kind.choices, source="flag.kind", allow_null=True)
+    flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
     again = AskedRejudgingSerializer(many=True)
 
 
@@ -175,8 +175,6 @@ class Undo(Resource, tag="Judging"):
         withdraws the one before.
         """
         member, instruction_pair = access.pair(self.person, pair)
-        row: Judgment | Flag | Repeat = undo(
-            narrative=narrative_for(member, instruction_pair), by=member
-        )
-        spot = Spot(row.candidate_id, isinstance(row, Repeat))
+        row = undo(narrative=narrative_for(member, instruction_pair), by=member)
+        spot = Spot(row.candidate_id, row.repeat)
         return {"candidate": spot_number(spot, member), "uuid": row.uuid}

@@ -33,7 +33,7 @@ from annotate.judging.forms import (
 )
 from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judgments import blindness, open_pairs
-from annotate.judgments.models import Flag, Repeat
+from annotate.judgments.models import Flag
 from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs import access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -141,7 +141,7 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
             return redirect("annotate:listing", pair.pk)
         return redirect("annotate:judging", pair.pk)
     messages.info(request, "Taken back.")
-    spot = Spot(row.candidate_id, isinstance(row, Repeat))
+    spot = Spot(row.candidate_id, row.repeat)
     if request.POST.get("back") == BackForm.LIST and not spot.again:
         return redirect(_list_url(pair, judging_session.spot_number(spot, member)))
     return redirect("annotate:judge", pair.pk, judging_session.spot_number(spot, member))
@@ -269,13 +269,13 @@ def _document_context(
         numbers=[number],
         grades=grades,
     )
+    given = document_view.given
     return {
         "document_view": document_view,
         "position": document_view.position,
-        "given": document_view.given,
-        "flag": document_view.flag,
-        "note": document_view.given.note if document_view.given else "",
-        "saved_at": answer.at if (answer := document_view.given or document_view.flag) else None,
+        "given": given,
+        "note": given.note if given and not given.flag else "",
+        "saved_at": given.at if given else None,
         "previous_url": _judge_url(pair, session.before(number)),
         "next_url": _judge_url(pair, session.following(number)),
     }

@@ -18,14 +18,15 @@ from annotate.judging.actions import narrative_for
 from annotate.judging.answer_rules import grades_that_need_evidence
 from annotate.judging.document_view import (
     ShownRejudgeRequest,
+    read_answers,
     read_rejudge_requests,
     session_data,
 )
 from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
 from annotate.judging.views.judge import question_context
 from annotate.judgments.document_names import Name, names_for, neutral_name
-from annotate.judgments.models import Flag, Judgment
-from annotate.judgments.repeats import unmask
+from annotate.judgments.models import Flag, Statement
+from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs import access
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
@@ -50,12 +51,11 @@ class Row:
     # The document's number on the judge's pages.
     number: int
     name: Name
-    judgment: Judgment | None
-    flag: Flag | None
+    given: Statement | None
     again: list[ShownRejudgeRequest]
     # The grades that need a marked passage: these can be given only on the document's own page.
     evidence_grades: list[int]
-    # Whether the judgment holds more than a grade: it can be changed only on that page too.
+    # Whether more than a grade was given: it can be changed only on that page too.
     more: bool
     # The newest text version of the document, which the row opens; 0 if it has no text.
     text_version: int
@@ -258,17 +258,12 @@ def _rows(
     shown: Window,
     grades: list[Grade],
 ) -> list[Row]:
-    """Return the rows of a page: seven queries, none of which reads a text."""
+    """Return the rows of a page: six queries, none of which reads a text."""
     keys = {number: unmask(number, member.pk).candidate for _, number in shown.positions}
     pks = list(keys.values())
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": pks}
     candidates = Candidate.with_removed.select_related("document").in_bulk(pks)
-    judgments = {
-        judgment.candidate_id: judgment
-        for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
-    }
-    flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    again = read_rejudge_requests(narrative, member, pks, flags)
+    answers = read_answers(narrative, member, pks)
+    again = read_rejudge_requests(narrative, member, pks, answers)
     values = [grade.value for grade in grades]
     names = names_for(member, list(candidates.values()), under=narrative)
     return [
@@ -276,13 +271,12 @@ def _rows(
             position=position,
             number=number,
             name=names[pk],
-            judgment=(judgment := judgments.get(pk)),
-            flag=flags.get(pk),
+            given=(given := answers.get(Spot(pk))),
             again=again.get(pk, []),
             evidence_grades=grades_that_need_evidence(
                 project, candidates[pk].prior_relevance, values
             ),
-            more=judgment is not None and _has_details(judgment),
+            more=given is not None and _has_details(given),
             text_version=candidates[pk].document.text_version or 0,
         )
         for position, number in shown.positions
@@ -290,8 +284,10 @@ def _rows(
     ]
 
 
-def _has_details(judgment: Judgment) -> bool:
-    return bool(judgment.note or judgment.evidence or judgment.clauses or judgment.verdicts.all())
+def _has_details(given: Statement) -> bool:
+    """Return whether a grade has a note, marked passages or verdicts."""
+    details = given.note or given.evidence or given.clauses or given.verdicts.all()
+    return not given.flag and bool(details)
 
 
 def _page_link(show: str, find: str, **position: int) -> str:

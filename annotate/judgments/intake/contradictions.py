@@ -41,13 +41,15 @@ def refuse_other_content(intake: Intake) -> None:
                 FIRST_VALUE(relevance) OVER w AS first_relevance,
                 FIRST_VALUE(doc_id) OVER w AS first_doc,
                 FIRST_VALUE(rater) OVER w AS first_rater,
+                FIRST_VALUE(what) OVER w AS first_what,
                 FIRST_VALUE(verdicts) OVER w AS first_verdicts,
                 FIRST_VALUE(kind) OVER w AS first_kind
             FROM stage_statements s WHERE given = 1
-            WINDOW w AS (PARTITION BY what, uuid ORDER BY n)
+            WINDOW w AS (PARTITION BY uuid ORDER BY n)
         ) x
         WHERE COALESCE(relevance, 0) <> COALESCE(first_relevance, 0) OR doc_id <> first_doc
-        OR rater <> first_rater OR verdicts <> first_verdicts OR kind <> first_kind
+        OR what <> first_what OR rater <> first_rater OR verdicts <> first_verdicts
+        OR kind <> first_kind
         """,
         lambda place, first, what, key: (
             f"the UUID {uuid.UUID(str(key))} is that of another {what} on "

@@ -53,8 +53,8 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
         JOIN annotate_instructionpair p ON p.project_id = %(project)s AND p.pair_id = s.pair_id
         JOIN annotate_narrative v ON v.pair_id = p.id AND v.side = 'altered'
             AND {NEWEST.format("v")}
-        JOIN annotate_judgment j ON j.narrative_id = v.id AND j.ended_at IS NULL
-            AND j.text_replaced_at IS NULL
+        JOIN annotate_statement j ON j.narrative_id = v.id AND j.ended_at IS NULL
+            AND j.text_replaced_at IS NULL AND NOT j.repeat AND j.relevance IS NOT NULL
         GROUP BY s.n, s.place, s.pair_id
         HAVING COUNT(DISTINCT CASE
             WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) < %(least)s

@@ -28,18 +28,20 @@ def find_judgments(intake: Intake, renamed: Stage) -> None:
     if _rename_later_claims(renamed) and _find_by_uuid(intake, JUDGMENT):
         return
     verdicts = OTHER_VERDICTS.format(row="o", statement="s.n")
-    _refuse_other_content(intake, JUDGMENT, f"o.relevance <> s.relevance OR {verdicts}")
+    _refuse_other_content(
+        intake, JUDGMENT, f"o.repeat OR o.flag <> '' OR o.relevance <> s.relevance OR {verdicts}"
+    )
 
 
 def find_flags(intake: Intake) -> None:
     """Find flags by UUID, and by content those without one or from before flags had UUIDs."""
     if _find_by_uuid(intake, FLAG):
         return
-    _refuse_other_content(intake, FLAG, "o.kind <> s.kind")
+    _refuse_other_content(intake, FLAG, "o.repeat OR o.flag <> s.kind")
     _find_by_content(
         intake,
         FLAG,
-        "o.kind = stage_statements.kind AND o.words = stage_statements.words",
+        "NOT o.repeat AND o.flag = stage_statements.kind AND o.note = stage_statements.words",
         among="known IS NULL AND (given = 0 OR at IS NOT NULL)",
     )
 
@@ -131,7 +133,7 @@ def _rename_later_claims(renamed: Stage) -> int:
     for place, n, key, version in bulk.select(
         """
         SELECT s.place, s.n, s.uuid, s.version FROM stage_statements s
-        CROSS JOIN annotate_judgment j CROSS JOIN annotate_narrative v
+        CROSS JOIN annotate_statement j CROSS JOIN annotate_narrative v
         WHERE s.what = 'judgment' AND s.given = 0 AND j.id = s.known
         AND v.id = j.narrative_id AND v.pair_id = s.pair AND v.side = s.side
         AND v.version < s.version

@@ -23,9 +23,12 @@ class StatementKind(NamedTuple):
         return f"what = '{self.what}'"
 
 
-JUDGMENT = StatementKind("judgment", "annotate_judgment", "annotator_id", "ended_at")
-FLAG = StatementKind("flag", "annotate_flag", "annotator_id", "ended_at")
+JUDGMENT = StatementKind("judgment", "annotate_statement", "annotator_id", "ended_at")
+FLAG = StatementKind("flag", "annotate_statement", "annotator_id", "ended_at")
 ADJUDICATION = StatementKind("adjudication", "annotate_adjudication", "by_id", "withdrawn_at")
+
+# How a grade was given: the content of a judgment that flags do not have and that decides nothing.
+HOW = ("active_ms", "pressed")
 
 # The columns that group statements on the same target, which exclude each other.
 KEY = (
@@ -44,6 +47,6 @@ TEXT_READ = "COALESCE({row}.text_version, 1) = COALESCE(stage_statements.text_re
 OTHER_VERDICTS = """EXISTS (
     SELECT 1 FROM stage_verdicts x WHERE x.statement = {statement} AND NOT EXISTS (
         SELECT 1 FROM annotate_verdict y JOIN annotate_condition c ON c.id = y.condition_id
-        WHERE y.judgment_id = {row}.id AND c.number = x.number AND y.answer = x.answer
+        WHERE y.statement_id = {row}.id AND c.number = x.number AND y.answer = x.answer
     )
 )"""

@@ -23,18 +23,18 @@ from annotate.judgments.intake import (
     adjudications,
     contradictions,
     find_rows,
-    flags,
-    judgments,
     refusals,
+    writing,
 )
 from annotate.judgments.intake.statement_kinds import (
     ADJUDICATION,
     FLAG,
+    HOW,
     JUDGMENT,
     NAMESPACE,
     StatementKind,
 )
-from annotate.judgments.models import Adjudication, Flag, Judgment
+from annotate.judgments.models import Adjudication, Flag, Statement
 from annotate.pairs.intake.shared import MAX_NAME
 from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
@@ -42,17 +42,10 @@ from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, Jud
 # The length of a text that is not known yet, in characters.
 ANY_LENGTH = 2**31
 
-# The content of a judgment that other statements do not have and that decides nothing here.
-_HOW = [
-    name
-    for name in Judgment.CONTENT
-    if name not in {"relevance", "note", "evidence", "clauses", "verdicts"}
-]
-
 
 def _stage_type(name: str) -> tuple[str, Any]:
     """Return the type of a judgment's column in the stage, and its value if a record has none."""
-    is_text = isinstance(Judgment._meta.get_field(name), CharField)
+    is_text = isinstance(Statement._meta.get_field(name), CharField)
     return ("text", "") if is_text else ("integer", None)
 
 
@@ -65,7 +58,7 @@ _CONTENT: dict[str, tuple[str, Any]] = {
     "uuid": ("uuid", None),
     # All of them in one text, for comparison with those of another line.
     "verdicts": ("text", ""),
-    **{name: _stage_type(name) for name in _HOW},
+    **{name: _stage_type(name) for name in HOW},
     "made_at": ("moment", None),
     # When it ended: superseded, cleared or withdrawn.
     "ended_at": ("moment", None),
@@ -112,10 +105,9 @@ class Statements(StagedRecords):
             # ... the text version it is about, and when a newer one replaced that, ...
             text_read="integer NULL",
             text_replaced="moment NULL",
-            # ... the key of the equal row, if there is one, and of the rows it supersedes.
+            # ... the key of the equal row, if there is one, and of the one it supersedes.
             known="integer NULL",
-            judged="integer NULL",
-            flagged="integer NULL",
+            superseded="integer NULL",
             settled="integer NULL",
             # 1 changed, 2 new.
             state="integer 0",
@@ -194,7 +186,7 @@ class Statements(StagedRecords):
             words=record.note,
             uuid=record.uuid or self._uuid(record),
             verdicts=_verdicts(record),
-            **{name: getattr(record, name) for name in _HOW},
+            **{name: getattr(record, name) for name in HOW},
             made_at=record.made_at,
             ended_at=ended_at,
             withdrawn_at=record.withdrawn_at,
@@ -321,13 +313,8 @@ class Statements(StagedRecords):
             step(intake)
             if intake.report.refused:
                 return
-        judgments.write(intake)
-        if self.verdicts.count:
-            judgments.write_verdicts(intake)
-        flags.write(intake)
+        writing.write(intake, with_verdicts=bool(self.verdicts.count))
         adjudications.write(intake)
-        if not intake.dry_run:
-            judgments.link(intake)
         self.new = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 2")
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 1")
 

@@ -26,21 +26,15 @@ def end_all_but_the_last(intake: Intake, kind: StatementKind) -> None:
 
 
 def find_superseded(intake: Intake, kind: StatementKind) -> None:
-    """Find the current judgment and flag that each new statement may supersede."""
+    """Find the current statement that each new one may supersede."""
     intake.run(
         f"""
-        UPDATE stage_statements SET judged = (
-            SELECT j.id FROM annotate_judgment j
-            WHERE j.narrative_id = stage_statements.narrative
-            AND j.candidate_id = stage_statements.candidate
-            AND j.annotator_id = stage_statements.member AND j.ended_at IS NULL
-            AND {TEXT_READ.format(row="j")}
-        ), flagged = (
-            SELECT f.id FROM annotate_flag f
-            WHERE f.narrative_id = stage_statements.narrative
-            AND f.candidate_id = stage_statements.candidate
-            AND f.annotator_id = stage_statements.member AND f.ended_at IS NULL
-            AND {TEXT_READ.format(row="f")}
+        UPDATE stage_statements SET superseded = (
+            SELECT o.id FROM annotate_statement o
+            WHERE o.narrative_id = stage_statements.narrative
+            AND o.candidate_id = stage_statements.candidate
+            AND o.annotator_id = stage_statements.member AND o.ended_at IS NULL
+            AND NOT o.repeat AND {TEXT_READ.format(row="o")}
         )
         WHERE what = %(what)s AND known IS NULL AND ended_at IS NULL
         """,  # noqa: S608 (a constant)
@@ -50,29 +44,27 @@ def find_superseded(intake: Intake, kind: StatementKind) -> None:
 
 def end_outdated(intake: Intake, kind: StatementKind) -> None:
     """End each dated statement that is older than the current one: it supersedes nothing."""
-    for table, ours in (("annotate_judgment", "judged"), ("annotate_flag", "flagged")):
-        intake.run(
-            f"""
-            UPDATE stage_statements SET ended_at = o.at FROM {table} o
-            WHERE o.id = stage_statements.{ours} AND o.at > stage_statements.at
-            AND stage_statements.what = %(what)s AND stage_statements.known IS NULL
-            AND stage_statements.ended_at IS NULL
-            """,  # noqa: S608 (our own tables)
-            what=kind.what,
-        )
+    intake.run(
+        """
+        UPDATE stage_statements SET ended_at = o.at FROM annotate_statement o
+        WHERE o.id = stage_statements.superseded AND o.at > stage_statements.at
+        AND stage_statements.what = %(what)s AND stage_statements.known IS NULL
+        AND stage_statements.ended_at IS NULL
+        """,
+        what=kind.what,
+    )
 
 
 def supersede_current(intake: Intake, kind: StatementKind) -> None:
-    """Supersede the current judgment and clear the current flag for each new statement."""
-    for table, ours in (("annotate_judgment", "judged"), ("annotate_flag", "flagged")):
-        intake.run(
-            f"""
-            UPDATE {table} SET ended_at = COALESCE(s.at, %(now)s) FROM stage_statements s
-            WHERE {table}.id = s.{ours} AND s.what = %(what)s AND s.known IS NULL
-            AND s.ended_at IS NULL
-            """,  # noqa: S608
-            what=kind.what,
-        )
+    """End the current statement for each new one."""
+    intake.run(
+        """
+        UPDATE annotate_statement SET ended_at = COALESCE(s.at, %(now)s) FROM stage_statements s
+        WHERE annotate_statement.id = s.superseded AND s.what = %(what)s AND s.known IS NULL
+        AND s.ended_at IS NULL
+        """,
+        what=kind.what,
+    )
 
 
 def count(intake: Intake, kind: StatementKind, rows: str, superseding: str) -> None:

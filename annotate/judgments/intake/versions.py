@@ -122,7 +122,7 @@ def _carry_claims(intake: Intake, claims: QuerySet[Judgment], new_of: Mapping[in
             of = verdict.condition
             if condition := conditions.get((copy.narrative_id, of.number, of.text)):
                 verdicts.append(
-                    Verdict(judgment=copy, condition_id=condition, answer=verdict.answer)
+                    Verdict(statement=copy, condition_id=condition, answer=verdict.answer)
                 )
     Judgment.objects.bulk_create(made, batch_size=_AT_ONCE)
     Verdict.objects.bulk_create(verdicts, batch_size=_AT_ONCE)
@@ -152,7 +152,7 @@ def _note_labels_of_earlier_versions(intake: Intake) -> None:
     rows = bulk.select(
         f"""
         SELECT p.pair_id, COUNT(*) FROM stage_statements s
-        LEFT JOIN annotate_judgment j ON j.id = s.known
+        LEFT JOIN annotate_statement j ON j.id = s.known
         CROSS JOIN annotate_narrative v
         JOIN annotate_instructionpair p ON p.id = v.pair_id
         WHERE s.what = 'judgment' AND s.machine = 1 AND v.id = COALESCE(j.narrative_id, s.narrative)

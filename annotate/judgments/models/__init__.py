@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from annotate.judgments.models.adjudications import Adjudication, ConditionAdjudication
-from annotate.judgments.models.judgments import Flag, Judgment, JudgmentQuerySet, Verdict
-from annotate.judgments.models.looking_again import RejudgeRequest, Repeat, RepeatQuerySet
+from annotate.judgments.models.rejudge_requests import RejudgeRequest
 from annotate.judgments.models.revisions import Revision
+from annotate.judgments.models.statements import (
+    Flag,
+    Judgment,
+    JudgmentQuerySet,
+    Repeat,
+    RepeatQuerySet,
+    Statement,
+    StatementQuerySet,
+    Verdict,
+)
 
 __all__ = [
     "Adjudication",
@@ -17,5 +26,7 @@ __all__ = [
     "Repeat",
     "RepeatQuerySet",
     "Revision",
+    "Statement",
+    "StatementQuerySet",
     "Verdict",
 ]

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.collection.models import Candidate, ReadsText
-from annotate.judgments.models.judgments import Verdict
+from annotate.judgments.models.statements import Verdict
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
 from base.constraints import at_and_by

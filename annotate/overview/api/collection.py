@@ -226,8 +226,8 @@ def _under(statements: Statements) -> dict[str, Any]:
         {
             "member": statements.name_of(row.annotator),
             "relevance": None,
-            "flag": row.kind,
-            "words": row.words,
+            "flag": row.flag,
+            "words": row.note,
             "at": row.at,
         }
         for row in statements.flags

@@ -110,7 +110,7 @@ class ProjectFlags(Resource, tag="Progress"):
         asked = self.parameters()
         flags = visible_flags(member)
         if "kind" in asked:
-            flags = flags.filter(kind=asked["kind"])
+            flags = flags.filter(flag=asked["kind"])
         if "member" in asked:
             flags = flags.filter(annotator=asked["member"])
         rows = flags.select_related("annotator", "candidate__document", "narrative__pair")

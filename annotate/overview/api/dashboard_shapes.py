@@ -159,8 +159,8 @@ class FlaggedSerializer(serializers.Serializer[Any]):
     )
     member = serializers.IntegerField(source="flag.annotator_id")
     name = serializers.CharField(source="flag.annotator.name")
-    kind = serializers.ChoiceField(choices=Flag.Kind.choices, source="flag.kind")
-    words = serializers.CharField(source="flag.words")
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices, source="flag.flag")
+    words = serializers.CharField(source="flag.note")
     at = serializers.DateTimeField(source="flag.at")
 
 

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import assignments, blindness, completion, open_pairs, work_left
-from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.models import Judgment, Statement
 from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
 from annotate.overview.notices import new_among, notices_in, seen_until
@@ -255,8 +255,7 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
         "annotator__in": [offer["member"].pk for offer in judging],
         "narrative__in": [offer["next"].narrative for offer in judging],
     }
-    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
-    left = ~Exists(Judgment.objects.current().filter(**mine)) & ~Exists(flagged)
+    left = ~Exists(Statement.objects.current().final().filter(**mine))
     narratives = [offer["next"].narrative for offer in judging]
     own = Narrative.objects.filter(pair=OuterRef("made_for"), pk__in=narratives)
     counts = (

@@ -122,7 +122,7 @@ class GeneratedDocuments(StagedRecords):
         answers = " UNION ALL ".join(
             f"SELECT narrative_id, candidate_id FROM {table} "  # noqa: S608 (our own tables)
             "WHERE candidate_id IN (SELECT candidate FROM stage_generated)"
-            for table in ("annotate_judgment", "annotate_flag", "annotate_adjudication")
+            for table in ("annotate_statement", "annotate_adjudication")
         )
         return refused + self.intake.refuse_rows(
             f"""

@@ -108,7 +108,7 @@ class FlagHereSerializer(serializers.Serializer[Any]):
     """A current flag on the document."""
 
     who = serializers.CharField(allow_null=True)
-    kind = serializers.ChoiceField(source="flag.kind", choices=Flag.Kind.choices)
+    kind = serializers.ChoiceField(source="flag.flag", choices=Flag.Kind.choices)
     words = serializers.CharField(source="flag.words")
 
 
@@ -176,11 +176,11 @@ class AnsweredSerializer(serializers.Serializer[Any]):
     """One person's answer to a condition."""
 
     verdict = serializers.IntegerField(source="row.pk")
-    judgment = serializers.IntegerField(source="row.judgment_id")
+    judgment = serializers.IntegerField(source="row.statement_id")
     who = serializers.CharField()
     mine = serializers.BooleanField()
     answer = serializers.ChoiceField(source="row.answer", choices=Verdict.Answer.choices)
-    note = serializers.CharField(source="row.judgment.note")
+    note = serializers.CharField(source="row.statement.note")
 
 
 class VerdictDisagreementSerializer(_AboutSerializer):

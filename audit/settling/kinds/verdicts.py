@@ -24,20 +24,20 @@ def verdict_source(
         conditions = conditions.filter(pk=only.part)
     if filters.condition:
         conditions = conditions.filter(_match_condition(filters.condition))
-    current = Verdict.objects.current().exclude(judgment__annotator__in=reader.machines)
+    current = Verdict.objects.current().exclude(statement__annotator__in=reader.machines)
     if filters.settled:
         return _settled(reader, filters, only, conditions, current)
-    rows = current.filter(in_pools("judgment__candidate"), condition__in=conditions)
+    rows = current.filter(in_pools("statement__candidate"), condition__in=conditions)
     if only is not None:
-        rows = rows.filter(judgment__candidate=only.candidate)
-    ids = ("judgment__narrative_id", "judgment__candidate_id", "condition_id")
+        rows = rows.filter(statement__candidate=only.candidate)
+    ids = ("statement__narrative_id", "statement__candidate_id", "condition_id")
     counts = {answer: f"n_{answer.value}" for answer in Verdict.Answer}
     grouped = (
         rows.order_by()
         .values(*ids)
         .annotate(
             people=Count("pk"),
-            since=Max("judgment__at"),
+            since=Max("statement__at"),
             **{name: Count("pk", filter=Q(answer=answer)) for answer, name in counts.items()},
         )
     )
@@ -47,14 +47,14 @@ def verdict_source(
         grouped = grouped.filter(*(Q(people__gt=F(name)) for name in counts.values()))
     if not in_any_state:
         settled = ConditionAdjudication.objects.current().filter(
-            condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
+            condition=OuterRef("condition_id"), candidate=OuterRef("statement__candidate_id")
         )
-        grouped = keep_to_settle(grouped, reader, filters, settled, "answer", "judgment__")
+        grouped = keep_to_settle(grouped, reader, filters, settled, "answer", "statement__")
     # Met, can't tell, not met: the first and the last are two apart.
     wide = Q(**{f"{counts[Verdict.Answer.MET]}__gt": 0, f"{counts[Verdict.Answer.NOT_MET]}__gt": 0})
     distance = Case(When(wide, then=Value(2)), default=Value(1), output_field=IntegerField())
     rows = grouped.annotate(distance=distance, effect=Value(0))
-    return Source(Kind.VERDICT, rows, ids, "judgment__narrative__pair__project")
+    return Source(Kind.VERDICT, rows, ids, "statement__narrative__pair__project")
 
 
 def _settled(
@@ -69,10 +69,10 @@ def _settled(
         condition__in=conditions
     )
     answers = current.filter(
-        condition=OuterRef("condition_id"), judgment__candidate=OuterRef("candidate_id")
+        condition=OuterRef("condition_id"), statement__candidate=OuterRef("candidate_id")
     )
     rows = settled_rows(
-        rows, reader, "condition__narrative__pair", answers, filters, "answer", "judgment__"
+        rows, reader, "condition__narrative__pair", answers, filters, "answer", "statement__"
     )
     if only is not None:
         rows = rows.filter(candidate=only.candidate)

@@ -106,7 +106,7 @@ class VerdictPage(pages.Page):
                 answer.row.get_answer_display(),
                 answer.row.pk,
                 pages.voice_of(
-                    answer, answer.row.judgment, disagreement.narrative, document["text"]
+                    answer, answer.row.statement, disagreement.narrative, document["text"]
                 ),
             )
             for answer in disagreement.answers()

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any, TypedDict
 
-from django.db.models import Count, Q
+from django.db.models import Count
 
-from annotate.projects.models import Guideline, Membership, Project
+from annotate.judgments.models import Judgment
+from annotate.projects.models import Guideline, Project
 from audit.checks.figures import figures
 from audit.checks.models import Sample
 from audit.reports.reliability import agreement_of
@@ -79,10 +80,12 @@ def about(project: Project) -> About:
 
 def annotators(project: Project) -> list[Annotator]:
     """Return the people with current judgments, ordered by their numbers."""
-    stands = Q(judgments__ended_at=None, judgments__text_replaced_at=None)
-    people = Membership.objects.people().filter(project=project)
-    judges = people.annotate(n=Count("judgments", filter=stands)).filter(n__gt=0)
-    rows = judges.values_list("pk", "name", "named_at", "n")
+    judgments = Judgment.objects.current().of_people().filter(annotator__project=project)
+    rows = (
+        judgments.order_by()
+        .values_list("annotator", "annotator__name", "annotator__named_at")
+        .annotate(n=Count("pk"))
+    )
     number_of = naming.number_people(project)
     return sorted(
         (

@@ -206,20 +206,21 @@ def _claim_rows(
     statement = f"""
         SELECT m.narrative_id, m.candidate_id, d.doc_id, m.annotator_id, m.relevance, j.relevance,
             a.relevance
-        FROM annotate_judgment m
+        FROM annotate_statement m
         JOIN annotate_narrative n ON n.id = m.narrative_id
         JOIN annotate_instructionpair p ON p.id = n.pair_id
         JOIN annotate_candidate c ON c.id = m.candidate_id
         JOIN annotate_document d ON d.id = c.document_id
-        LEFT JOIN annotate_judgment j ON j.narrative_id = m.narrative_id
+        LEFT JOIN annotate_statement j ON j.narrative_id = m.narrative_id
             AND j.candidate_id = m.candidate_id AND j.ended_at IS NULL
+            AND NOT j.repeat AND j.relevance IS NOT NULL
             AND j.text_replaced_at IS NULL
             AND j.annotator_id NOT IN ({placeholders(machines)})
         LEFT JOIN annotate_adjudication a ON a.narrative_id = m.narrative_id
             AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
             AND a.text_replaced_at IS NULL
         WHERE m.annotator_id IN ({placeholders(claiming)}) AND m.ended_at IS NULL
-            AND m.text_replaced_at IS NULL
+            AND NOT m.repeat AND m.relevance IS NOT NULL AND m.text_replaced_at IS NULL
             AND m.narrative_id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}", m.annotator_id
     """  # noqa: S608 (only placeholders and a constant are inserted)

@@ -25,7 +25,7 @@ from formats.records import ANSWERS, ConditionRecord
 
 NOT_MET = Verdict.Answer.NOT_MET.value
 # The narrative and the document that a verdict is about.
-_PLACE = attrgetter("judgment__narrative", "judgment__candidate__document__doc_id")
+_PLACE = attrgetter("statement__narrative", "statement__candidate__document__doc_id")
 
 
 class Answer(NamedTuple):
@@ -87,7 +87,7 @@ def documents(
     Documents are in byte order of pair_id, side and doc_id. `with_removed`: also those that were
     taken out of their pool, for a record of answers.
     """
-    counted = Q() if with_removed else in_pools("judgment__candidate")
+    counted = Q() if with_removed else in_pools("statement__candidate")
     in_force = {
         version.pk: (pair, side, version.version)
         for pair in of
@@ -96,25 +96,21 @@ def documents(
     for batch in ordered_rows.batches(in_force, ordered_rows.BATCH):
         asked = conditions_by_narrative(batch)
         settled = _decisions(asked)
-        rows = Verdict.objects.filter(
-            counted,
-            judgment__narrative__in=list(asked),
-            judgment__ended_at=None,
-            judgment__text_replaced_at=None,
-        ).order_by(
-            ordered_rows.bytewise("judgment__narrative__pair__pair_id"),
-            ordered_rows.bytewise("judgment__narrative__side"),
-            ordered_rows.bytewise("judgment__candidate__document__doc_id"),
+        rows = Verdict.objects.current().filter(counted, statement__narrative__in=list(asked))
+        ordered = rows.order_by(
+            ordered_rows.bytewise("statement__narrative__pair__pair_id"),
+            ordered_rows.bytewise("statement__narrative__side"),
+            ordered_rows.bytewise("statement__candidate__document__doc_id"),
             "condition__number",
-            ordered_rows.bytewise("judgment__annotator__name"),
+            ordered_rows.bytewise("statement__annotator__name"),
         )
         walked = ordered_rows.stream_named(
-            rows,
-            "judgment__narrative",
-            "judgment__candidate__document__doc_id",
+            ordered,
+            "statement__narrative",
+            "statement__candidate__document__doc_id",
             "condition__number",
-            "judgment__annotator__name",
-            "judgment__annotator__is_machine",
+            "statement__annotator__name",
+            "statement__annotator__is_machine",
             "answer",
         )
         for (narrative, doc_id), answers in groupby(walked, key=_PLACE):
@@ -193,7 +189,7 @@ def _answered_conditions(
     by_number: dict[int, list[Answer]] = {}
     for row in answers:
         answer = Answer(
-            row.judgment__annotator__name, row.judgment__annotator__is_machine, row.answer
+            row.statement__annotator__name, row.statement__annotator__is_machine, row.answer
         )
         by_number.setdefault(row.condition__number, []).append(answer)
     conditions = []

@@ -366,7 +366,8 @@ def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[_
         JOIN annotate_candidate c ON c.query_id = p.query_id
             AND (c.made_for_id IS NULL OR c.made_for_id = p.id)
         JOIN annotate_document d ON d.id = c.document_id
-        LEFT JOIN annotate_judgment j ON j.narrative_id = n.id AND j.candidate_id = c.id
+        LEFT JOIN annotate_statement j ON j.narrative_id = n.id AND j.candidate_id = c.id
+            AND NOT j.repeat AND j.relevance IS NOT NULL
             AND j.ended_at IS NULL AND j.text_replaced_at IS NULL AND {of_people}
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL

@@ -76,14 +76,14 @@ def _with_verdicts(
     rows: Iterable[tuple[Any, ...]], of: Sequence[int]
 ) -> Iterator[tuple[tuple[Any, ...], tuple[VerdictRecord, ...]]]:
     """Yield each judgment, its key first, with its verdicts; most collections have no verdicts."""
-    if not Verdict.objects.filter(judgment__candidate__query__in=of).exists():
+    if not Verdict.objects.of_judgments().filter(statement__candidate__query__in=of).exists():
         yield from ((row, ()) for row in rows)
         return
     for chunk in batches(rows, VERDICTS):
         verdicts: dict[int, list[VerdictRecord]] = {}
-        stored = Verdict.objects.filter(judgment__in=[row[0] for row in chunk])
+        stored = Verdict.objects.filter(statement__in=[row[0] for row in chunk])
         for judgment, number, answer in stream_rows(
-            stored.order_by("condition__number"), "judgment", "condition__number", "answer"
+            stored.order_by("condition__number"), "statement", "condition__number", "answer"
         ):
             verdicts.setdefault(judgment, []).append(VerdictRecord(number, answer))
         yield from ((row, tuple(verdicts.get(row[0], ()))) for row in chunk)
@@ -107,9 +107,9 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
         ordered = rows.annotate(text=TEXT_READ).order_by(
-            *_candidate_order("annotator__name"), bytewise("kind"), "uuid"
+            *_candidate_order("annotator__name"), bytewise("flag"), "uuid"
         )
-        for row in stream_rows(ordered, *statement_columns(FlagRecord)):
+        for row in stream_rows(ordered, *statement_columns(FlagRecord, kind="flag", words="note")):
             record = FlagRecord._make(row)
             yield record._replace(uuid=str(record.uuid))
 

@@ -1,0 +1,346 @@
+"""Annotators' statements on documents: judgments, flags instead, and answers to repeats."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar, Self, TypeVar
+
+from django.db import models
+from django.db.models import Count, F, Q, Sum
+from django.utils import timezone
+
+from annotate.collection.models import Candidate, ReadsText
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Membership
+
+Row = TypeVar("Row", bound="Statement")
+
+# What tells the three kinds of statements apart. Every index that serves one kind has the same
+# condition as the queries of its manager, or the databases would not use it.
+IS_JUDGMENT = Q(repeat=False, relevance__isnull=False)
+IS_FLAG = Q(repeat=False, relevance__isnull=True)
+IS_REPEAT = Q(repeat=True)
+IS_CURRENT = Q(ended_at__isnull=True, text_replaced_at__isnull=True)
+
+
+class StatementQuerySet(models.QuerySet[Row]):
+    """Statements of any kind, or of one."""
+
+    def current(self) -> Self:
+        """Return each person's current statements on the newest text."""
+        return self.filter(ended_at__isnull=True, text_replaced_at__isnull=True)
+
+    def not_superseded(self) -> Self:
+        """Return each annotator's last statement on each text version they read."""
+        return self.filter(ended_at__isnull=True)
+
+    def final(self) -> Self:
+        """Return the answers to documents: grades, and flags other than "later"; no repeats."""
+        return self.filter(repeat=False).exclude(flag=Statement.FlagKind.LATER)
+
+    def timed(self) -> Self:
+        """Return the statements whose active time is known."""
+        return self.filter(active_ms__isnull=False)
+
+    def of_people(self) -> Self:
+        """Leave out machines, which never count as people."""
+        return self.filter(annotator__is_machine=False)
+
+
+class Statement(ReadsText):
+    """What one person said about one candidate under one narrative version and text version.
+
+    It is a grade (`relevance`) or a flag instead. A repeat is the answer to a document that was
+    shown to the same person a second time: it never changes the first answer and counts only for
+    intra-annotator agreement. An unjudged candidate has no row.
+
+    `Judgment`, `Flag` and `Repeat` are the rows of one kind: whoever counts reads one of them.
+    """
+
+    class FlagKind(models.TextChoices):
+        """Why there is no grade."""
+
+        LATER = "later", "Later"
+        CANNOT_JUDGE = "cannot_judge", "Cannot judge"
+        PROBLEM = "problem", "Problem with this document"
+
+    class Pressed(models.TextChoices):
+        """How the grade was given on the page."""
+
+        KEY = "key", "A key"
+        CLICK = "click", "A click"
+
+    class Source(models.TextChoices):
+        """How the statement was entered."""
+
+        PAGE = "page", "Entered here"
+        FILE = "file", "Loaded from a file"
+
+    # The fields that a statement consists of, in the order in which they are hashed.
+    CONTENT: ClassVar = (
+        "relevance",
+        "note",
+        "evidence",
+        "clauses",
+        "verdicts",
+        "active_ms",
+        "pressed",
+    )
+    # The milliseconds of some grades, and how many of them have any, to annotate.
+    EFFORT: ClassVar = {"milliseconds": Sum("active_ms"), "timed": Count("active_ms")}
+
+    # Made by the sender, so that sending it twice changes nothing.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="statements")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="statements")
+    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="statements")
+    at = models.DateTimeField(default=timezone.now)
+    # When it was given, by the browser's clock: earlier than `at` if the network was down.
+    made_at = models.DateTimeField(null=True, blank=True)
+    # Null while it is the person's last statement of its text version. Set when they answered
+    # again, or withdrew it.
+    ended_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    source = models.CharField(max_length=10, choices=Source, default=Source.PAGE)
+    # The statement that this one superseded: undoing this one restores it.
+    replaces = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaced_by"
+    )
+    # Whether the document was shown a second time, unannounced.
+    repeat = models.BooleanField(default=False)
+    # Of a repeat: the person's judgment of the document that was current when they answered the
+    # repeat. Null if there was none: then it is their current judgment of the document.
+    first = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="repeats"
+    )
+
+    relevance = models.IntegerField(null=True, blank=True)
+    flag = models.CharField(max_length=20, choices=FlagKind, blank=True)
+    # With a grade, or the words with a flag.
+    note = models.TextField(blank=True)
+    # Spans that decided: [{"start": 10, "end": 42}], offsets in characters of the stored text.
+    evidence = models.JSONField(default=list, blank=True)
+    # Spans of the narrative that decided, in the same shape: offsets in characters of its text.
+    clauses = models.JSONField(default=list, blank=True)
+    # Active time with the document on the screen, in milliseconds; time away does not count.
+    active_ms = models.PositiveIntegerField(null=True, blank=True)
+    pressed = models.CharField(max_length=10, choices=Pressed, blank=True)
+
+    objects = StatementQuerySet["Statement"].as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            # One is current, and one is the last under each older text version: a grade or a flag.
+            models.UniqueConstraint(
+                name="statement_one_current",
+                fields=["narrative", "candidate", "annotator", "repeat"],
+                condition=IS_CURRENT,
+            ),
+            models.UniqueConstraint(
+                name="statement_one_of_older_text",
+                fields=["narrative", "candidate", "annotator", "repeat", "text_version"],
+                condition=Q(ended_at__isnull=True, text_replaced_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="statement_withdrawn_is_ended",
+                condition=Q(withdrawn_at__isnull=True) | Q(ended_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="statement_is_a_grade_or_a_flag",
+                condition=Q(relevance__isnull=False, flag="")
+                | (Q(relevance__isnull=True) & ~Q(flag="")),
+            ),
+            models.CheckConstraint(
+                name="statement_never_replaces_itself",
+                condition=Q(replaces__isnull=True) | ~Q(replaces=F("id")),
+            ),
+            models.CheckConstraint(
+                name="statement_only_repeats_have_a_first",
+                condition=Q(first__isnull=True) | Q(repeat=True),
+            ),
+        ]
+        indexes: ClassVar = [
+            # One annotator's statements under one narrative, newest last: for "previous" and undo.
+            models.Index(fields=["narrative", "annotator", "at"], name="statement_history"),
+            # When a member last judged on a page, and whether they have judgments from a file.
+            models.Index(
+                fields=["annotator", "source", "at"],
+                name="judgment_last_of_person",
+                condition=IS_JUDGMENT,
+            ),
+            # Counts of answers and the queue of disagreements: covers every column that they group
+            # or add up, and the columns that SQLite reads for the condition.
+            models.Index(
+                fields=[
+                    *("narrative", "candidate", "annotator", "relevance", "at"),
+                    *("active_ms", "ended_at", "text_replaced_at", "repeat"),
+                ],
+                name="judgment_differing",
+                condition=IS_JUDGMENT & IS_CURRENT,
+            ),
+            # Flags and repeats are few: found without reading the judgments between them.
+            models.Index(fields=["narrative", "flag"], name="flag_under", condition=IS_FLAG),
+            models.Index(fields=["annotator", "flag"], name="flag_of_person", condition=IS_FLAG),
+            models.Index(
+                fields=["narrative", "annotator"], name="repeat_under", condition=IS_REPEAT
+            ),
+            models.Index(fields=["annotator"], name="repeat_of_person", condition=IS_REPEAT),
+        ]
+
+    def __str__(self) -> str:
+        return f"statement {self.pk}"
+
+    @property
+    def answer(self) -> int | str:
+        """The grade, or the kind of flag."""
+        return self.flag if self.relevance is None else self.relevance
+
+    @property
+    def is_judgment(self) -> bool:
+        """Whether it is a grade that counts."""
+        return self.relevance is not None and not self.repeat
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is its annotator's current statement on the newest text."""
+        return self.ended_at is None and self.text_replaced_at is None
+
+    @property
+    def seconds(self) -> float | None:
+        """The active time with the document on the screen; None if it is not known."""
+        return None if self.active_ms is None else self.active_ms / 1_000
+
+    def answers(self) -> dict[int, str]:
+        """Return the answers by condition key; prefetched verdicts are not queried again."""
+        return {verdict.condition_id: verdict.answer for verdict in self.verdicts.all()}
+
+
+class JudgmentQuerySet(StatementQuerySet["Judgment"]):
+    """Judgments of people and machines."""
+
+
+_JudgmentManager = models.Manager.from_queryset(JudgmentQuerySet)
+
+
+class JudgmentManager(_JudgmentManager["Judgment"]):
+    """Manager of the statements that are judgments."""
+
+    def get_queryset(self) -> models.QuerySet[Judgment]:
+        """Return the judgments: no flags, and no answers to repeats."""
+        return super().get_queryset().filter(IS_JUDGMENT)
+
+
+class Judgment(Statement):
+    """A grade that counts."""
+
+    # Never null in these rows.
+    relevance: models.IntegerField[int, int]
+
+    objects: ClassVar[JudgmentManager] = JudgmentManager()
+
+    class Meta:
+        proxy = True
+
+    def __str__(self) -> str:
+        return f"judgment {self.pk}"
+
+
+class FlagQuerySet(StatementQuerySet["Flag"]):
+    """Flags on documents."""
+
+
+_FlagManager = models.Manager.from_queryset(FlagQuerySet)
+
+
+class FlagManager(_FlagManager["Flag"]):
+    """Manager of the statements that are flags."""
+
+    def get_queryset(self) -> models.QuerySet[Flag]:
+        """Return the flags, without those on repeats."""
+        return super().get_queryset().filter(IS_FLAG)
+
+
+class Flag(Statement):
+    """A statement instead of a grade. It is not a grade."""
+
+    Kind = Statement.FlagKind
+
+    objects: ClassVar[FlagManager] = FlagManager()
+
+    class Meta:
+        proxy = True
+
+    def __str__(self) -> str:
+        return self.flag
+
+
+class RepeatQuerySet(StatementQuerySet["Repeat"]):
+    """Answers to repeats."""
+
+
+_RepeatManager = models.Manager.from_queryset(RepeatQuerySet)
+
+
+class RepeatManager(_RepeatManager["Repeat"]):
+    """Manager of the statements that are answers to repeats."""
+
+    def get_queryset(self) -> models.QuerySet[Repeat]:
+        """Return the answers to repeats, grades and flags alike."""
+        return super().get_queryset().filter(IS_REPEAT)
+
+
+class Repeat(Statement):
+    """The answer to a repeat: a grade, or a flag instead."""
+
+    objects: ClassVar[RepeatManager] = RepeatManager()
+
+    class Meta:
+        proxy = True
+
+    def __str__(self) -> str:
+        return f"repeat {self.pk}"
+
+
+class VerdictQuerySet(models.QuerySet["Verdict"]):
+    """Answers to conditions."""
+
+    def of_judgments(self) -> VerdictQuerySet:
+        """Leave out the answers in repeats, which never count as judgments."""
+        return self.filter(statement__repeat=False)
+
+    def current(self) -> VerdictQuerySet:
+        """Return the answers in current judgments of the newest texts."""
+        return self.of_judgments().filter(
+            statement__ended_at__isnull=True, statement__text_replaced_at__isnull=True
+        )
+
+    def of_people(self) -> VerdictQuerySet:
+        """Return the answers of people, without those of machines."""
+        return self.filter(statement__annotator__is_machine=False)
+
+
+class Verdict(models.Model):
+    """A grade's answer to one condition of its narrative."""
+
+    class Answer(models.TextChoices):
+        """Whether the document meets the condition."""
+
+        MET = "met", "Met"
+        NOT_MET = "not_met", "Not met"
+        CANT_TELL = "cant_tell", "Can't tell"
+
+    statement = models.ForeignKey(Statement, on_delete=models.PROTECT, related_name="verdicts")
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="verdicts")
+    answer = models.CharField(max_length=10, choices=Answer)
+
+    objects = VerdictQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="verdict_once_per_condition", fields=["statement", "condition"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.answer
