@@ -24,7 +24,7 @@ from base.errors import Refused, refuse_invalid_names
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import LeaseLost, Progress
+from jobs.runner import Progress, save_result
 
 MAX_NAME = 60
 MOST_RUNS = 100
@@ -224,8 +224,7 @@ def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
         raise JobError(CHANGED)
     _reopen_judging(job)
     counts = pool_counts.as_json()
-    if not Pool.objects.filter(pk=job.pk, claim=job.claim).update(counts=counts):
-        raise LeaseLost
+    save_result(job, counts=counts)
     record(
         project=job.project,
         what="pool.made",

@@ -28,10 +28,9 @@ class Evaluation(Job):
     current rows.
     """
 
-    task: ClassVar[str] = "exporters.evaluate"
-    event: ClassVar[str] = "evaluation"
+    KIND: ClassVar[str] = "evaluation"
+    WORK: ClassVar[str] = "exporters.evaluations.measuring.compute_evaluation"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="evaluations")
     # Null: made by the command, which has no member.
     by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"
@@ -58,20 +57,12 @@ class Evaluation(Job):
 
     class Meta:
         constraints: ClassVar = [
-            *Job.Meta.constraints,
-            # No evaluation is shown as done without its results, nor results without a version.
+            # Results say which version computed them.
             models.CheckConstraint(
-                name="evaluation_done_has_results",
-                condition=~Q(state="done") | Q(results__isnull=False) & ~Q(code_version=""),
+                name="evaluation_results_with_version",
+                condition=Q(results__isnull=True) | ~Q(code_version=""),
             ),
         ]
-        indexes: ClassVar = [
-            # The newest evaluation of a project.
-            models.Index(fields=["project", "-id"], name="evaluation_newest"),
-        ]
-
-    def __str__(self) -> str:
-        return f"evaluation {self.pk}"
 
     def get_absolute_url(self) -> str:
         """Return the URL of the results page."""

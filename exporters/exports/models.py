@@ -16,8 +16,8 @@ from jobs.models import Job
 class Export(Job):
     """One export: its files are in storage under `folder`, and its manifest describes them."""
 
-    task: ClassVar[str] = "exporters.build"
-    event: ClassVar[str] = "export"
+    KIND: ClassVar[str] = "export"
+    WORK: ClassVar[str] = "exporters.exports.actions.build"
 
     class Format(models.TextChoices):
         """The formats and layouts of exports."""
@@ -37,7 +37,6 @@ class Export(Job):
         )
         CITATION = "citation", "Citation: CITATION.cff and .zenodo.json"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")
     format = models.CharField(max_length=20, choices=Format)
     # The storage folder of its files; empty until they are all written.
@@ -56,7 +55,6 @@ class Export(Job):
 
     class Meta:
         constraints: ClassVar = [
-            *Job.Meta.constraints,
             # A partial export is never offered: a folder is set together with its manifest.
             models.CheckConstraint(
                 name="export_folder_with_manifest",

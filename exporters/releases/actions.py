@@ -36,7 +36,7 @@ from formats.texts import CannotHold
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import LeaseLost, Progress
+from jobs.runner import Progress, save_result
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_NOTE = 2_000
@@ -165,15 +165,14 @@ def build(job: Release, progress: Progress) -> None:
             except file_store.Damaged as damaged:
                 raise JobError(str(damaged)) from damaged
             progress.advance()
-    named = Release.objects.filter(pk=job.pk, claim=job.claim).update(
+    save_result(
+        job,
         at=at,
         guideline=guideline,
         code_version=held["code_version"],
         sha256=facts["sha256"],
         manifest=held,
     )
-    if not named:
-        raise LeaseLost
 
 
 def format_names(project: Project) -> list[str]:

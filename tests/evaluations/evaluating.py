@@ -81,6 +81,6 @@ def make_evaluation(made: SimpleNamespace, **fields: Any) -> Any:
     }
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
         evaluation = request_evaluation(project=made.project, **arguments)
-        run(Evaluation, evaluation.pk, compute_evaluation)
+        run(evaluation.pk)
     evaluation.refresh_from_db()
     return evaluation

@@ -435,7 +435,7 @@ def test_a_program_requests_and_reads_an_evaluation(made, published):
         "POST", "projects/tides/evaluations/", {"systems": systems, "baseline": "still"}
     ).json()
     with patch("jobs.runner.PULSE", 3_600):
-        run(Evaluation, requested["id"], compute_evaluation)
+        run(requested["id"])
     data = program.get(f"projects/tides/evaluations/{requested['id']}/").json()
 
     assert data["state"] == "done"

@@ -149,7 +149,7 @@ class FilledInstallation:
             export = exporting.request_export(
                 project=self.project, format_name="trec", by=self.tides.carla
             )
-            run(Export, export.pk, exporting.build)
+            run(export.pk)
         self.release = make_release(self.tides, "v1")
 
 

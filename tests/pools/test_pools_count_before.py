@@ -165,7 +165,7 @@ def test_a_pool_that_changed_since_the_count_is_not_made(project):
     Candidate.objects.create(query=query, document=Document.objects.get(doc_id="A"), origin="run")
 
     with pytest.raises(JobError, match="Count it again"):
-        run(Pool, pool.pk, actions.make_pool)
+        run(pool.pk)
 
     assert Candidate.objects.count() == 1
     assert not PoolEntry.objects.exists()

@@ -74,7 +74,7 @@ def test_a_request_is_a_row_and_a_message_once_it_is_committed(
         disputed.carla.user,
         None,
     )
-    assert published == [("audit.agreement", report.pk)]
+    assert published == [("jobs.run", report.pk)]
 
 
 def test_repeated_request_returns_the_waiting_report(disputed, published):

@@ -11,9 +11,9 @@ from base.page_request import PageRequest
 
 
 @require_POST
-def cancellation(request: PageRequest, slug: str, kind: str, pk: int) -> HttpResponse:
+def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Cancel a job; one that has ended is left unchanged."""
     member = access.lead(request.user, slug)
-    job = project_jobs.job_of(member, kind, pk)
+    job = project_jobs.job_of(member, pk)
     project_jobs.cancel_job(job=job, by=member)
     return redirect(job)
