@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
@@ -92,10 +92,10 @@ def queues() -> list[Queue]:
         running=Count("pk", filter=Q(state=Job.State.RUNNING)),
         failed=Count("pk", filter=Q(state=Job.State.FAILED)),
     )
+    by_kind: dict[str, Any] = {row["kind"]: row for row in counts}
     none = {"waiting": 0, "oldest": None, "running": 0, "failed": 0}
-    by_kind = {row["kind"]: row for row in counts}
     return [
-        Queue(**{**none, **by_kind.get(kind, {}), "kind": kind, "name": _kind_name(model)})
+        Queue(name=_kind_name(model), **by_kind.get(kind, {"kind": kind, **none}))
         for kind, model in job_kinds().items()
     ]
 

@@ -41,6 +41,7 @@ UNEXPECTED = "An unexpected error occurred ({kind}). The worker's log says more.
 DATABASE_AWAY = "The database did not answer. Nothing was saved; try again later."
 DISK_FULL = "The disk was full. Nothing was saved; try again later."
 
+
 def is_abandoned(now: datetime) -> Q:
     """Return the filter for running jobs whose lease is no longer renewed.
 
@@ -157,7 +158,7 @@ def _run_claimed(job: Job, claim: uuid.UUID, work: Callable[[Any, Progress], obj
 
 
 def claim_row(pk: int, *, now: datetime | None = None) -> uuid.UUID | None:
-    """Claim the job `pk` by one UPDATE and return the claim; None if it is over or already claimed."""
+    """Claim the job `pk` by one UPDATE and return the claim; None if it is over or claimed."""
     now = now or timezone.now()
     claim = uuid.uuid4()
     claimed = (

@@ -43,7 +43,7 @@ def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contributio
         JOIN annotate_runline l ON l.run_id = r.id AND l.query_id = %(query)s
         JOIN annotate_poolentry e
             ON e.pool_id = j.id AND e.query_id = l.query_id AND e.document_id = l.document_id
-        WHERE j.project_id = %(project)s AND j.kind = 'pool' AND j.state = 'done'
+        WHERE j.project_id = %(project)s AND p.counts IS NOT NULL
             AND l.document_id IN ({_numbers(by_document)})
             AND (p.method NOT IN ('union', 'sample') OR l.rank <= p.depth)
         GROUP BY j.id, l.document_id, j.name, r.name

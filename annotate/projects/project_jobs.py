@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from django.db import transaction
 from django.utils import timezone
@@ -45,7 +45,7 @@ def request_job(
         )
         for same_job in under_way.order_by("-pk"):
             if all(getattr(same_job, name) == getattr(job, name) for name in same):
-                return same_job
+                return cast(SomeJob, same_job)
         job.requested_at = now or timezone.now()
         if by is not None:
             job.requested_by = by.user

@@ -73,6 +73,4 @@ def compute_agreement(report: AgreementReport, progress: Progress) -> None:
         if report.compares
         else agreement_of(report.project, scope=scope, **how)
     )
-    save_result(
-        report, figures=figures, sha256=figures["sha256"], code_version=settings.VERSION
-    )
+    save_result(report, figures=figures, sha256=figures["sha256"], code_version=settings.VERSION)

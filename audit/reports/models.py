@@ -49,7 +49,7 @@ class AgreementReport(Job):
         null=True, blank=True
     )
 
-    objects = AgreementReportQuerySet.as_manager()
+    objects = AgreementReportQuerySet.as_manager()  # type: ignore[misc]  # not an instance variable
 
     def __str__(self) -> str:
         return f"agreement report {self.pk}"

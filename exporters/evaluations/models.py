@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from exporters.releases.models import Release
 from jobs.models import Job
 
@@ -53,7 +53,7 @@ class Evaluation(Job):
         null=True, blank=True
     )
 
-    objects = EvaluationQuerySet.as_manager()
+    objects = EvaluationQuerySet.as_manager()  # type: ignore[misc]  # not an instance variable
 
     class Meta:
         constraints: ClassVar = [

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.projects.models import Guideline, Membership, Project
+from annotate.projects.models import Guideline, Membership
 from jobs.models import Job
 
 
@@ -61,7 +61,7 @@ class Release(Job):
         null=True, blank=True
     )
 
-    objects = ReleaseQuerySet.as_manager()
+    objects = ReleaseQuerySet.as_manager()  # type: ignore[misc]  # not an instance variable
 
     class Meta:
         constraints: ClassVar = [

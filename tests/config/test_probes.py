@@ -162,9 +162,9 @@ def test_metrics_count_waiting_running_and_failed_jobs(client, administrator, pu
 
     found = read_metrics(client)
 
-    assert found['rejudge_jobs{kind="exporters.export",state="waiting"}'] == "2.0"
-    assert found['rejudge_jobs{kind="exporters.export",state="failed"}'] == "1.0"
-    assert found['rejudge_jobs{kind="annotate.load",state="waiting"}'] == "0.0"
+    assert found['rejudge_jobs{kind="export",state="waiting"}'] == "2.0"
+    assert found['rejudge_jobs{kind="export",state="failed"}'] == "1.0"
+    assert found['rejudge_jobs{kind="load",state="waiting"}'] == "0.0"
     assert float(found['rejudge_worker_silent_seconds{worker="celery@one"}']) < 60
     assert (found["rejudge_database_up"], found["rejudge_broker_up"]) == ("1.0", "1.0")
     assert "rejudge_broker_messages" in found
@@ -179,7 +179,7 @@ def test_metrics_are_returned_without_a_broker(client, administrator, monkeypatc
 
     assert found["rejudge_broker_up"] == "0.0"
     assert "rejudge_broker_messages" not in found
-    assert 'rejudge_jobs{kind="annotate.load",state="failed"}' in found
+    assert 'rejudge_jobs{kind="load",state="failed"}' in found
 
 
 def test_requests_are_counted_by_route_and_never_by_address(client, administrator):

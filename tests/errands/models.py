@@ -29,6 +29,5 @@ class Errand(Job):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the row; its project is one for all errands."""
-        if self.project_id is None:
-            self.project, _made = Project.objects.get_or_create(slug="errands", name="Errands")
+        self.project, _made = Project.objects.get_or_create(slug="errands", name="Errands")
         super().save(*args, **kwargs)

@@ -10,9 +10,7 @@ from django.core.files.base import ContentFile
 
 from annotate.models import Run
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.systems import System
-from exporters.models import Evaluation
 from jobs.runner import run
 from tests import factories
 

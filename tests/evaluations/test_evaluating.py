@@ -19,7 +19,6 @@ from annotate.models import InstructionPair, Judgment
 from annotate.projects import rules
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation
 from jobs.errors import JobError

@@ -17,7 +17,6 @@ from config.celery import app
 from exporters.exports import actions
 from exporters.exports.files import Writer
 from exporters.models import Export
-from exporters.tasks import build
 from jobs import runner
 from jobs.errors import JobError
 from tests import factories
@@ -107,7 +106,7 @@ def test_a_refused_layout_is_no_error_in_the_log(scene, caplog):
     export = make_export(scene, "citation")
 
     with caplog.at_level(logging.INFO):
-        build.apply((export.pk,))
+        app.tasks["jobs.run"].apply((export.pk,))
 
     export.refresh_from_db()
     assert export.error.startswith("This cannot be written: a citation needs creators")

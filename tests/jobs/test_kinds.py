@@ -22,7 +22,10 @@ def test_the_work_of_each_kind_can_be_imported(kind):
 
 @pytest.mark.django_db
 def test_jobs_are_read_as_rows_of_their_kinds(django_assert_num_queries):
-    first, second = Errand.objects.create(), Errand.objects.create(length=Errand.Length.LONG_AT_FIRST)
+    first, second = (
+        Errand.objects.create(),
+        Errand.objects.create(length=Errand.Length.LONG_AT_FIRST),
+    )
 
     with django_assert_num_queries(2):
         rows = specific(Job.objects.order_by("-pk"))

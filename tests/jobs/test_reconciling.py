@@ -102,5 +102,3 @@ def test_a_job_cancelled_after_its_worker_died_ends(published):
     errand = Errand.objects.get()
     assert published == []
     assert (errand.state, errand.finished_at) == ("cancelled", NOW)
-
-

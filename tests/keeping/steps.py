@@ -25,7 +25,6 @@ def example() -> None:
     from annotate.models import Project
     from config.example import ensure_example
     from exporters.exports import actions
-    from exporters.models import Export, Release
     from exporters.releases import actions as releasing
     from jobs.runner import run
 

@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Candidate, Pool, Project
-from annotate.pools import actions
 from jobs.runner import run
 from tests import factories
 from tests.pools.pooling import make, two_runs

@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotate.models import Candidate, Pool, Project
-from annotate.pools import actions
 from jobs.runner import run
 from tests import factories
 from tests.pools.pooling import two_runs

@@ -252,7 +252,6 @@ def test_the_count_warns_if_only_relevant_documents_are_judged(project):
         {"method": "all"},
         {"name": ""},
         {"method": "judged"},
-        {"state": "done", "finished_at": timezone.now()},
     ],
 )
 def test_the_database_refuses_invalid_pools(project, fields):

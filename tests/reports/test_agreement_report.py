@@ -14,11 +14,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.projects import rules
-from audit import tasks
 from audit.models import AgreementReport
 from audit.reports.actions import request_agreement
 from audit.reports.reliability import agreement_of
 from base.errors import Refused
+from jobs.runner import run
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -104,7 +104,7 @@ def test_the_worker_fills_the_report(disputed, published, settings):
     with transaction.atomic():
         report = request_agreement(project=disputed.project, by=disputed.carla)
 
-    tasks.agreement(report.pk)
+    run(report.pk)
 
     report.refresh_from_db()
     assert (report.state, report.code_version) == ("done", settings.VERSION)
@@ -118,7 +118,7 @@ def test_computing_again_gives_the_same_figures(disputed, published):
     reports = []
     for _ in range(2):
         report = request_agreement(project=disputed.project, by=disputed.carla)
-        tasks.agreement(report.pk)
+        run(report.pk)
         report.refresh_from_db()
         assert report.figures is not None
         reports.append({**report.figures, "computed_at": ""})
