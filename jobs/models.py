@@ -35,10 +35,11 @@ class Job(models.Model):
     UNDER_WAY: ClassVar = (State.QUEUED, State.RUNNING)
 
     # What each kind says: its name, which begins its events in the audit log ("export.cancelled");
-    # the function that does the work, called with the row of the kind and its `Progress`; whether
-    # people give each a name.
+    # the function that does the work, called with the row of the kind and its `Progress`; the title
+    # of its progress; whether people give each a name.
     KIND: ClassVar[str]
     WORK: ClassVar[str]
+    TITLE: ClassVar[str] = ""
     NAMED: ClassVar[bool] = False
 
     kind = models.CharField(max_length=20, editable=False)
@@ -142,8 +143,13 @@ class Job(models.Model):
         """Return whether the job is done, failed or cancelled."""
         return self.state not in self.UNDER_WAY
 
-    def seconds_left(self, now: datetime) -> float | None:
+    def title(self) -> str:
+        """Return what the worker does, as in "Writing the files"."""
+        return self.TITLE
+
+    def seconds_left(self, now: datetime | None = None) -> float | None:
         """Estimate the time left for the current step from its speed so far; None if unknown."""
+        now = now or timezone.now()
         began = self.step_began_at
         if self.state != self.State.RUNNING or began is None or not self.total or not self.done:
             return None

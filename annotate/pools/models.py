@@ -20,6 +20,7 @@ class Pool(Job):
 
     KIND: ClassVar[str] = "pool"
     WORK: ClassVar[str] = "annotate.pools.actions.make_pool"
+    TITLE: ClassVar[str] = "Making the pool"
     NAMED: ClassVar[bool] = True
 
     class Method(models.TextChoices):

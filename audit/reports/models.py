@@ -33,6 +33,7 @@ class AgreementReport(Job):
 
     KIND: ClassVar[str] = "agreement"
     WORK: ClassVar[str] = "audit.reports.actions.compute_agreement"
+    TITLE: ClassVar[str] = "Computing agreement"
 
     # The part of the project, as `audit.reports.scopes` writes it; "" is the whole.
     scope = models.TextField(blank=True, default="")

@@ -30,6 +30,7 @@ class Evaluation(Job):
 
     KIND: ClassVar[str] = "evaluation"
     WORK: ClassVar[str] = "exporters.evaluations.measuring.compute_evaluation"
+    TITLE: ClassVar[str] = "Measuring the systems"
 
     # Null: made by the command, which has no member.
     by = models.ForeignKey(

@@ -18,6 +18,7 @@ class Export(Job):
 
     KIND: ClassVar[str] = "export"
     WORK: ClassVar[str] = "exporters.exports.actions.build"
+    TITLE: ClassVar[str] = "Writing the files"
 
     class Format(models.TextChoices):
         """The formats and layouts of exports."""

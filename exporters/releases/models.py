@@ -36,6 +36,7 @@ class Release(Job):
 
     KIND: ClassVar[str] = "release"
     WORK: ClassVar[str] = "exporters.releases.actions.build"
+    TITLE: ClassVar[str] = "Making the release"
     NAMED: ClassVar[bool] = True
 
     # Without an accessor: an evaluation, which is a job too, has a field `release`.

@@ -15,8 +15,6 @@ from formats.registry import FORMATS
 from jobs.runner import Progress
 from tests import factories
 
-HTMX = {"HX-Request": "true"}
-
 
 @pytest.fixture(autouse=True)
 def own_storage(storage):
@@ -165,40 +163,6 @@ def test_an_invalid_form_is_shown_again_with_an_error(pages, fields, sentence):
     assert response.status_code == 422
     assert sentence in text(response)
     assert not Load.objects.exists()
-
-
-def test_the_page_of_a_running_load_polls_its_progress(pages):
-    upload(pages)
-    load = Load.objects.get()
-    now = timezone.now()
-    Load.objects.update(
-        state="running",
-        claim="00000000-0000-0000-0000-000000000001",
-        lease_until=now,
-        started_at=now,
-        step="Reading the file",
-        done=40,
-        total=80,
-    )
-
-    page = pages.get(url("load", load.pk))
-    fragment = pages.get(url("load", load.pk), headers=HTMX)
-
-    for shown in (text(page), text(fragment)):
-        assert f'hx-get="{url("load", load.pk)}"' in shown
-        assert "Reading the file" in shown
-        assert '<progress aria-label="Checking the file" value="40" max="80">' in shown
-    assert "<html" in text(page)
-    assert "<html" not in text(fragment)
-
-
-def test_the_poll_of_a_job_that_is_over_refreshes_the_page(pages):
-    upload(pages)
-    load = done(Load.objects.get())
-
-    response = pages.get(url("load", load.pk), headers=HTMX)
-
-    assert response.headers["HX-Refresh"] == "true"
 
 
 def test_a_preview_shows_what_would_change_and_asks_for_confirmation(pages):

@@ -15,8 +15,6 @@ from jobs.runner import Progress
 from tests import factories
 from tests.exports.conftest import AT, LATER
 
-HTMX = {"HX-Request": "true"}
-
 
 @pytest.fixture(autouse=True)
 def published(monkeypatch):
@@ -169,25 +167,15 @@ def test_no_file_is_offered_before_the_export_is_done(built, client):
     assert client.get(pages(built)["archive"]).status_code == 404
 
 
-def test_a_running_export_shows_its_progress_and_polls_again(built, client):
+def test_a_running_export_shows_its_progress(built, client):
     Export.objects.update(
         state="running", finished_at=None, claim="0" * 32, lease_until=LATER, done=5, total=10
     )
     client.force_login(built.by.user)
 
-    part = client.get(pages(built)["export"], headers=HTMX).content.decode()
+    page = client.get(pages(built)["export"]).content.decode()
 
-    assert "<html" not in part
-    assert "5 of 10" in part
-    assert f'hx-get="{pages(built)["export"]}"' in part
-
-
-def test_the_poll_of_a_finished_export_reloads_the_page(built, client):
-    client.force_login(built.by.user)
-
-    response = client.get(pages(built)["export"], headers=HTMX)
-
-    assert response["HX-Refresh"] == "true"
+    assert "5 of 10" in page
 
 
 def test_a_failed_export_says_why_and_can_be_tried_again(tides, client):

@@ -81,6 +81,11 @@ class Load(Job):
         """Return the URL of the page with the preview or the result."""
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
+    def title(self) -> str:
+        if self.is_over:
+            return "The file"
+        return "Checking the file" if self.dry_run else "Loading the file"
+
     def name_in_log(self) -> str:
         return f"{self.file_name} · {self.format}"
 

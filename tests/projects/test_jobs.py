@@ -1,6 +1,9 @@
-"""A lead cancels a job of the project, whatever its kind, on the page and by a program."""
+"""A lead follows and cancels a job of the project, whatever its kind."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 from django.urls import reverse
@@ -8,6 +11,7 @@ from django.urls import reverse
 from annotate.models import Load, Pool
 from audit.models import AgreementReport
 from exporters.models import Evaluation, Export, Release
+from jobs.models import Job
 from tests import factories
 from tests.programs import Program
 
@@ -32,8 +36,66 @@ def carla(db):
     return factories.lead(factories.project("tides"), "carla")
 
 
+HTMX = {"HX-Request": "true"}
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+RUNNING = {
+    "state": "running",
+    "claim": UUID(int=1),
+    "lease_until": NOW,
+    "started_at": NOW,
+    "step": "Reading the file",
+    "done": 40,
+    "total": 80,
+}
+
+
+def text(response) -> str:
+    return response.content.decode()
+
+
+def progress(pk: int, slug: str = "tides") -> str:
+    return reverse("annotate:job", args=[slug, pk])
+
+
 def address(pk: int, slug: str = "tides") -> str:
     return reverse("annotate:job_cancellation", args=[slug, pk])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_page_polls_its_progress(carla, client, kind):
+    job = KINDS[kind](carla)
+    Job.objects.update(**RUNNING)
+    client.force_login(carla.user)
+
+    page = text(client.get(job.get_absolute_url()))
+    polled = text(client.get(progress(job.pk), headers=HTMX))
+
+    for shown in (page, polled):
+        assert f'hx-get="{progress(job.pk)}"' in shown
+        assert "Reading the file" in shown
+        assert f'<progress aria-label="{job.title()}" value="40" max="80">' in shown
+    assert "<html" in page
+    assert "<html" not in polled
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_poll_of_one_that_is_over_refreshes_its_page(carla, client, kind):
+    job = KINDS[kind](carla)
+    Job.objects.update(state="failed", finished_at=NOW, error="The disk was full.")
+    client.force_login(carla.user)
+
+    polled = client.get(progress(job.pk), headers=HTMX)
+
+    assert polled.headers["HX-Refresh"] == "true"
+    assert "The disk was full." in text(client.get(job.get_absolute_url()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_browser_that_opens_its_progress_gets_its_page(carla, client, kind):
+    job = KINDS[kind](carla)
+    client.force_login(carla.user)
+
+    assert client.get(progress(job.pk)).url == job.get_absolute_url()
 
 
 @pytest.mark.parametrize("kind", KINDS)
