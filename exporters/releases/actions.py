@@ -92,7 +92,7 @@ def request_release(
         if not Query.objects.filter(project=locked).exists():
             raise Refused("There is nothing to release yet: this project has no queries.")
         under_way = Release.objects.filter(
-            project=locked, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+            project=locked, state__in=Job.UNDER_WAY
         ).first()
         if under_way is not None:
             raise Refused(f"{under_way.name} is being made. Wait until it is done, or cancel it.")
@@ -115,7 +115,7 @@ def request_release(
 def loading_sentence(project: Project) -> str:
     """Say which file is being loaded: a release would have half of what belongs together. Or ""."""
     load = Load.objects.filter(
-        project=project, dry_run=False, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+        project=project, dry_run=False, state__in=Job.UNDER_WAY
     ).first()
     if load is None:
         return ""
