@@ -64,7 +64,8 @@ JUDGE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REVIEW
 ELSEWHERE = {
     key
     for key in AUDIT_EVENTS
-    if key.partition(".")[0] in {"account", "admin", "invitation", "job", "member", "token"}
+    if key.partition(".")[0]
+    in {"account", "admin", "errand", "invitation", "job", "member", "token"}
 } | {
     # tests/judgments/test_attributes.py
     "attributes.negated",

@@ -91,9 +91,7 @@ def request_release(
             raise Refused(f"A note has at most {MAX_NOTE} characters.")
         if not Query.objects.filter(project=locked).exists():
             raise Refused("There is nothing to release yet: this project has no queries.")
-        under_way = Release.objects.filter(
-            project=locked, state__in=Job.UNDER_WAY
-        ).first()
+        under_way = Release.objects.filter(project=locked, state__in=Job.UNDER_WAY).first()
         if under_way is not None:
             raise Refused(f"{under_way.name} is being made. Wait until it is done, or cancel it.")
         if sentence := loading_sentence(locked):
@@ -114,9 +112,7 @@ def request_release(
 
 def loading_sentence(project: Project) -> str:
     """Say which file is being loaded: a release would have half of what belongs together. Or ""."""
-    load = Load.objects.filter(
-        project=project, dry_run=False, state__in=Job.UNDER_WAY
-    ).first()
+    load = Load.objects.filter(project=project, dry_run=False, state__in=Job.UNDER_WAY).first()
     if load is None:
         return ""
     return f"{load.file_name} is being loaded. Release once it is done, or cancel it under Load."
