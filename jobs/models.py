@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.apps import apps
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
@@ -48,9 +47,9 @@ class Job(models.Model):
     name = models.CharField(max_length=60, blank=True)
     project = models.ForeignKey("annotate.Project", on_delete=models.PROTECT, related_name="jobs")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
-    # Null: a command does it.
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    # Who requested it; null: a command, which does it itself.
+    by = models.ForeignKey(
+        "annotate.Membership", null=True, blank=True, on_delete=models.PROTECT, related_name="jobs"
     )
     requested_at = models.DateTimeField(default=timezone.now)
     published_at = models.DateTimeField(null=True, blank=True)
@@ -197,6 +196,6 @@ def specific(jobs: Iterable[Job]) -> list[Job]:
     jobs = list(jobs)
     rows: dict[int, Job] = {}
     for kind in {job.kind for job in jobs}:
-        of_kind = job_kinds()[kind]._default_manager.select_related("project", "requested_by")
+        of_kind = job_kinds()[kind]._default_manager.select_related("project", "by__user")
         rows |= of_kind.in_bulk([job.pk for job in jobs if job.kind == kind])
     return [rows[job.pk] for job in jobs]

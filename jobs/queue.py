@@ -47,9 +47,9 @@ def _refuse_too_many(job: Job) -> None:
     Two simultaneous requests may both pass: the limit keeps one person from filling the queue, and
     a few jobs more do no harm.
     """
-    if job.requested_by_id is None:
+    if job.by is None:
         return
-    open_jobs = Job.objects.filter(requested_by=job.requested_by_id, state__in=Job.UNDER_WAY)
+    open_jobs = Job.objects.filter(by__user=job.by.user_id, state__in=Job.UNDER_WAY)
     # The count includes `job`, which is already saved.
     if open_jobs.count() > MOST_OPEN:
         raise Refused(

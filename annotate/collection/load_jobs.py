@@ -166,7 +166,6 @@ def _new_preview(
     return Load(
         project=by.project,
         by=by,
-        requested_by=by.user,
         requested_at=now or timezone.now(),
         format=kind.name,
         file_name=file_name,
@@ -215,7 +214,6 @@ def confirm_load(
         load = Load.objects.create(
             project=locked.project,
             by=by,
-            requested_by=by.user,
             requested_at=now or timezone.now(),
             format=locked.format,
             file=locked.file.name,

@@ -171,11 +171,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='load',
-            name='by',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='loads', to='annotate.membership'),
-        ),
-        migrations.AddField(
-            model_name='load',
             name='chained_by',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership'),
         ),
@@ -372,7 +367,6 @@ class Migration(migrations.Migration):
                 ('seed', models.PositiveIntegerField(default=1)),
                 ('counted', models.CharField(blank=True, max_length=64)),
                 ('counts', models.JSONField(blank=True, null=True)),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
             ],
             bases=('jobs.job',),
         ),

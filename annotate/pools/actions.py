@@ -122,7 +122,6 @@ def request_pool(
         pool = Pool.objects.create(
             project=project,
             by=by,
-            requested_by=by.user if by else None,
             requested_at=now or timezone.now(),
             name=name,
             method=recipe.method,

@@ -31,10 +31,6 @@ class Pool(Job):
         SAMPLE = "sample", "Stratified sample by rank"
         JUDGED = "judged", "Everything judged so far"
 
-    # Null: made by a command.
-    by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
     method = models.CharField(max_length=10, choices=Method)
     # The deepest rank, or for a fusion the documents per query; null for the method JUDGED.
     depth = models.PositiveIntegerField(null=True, blank=True)

@@ -41,14 +41,12 @@ def request_job(
             project=project,
             state__in=Job.UNDER_WAY,
             cancel_requested_at=None,
-            requested_by__isnull=False,
+            by__isnull=False,
         )
         for same_job in under_way.order_by("-pk"):
             if all(getattr(same_job, name) == getattr(job, name) for name in same):
                 return cast(SomeJob, same_job)
-        job.requested_at = now or timezone.now()
-        if by is not None:
-            job.requested_by = by.user
+        job.by, job.requested_at = by, now or timezone.now()
         job.save()
         if by is not None:
             queue.enqueue(job)

@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership
 from exporters.releases.models import Release
 from jobs.models import Job
 
@@ -32,10 +31,6 @@ class Evaluation(Job):
     WORK: ClassVar[str] = "exporters.evaluations.measuring.compute_evaluation"
     TITLE: ClassVar[str] = "Measuring the systems"
 
-    # Null: made by the command, which has no member.
-    by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"
-    )
     # Null: measured on the rows as they stood when the worker read them.
     release = models.ForeignKey(
         Release, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"

@@ -81,7 +81,7 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member, evaluation = access.evaluation(request.user, slug, pk)
     done = evaluation.state == Job.State.DONE
     blind = done and must_answer_first(member)
-    content = _content(request, evaluation) if done and not blind else {}
+    content = _content(request, evaluation) if done and not blind else {"results": None}
     return project_page(
         request,
         "evaluations/evaluation.html",

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Project
 from base.snapshot import once_in_snapshot
 from jobs.models import Job
 
@@ -38,7 +38,6 @@ class Export(Job):
         )
         CITATION = "citation", "Citation: CITATION.cff and .zenodo.json"
 
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")
     format = models.CharField(max_length=20, choices=Format)
     # The storage folder of its files; empty until they are all written.
     folder = models.CharField(max_length=200, blank=True)

@@ -103,7 +103,7 @@ def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member, export_row = access.export(request.user, slug, pk)
     done = export_row.state == Job.State.DONE
     blind = done and must_answer_first(member)
-    content = _content(export_row) if done and not blind else {}
+    content = _content(export_row) if done and not blind else {"manifest": None}
     return project_page(
         request,
         "exports/export.html",

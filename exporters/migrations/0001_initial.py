@@ -23,7 +23,6 @@ class Migration(migrations.Migration):
                 ('code_version', models.CharField(blank=True, max_length=40)),
                 ('sha256', models.CharField(blank=True, max_length=64)),
                 ('manifest', models.JSONField(blank=True, null=True)),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='annotate.membership')),
                 ('guideline', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='annotate.guideline')),
             ],
             bases=('jobs.job',),
@@ -37,7 +36,6 @@ class Migration(migrations.Migration):
                 ('baseline', models.CharField(blank=True, max_length=255)),
                 ('code_version', models.CharField(blank=True, max_length=40)),
                 ('results', models.JSONField(blank=True, null=True)),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='annotate.membership')),
                 ('release', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='exporters.release')),
             ],
             bases=('jobs.job',),
@@ -61,7 +59,6 @@ class Migration(migrations.Migration):
                 ('manifest', models.JSONField(blank=True, null=True)),
                 ('prove', models.BooleanField(default=False)),
                 ('proof', models.JSONField(blank=True, null=True)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='exports', to='annotate.membership')),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('folder', ''), ('manifest__isnull', True)), models.Q(models.Q(('folder', ''), _negated=True), ('manifest__isnull', False)), _connector='OR'), name='export_folder_with_manifest'), models.CheckConstraint(condition=models.Q(('proof__isnull', True), models.Q(('manifest__isnull', False), ('prove', True)), _connector='OR'), name='export_proof_of_its_files')],

@@ -9,13 +9,13 @@ from django.db import migrations
 SENTENCE = 'a release never changes'
 TRIGGERS = {
     'release_never_changes': (
-        'job_ptr_id, by_id, note, at, guideline_id, code_version, sha256, manifest',
+        'job_ptr_id, note, at, guideline_id, code_version, sha256, manifest',
         'exporters_release',
         'OLD.manifest IS NOT NULL',
     ),
-    # Its job has its name.
+    # Its job has its name, and who requested it.
     'release_stays_made': (
-        'kind, project_id, name, state',
+        'kind, project_id, by_id, name, state',
         'jobs_job',
         "OLD.kind = 'release' AND OLD.state = 'done'",
     ),

@@ -101,7 +101,6 @@ def request_release(
             name=name,
             note=note,
             by=by,
-            requested_by=by.user if by else None,
             requested_at=now or timezone.now(),
         )
         if by is not None:

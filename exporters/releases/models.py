@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.projects.models import Guideline, Membership
+from annotate.projects.models import Guideline
 from jobs.models import Job
 
 
@@ -42,10 +42,6 @@ class Release(Job):
     # Without an accessor: an evaluation, which is a job too, has a field `release`.
     job_ptr = models.OneToOneField(
         Job, on_delete=models.CASCADE, parent_link=True, primary_key=True, related_name="+"
-    )
-    # Null: made by the command, which has no member.
-    by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="releases"
     )
     note = models.TextField(blank=True)
     # The time of the snapshot. This field and all that follow are written together, once.

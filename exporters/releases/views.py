@@ -132,7 +132,7 @@ def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
     member, row = access.release(request.user, slug, release)
     done = row.state == Job.State.DONE
     blind = done and must_answer_first(member)
-    content = _content(row) if done and not blind else {}
+    content = _content(row) if done and not blind else {"held": None}
     return project_page(
         request,
         "releases/release.html",

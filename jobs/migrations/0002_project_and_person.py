@@ -2,7 +2,6 @@
 
 import django.db.models.deletion
 import django.db.models.functions.text
-from django.conf import settings
 from django.db import migrations, models
 
 
@@ -13,7 +12,6 @@ class Migration(migrations.Migration):
     dependencies = [
         ('annotate', '0001_initial'),
         ('jobs', '0001_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -24,8 +22,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='job',
-            name='requested_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            name='by',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='annotate.membership'),
         ),
         migrations.AddIndex(
             model_name='job',

@@ -373,10 +373,10 @@ def test_the_first_files_to_load_depend_on_the_kind_of_project(pages, carla):
 
 
 def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla):
-    Load.objects.bulk_create(
-        Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
-        for n in range(60)
-    )
+    for n in range(60):
+        Load.objects.create(
+            project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt"
+        )
 
     first = pages.get(url("loads"))
     oldest = Load.objects.order_by("-pk")[49]
@@ -393,10 +393,10 @@ def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla
 def test_the_list_takes_few_queries_whatever_its_length(
     pages, carla, django_assert_max_num_queries
 ):
-    Load.objects.bulk_create(
-        Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
-        for n in range(40)
-    )
+    for n in range(40):
+        Load.objects.create(
+            project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt"
+        )
 
     with django_assert_max_num_queries(9):
         pages.get(url("loads"))

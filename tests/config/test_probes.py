@@ -10,6 +10,7 @@ from django.test import Client
 
 from config.celery import BrokerUnavailable
 from config.probe_host import PROBES
+from exporters.models import Export
 from jobs.status import record_heartbeat
 from tests import factories
 
@@ -156,7 +157,7 @@ def test_metrics_count_waiting_running_and_failed_jobs(client, administrator, pu
     carla = factories.lead(factories.project("secret-name"), "carla")
     for state in ("queued", "queued", "failed"):
         ended = {"error": "No.", "finished_at": "2026-03-02T09:30Z"} if state == "failed" else {}
-        carla.exports.create(project=carla.project, format="trec", state=state, **ended)
+        Export.objects.create(by=carla, project=carla.project, format="trec", state=state, **ended)
     record_heartbeat("celery@one")
     client.force_login(administrator)
 

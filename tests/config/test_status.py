@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import AuditEvent
+from annotate.models import AuditEvent, Load
 from config import installation_status
 from config.celery import BrokerUnavailable
 from exporters.models import Export
@@ -46,7 +46,6 @@ def make_failed_export(by, *, minutes=0, **fields):
     return Export.objects.create(
         project=by.project,
         by=by,
-        requested_by=by.user,
         format="trec",
         **{
             "state": "failed",
@@ -108,7 +107,8 @@ def test_a_second_retry_is_not_recorded(client, administrator, carla, published)
 
 
 def test_a_job_that_cannot_be_retried_shows_the_reason(client, administrator, carla):
-    load = carla.loads.create(
+    load = Load.objects.create(
+        by=carla,
         project=carla.project,
         format="trec-qrels",
         file_name="q.txt",

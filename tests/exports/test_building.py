@@ -35,7 +35,7 @@ def scene():
 def published(monkeypatch):
     """Collect the jobs that are sent to workers."""
     sent = []
-    monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append((model, pk)))
+    monkeypatch.setattr("jobs.queue.publish", sent.append)
     return sent
 
 
@@ -222,8 +222,8 @@ def test_requesting_an_export_twice_publishes_one_job(scene, published):
     again = actions.request_export(**arguments)
 
     assert first == again
-    assert published == [(Export, first.pk)]
-    assert (first.state, first.requested_by) == (Export.State.QUEUED, scene.carla.user)
+    assert published == [first.pk]
+    assert (first.state, first.by) == (Export.State.QUEUED, scene.carla)
 
 
 def test_another_format_is_another_export(scene, published):
@@ -276,7 +276,7 @@ def test_a_lead_who_has_yet_to_answer_cannot_export(scene, published, task):
 
     assignment.delete()
     export = actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
-    assert published == [(Export, export.pk)]
+    assert published == [export.pk]
 
 
 def test_only_leads_of_the_project_cancel_its_exports(scene):

@@ -49,7 +49,7 @@ RUNNING = {
 }
 
 
-def text(response) -> str:
+def text(response):
     return response.content.decode()
 
 

@@ -224,10 +224,10 @@ def test_blind_lead_sees_no_figure_and_no_sum_in_the_list(led, client):
 
 def test_list_of_reports_is_paged(led, client, django_assert_max_num_queries):
     figures = computed(led).figures
-    AgreementReport.objects.bulk_create(
-        AgreementReport(project=led.project, state="done", finished_at=NOON, figures=figures)
-        for _ in range(50)
-    )
+    for _ in range(50):
+        AgreementReport.objects.create(
+            project=led.project, state="done", finished_at=NOON, figures=figures
+        )
     url = reverse("audit:agreement_reports", args=[led.project.slug])
 
     with django_assert_max_num_queries(12):

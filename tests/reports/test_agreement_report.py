@@ -68,9 +68,9 @@ def test_a_request_is_a_row_and_a_message_once_it_is_committed(
     with django_capture_on_commit_callbacks(execute=True):
         report = request_agreement(project=disputed.project, by=disputed.carla)
 
-    assert (report.state, report.requested_by, report.figures) == (
+    assert (report.state, report.by, report.figures) == (
         "queued",
-        disputed.carla.user,
+        disputed.carla,
         None,
     )
     assert published == [("jobs.run", report.pk)]

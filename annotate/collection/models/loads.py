@@ -21,7 +21,6 @@ class Load(Job):
     KIND: ClassVar[str] = "load"
     WORK: ClassVar[str] = "annotate.collection.load_batches.perform"
 
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="loads")
     format = models.CharField(max_length=40)
     file = models.FileField(upload_to="uploads", max_length=300)
     # The name on the uploader's computer.

@@ -141,7 +141,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
     reports = AgreementReport.objects.filter(project=member.project)
     listed = (
-        reports.select_related("requested_by")
+        reports.select_related("by")
         .defer("figures")
         .annotate(
             everyone=F("figures__judgments__all__coefficients__" + HEADLINE),

@@ -107,7 +107,7 @@ def _job(job: Job) -> dict[str, Any]:
         "number": job.pk,
         "about": str(job),
         "project": job.project.slug,
-        "asked_by": job.requested_by and job.requested_by.get_username(),
+        "asked_by": job.by and job.by.user and job.by.user.get_username(),
         "started_at": _iso(job.started_at),
         "finished_at": _iso(job.finished_at),
         "step": job.step,
