@@ -34,7 +34,7 @@ def scene():
 @pytest.fixture
 def published(monkeypatch):
     """Collect the jobs that are sent to workers."""
-    sent = []
+    sent: list[int] = []
     monkeypatch.setattr("jobs.queue.publish", sent.append)
     return sent
 

@@ -19,7 +19,7 @@ from tests.exports.conftest import AT, LATER
 @pytest.fixture(autouse=True)
 def published(monkeypatch):
     """Collect the jobs that are sent to workers."""
-    sent = []
+    sent: list[int] = []
     monkeypatch.setattr("jobs.queue.publish", sent.append)
     return sent
 
