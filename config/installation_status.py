@@ -125,8 +125,8 @@ def failed_jobs(
             | Q(finished_at=before.finished_at, pk__lt=before.pk)
         )
     jobs = list(rows[: size + 1])
-    shown = specific(jobs[:size])
-    return shown, _position_of(shown[-1]) if len(jobs) > size else None
+    following = _position_of(jobs[size - 1]) if len(jobs) > size else None
+    return specific(jobs[:size]), following
 
 
 def running_jobs() -> list[Job]:

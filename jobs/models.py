@@ -98,6 +98,7 @@ class Job(models.Model):
                 name="job_cancelled_when_asked",
                 condition=~Q(state="cancelled") | Q(cancel_requested_at__isnull=False),
             ),
+            # A job has a name if and only if its kind is named.
             models.CheckConstraint(
                 name="job_has_a_name_if_named",
                 condition=Q(named=True) & ~Q(name="") | Q(named=False, name=""),
@@ -191,11 +192,11 @@ def job_kinds() -> dict[str, type[Job]]:
 def specific(jobs: Iterable[Job]) -> list[Job]:
     """Return the jobs, in their order, as rows of their kinds, with project and person.
 
-    Takes one query for each kind among them.
+    Takes one query for each kind among them. A job that was deleted meanwhile is left out.
     """
     jobs = list(jobs)
     rows: dict[int, Job] = {}
     for kind in {job.kind for job in jobs}:
         of_kind = job_kinds()[kind]._default_manager.select_related("project", "by__user")
         rows |= of_kind.in_bulk([job.pk for job in jobs if job.kind == kind])
-    return [rows[job.pk] for job in jobs]
+    return [rows[job.pk] for job in jobs if job.pk in rows]
