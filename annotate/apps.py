@@ -13,7 +13,7 @@ class AnnotateConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register append-only tables, loaders and the records of hash chains."""
+        """Register events of jobs, append-only tables, loaders and the records of hash chains."""
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.documents import Documents
         from annotate.collection.intake.load import after_load, describe_rows
@@ -27,12 +27,13 @@ class AnnotateConfig(AppConfig):
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import finish_load
         from annotate.pairs.intake.topics import Topics
-        from annotate.projects import audit_log_chain, hash_chain
+        from annotate.projects import audit_events, audit_log_chain, hash_chain
         from annotate.projects.models import AuditEvent, Link
         from annotate.topics.intake.collection import Collection
         from annotate.topics.intake.filters import Filters
         from base import append_only
 
+        audit_events.register_jobs()
         append_only.register(AuditEvent, Link)
         register(
             *(Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements),

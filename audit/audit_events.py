@@ -15,6 +15,4 @@ AUDIT_EVENTS = {
     "label.unsettled": Kind("Withdrew the settlement of a label", reveals_judgments=True),
     "claims.chosen": Kind("Chose whose claims count"),
     "sample.made": Kind("Made a sample of labels"),
-    "agreement.asked": Kind("Requested an agreement report"),
-    "agreement.cancelled": Kind("Cancelled an agreement report"),
 }

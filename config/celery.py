@@ -163,7 +163,7 @@ def _configure_logging(**_: Any) -> None:
 
 def _is_not_routine(record: logging.LogRecord) -> bool:
     task = record.args.get("name", "") if isinstance(record.args, dict) else ""
-    return record.levelno > logging.INFO or not str(task).startswith("jobs.")
+    return record.levelno > logging.INFO or task not in {"jobs.heartbeat", "jobs.reconcile"}
 
 
 @worker_ready.connect

@@ -5,19 +5,18 @@ from __future__ import annotations
 import logging
 from datetime import datetime
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Min, Q
 from django.utils.text import capfirst
 
 from annotate.projects.audit_log import record
 from base.users import User
 from jobs import queue
-from jobs.models import Job
-from jobs.status import job_models
+from jobs.models import Job, job_kinds, specific
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +75,7 @@ def _is_database_up() -> bool:
 class Queue(NamedTuple):
     """Counts of the jobs of one kind; `oldest` is when the first waiting one was requested."""
 
-    label: str
+    kind: str
     name: str
     waiting: int
     oldest: datetime | None
@@ -85,23 +84,23 @@ class Queue(NamedTuple):
 
 
 def queues() -> list[Queue]:
-    """Count the jobs of every kind, with one query each."""
-    return [_count_jobs(model) for model in job_models()]
-
-
-def _count_jobs(model: type[Job]) -> Queue:
+    """Count the jobs of every kind, with one query."""
     waits = Q(state=Job.State.QUEUED)
-    counts = model._default_manager.aggregate(
+    counts = Job.objects.values("kind").annotate(
         waiting=Count("pk", filter=waits),
         oldest=Min("requested_at", filter=waits),
         running=Count("pk", filter=Q(state=Job.State.RUNNING)),
         failed=Count("pk", filter=Q(state=Job.State.FAILED)),
     )
-    return Queue(label=model.label(), name=kind_name(model), **counts)
+    by_kind: dict[str, Any] = {row["kind"]: row for row in counts}
+    none = {"waiting": 0, "oldest": None, "running": 0, "failed": 0}
+    return [
+        Queue(name=_kind_name(model), **by_kind.get(kind, {"kind": kind, **none}))
+        for kind, model in job_kinds().items()
+    ]
 
 
-def kind_name(model: type[Job]) -> str:
-    """Return the name of this kind of job, for people."""
+def _kind_name(model: type[Job]) -> str:
     return str(capfirst(model._meta.verbose_name))
 
 
@@ -109,41 +108,35 @@ class ListPosition(NamedTuple):
     """The position of a job in the list of failed jobs, which is sorted newest first."""
 
     finished_at: datetime
-    label: str
     pk: int
 
 
 def failed_jobs(
     *, before: ListPosition | None = None, size: int = 25
 ) -> tuple[list[Job], ListPosition | None]:
-    """Return a page of failed jobs of all kinds, newest first, and the place of its last job.
+    """Return a page of failed jobs, newest first, and the place of its last job.
 
-    The place is None if no more follow. `before`: only jobs after this place in the list. Takes
-    one query for each kind.
+    The place is None if no more follow. `before`: only jobs after this place in the list.
     """
-    jobs: list[Job] = []
-    for model in job_models():
-        rows = model._default_manager.filter(state=Job.State.FAILED)
-        if before is not None:
-            rows = rows.filter(_follows(before, model.label()))
-        jobs += _with_project(rows.order_by("-finished_at", "-pk"), model)[: size + 1]
-    jobs.sort(key=_position_of, reverse=True)
-    shown = jobs[:size]
-    return shown, _position_of(shown[-1]) if len(jobs) > size else None
+    rows = Job.objects.filter(state=Job.State.FAILED).order_by("-finished_at", "-pk")
+    if before is not None:
+        rows = rows.filter(
+            Q(finished_at__lt=before.finished_at)
+            | Q(finished_at=before.finished_at, pk__lt=before.pk)
+        )
+    jobs = list(rows[: size + 1])
+    following = _position_of(jobs[size - 1]) if len(jobs) > size else None
+    return specific(jobs[:size]), following
 
 
 def running_jobs() -> list[Job]:
-    """Return the running jobs of all kinds, oldest first: at most one for each worker process."""
-    jobs: list[Job] = []
-    for model in job_models():
-        jobs += _with_project(model._default_manager.filter(state=Job.State.RUNNING), model)
-    return sorted(jobs, key=lambda job: job.started_at or job.requested_at)
+    """Return the running jobs, oldest first: at most one for each worker process."""
+    return specific(Job.objects.filter(state=Job.State.RUNNING).order_by("started_at", "pk"))
 
 
-def find_job(label: str, pk: int) -> Job | None:
-    """Return the job of this kind with this key, or None."""
-    model = next((model for model in job_models() if model.label() == label), None)
-    return model._default_manager.filter(pk=pk).first() if model else None
+def find_job(pk: int) -> Job | None:
+    """Return the job with this key, as a row of its kind, or None."""
+    return next(iter(specific(Job.objects.filter(pk=pk))), None)
 
 
 def retry_job(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
@@ -156,30 +149,16 @@ def retry_job(*, job: Job, by: User | None, now: datetime | None = None) -> bool
         done = queue.retry(job, by=by.get_username() if by else "the command line")
         if done:
             record(
-                project=getattr(job, "project", None),
+                project=job.project,
                 what="job.retried",
                 about=job,
-                named=f"{job.label()} {job.pk}: {job}",
+                named=f"{job.kind} {job.pk}: {job}",
                 by=by,
                 now=now,
             )
     return done
 
 
-def _with_project(rows: QuerySet[Job], model: type[Job]) -> QuerySet[Job]:
-    related = {field.name for field in model._meta.get_fields()} & {"project"}
-    return rows.select_related("requested_by", *related)
-
-
 def _position_of(job: Job) -> ListPosition:
     assert job.finished_at is not None
-    return ListPosition(job.finished_at, job.label(), job.pk)
-
-
-def _follows(position: ListPosition, label: str) -> Q:
-    """Return the filter for the jobs of one kind that come after a place in the list."""
-    older = Q(finished_at__lt=position.finished_at)
-    if label > position.label:
-        return older
-    rest = Q(finished_at=position.finished_at)
-    return older | (rest & Q(pk__lt=position.pk) if label == position.label else rest)
+    return ListPosition(job.finished_at, job.pk)

@@ -69,7 +69,7 @@ def logging_config(style: Style) -> dict[str, Any]:
 
 
 class JobFilter(logging.Filter):
-    """Adds the job that a record is about, as in exporters.export 7."""
+    """Adds the job that a record is about, as in export 7."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.job = current_job()

@@ -71,9 +71,9 @@ def _database_metrics() -> Iterator[Metric]:
     )
     for queue in installation_status.queues():
         for state in ("waiting", "running", "failed"):
-            jobs.add_metric([queue.label, state], getattr(queue, state))
+            jobs.add_metric([queue.kind, state], getattr(queue, state))
         waited = (now - queue.oldest).total_seconds() if queue.oldest else 0
-        oldest.add_metric([queue.label], waited)
+        oldest.add_metric([queue.kind], waited)
     yield jobs
     yield oldest
     seen = GaugeMetricFamily(

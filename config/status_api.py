@@ -39,19 +39,13 @@ class WorkerSeenSerializer(serializers.Serializer[Any]):
 class QueueSerializer(serializers.Serializer[Any]):
     """The jobs of one kind."""
 
-    label = serializers.CharField()  # type: ignore[assignment]
+    kind = serializers.CharField()
     waiting = serializers.IntegerField()
     oldest = serializers.DateTimeField(
         allow_null=True, help_text="When the oldest waiting job was requested."
     )
     running = serializers.IntegerField()
     failed = serializers.IntegerField()
-
-
-class KindOfJobSerializer(JobSerializer):
-    """A job with its kind."""
-
-    label = serializers.CharField(help_text="The kind of job.")  # type: ignore[assignment]
 
 
 class StatusSerializer(serializers.Serializer[Any]):
@@ -66,8 +60,8 @@ class StatusSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="Migrations that the database lacks."
     )
     queues = QueueSerializer(many=True)
-    running = KindOfJobSerializer(many=True)
-    failed = KindOfJobSerializer(many=True, help_text="The newest 25.")
+    running = JobSerializer(many=True)
+    failed = JobSerializer(many=True, help_text="The newest 25.")
 
 
 class InstallationStatus(Resource, tag="Installation"):
@@ -92,11 +86,11 @@ class InstallationStatus(Resource, tag="Installation"):
 class JobRetry(Resource, tag="Installation"):
     """A failed job; administrators only."""
 
-    @writes(KindOfJobSerializer, scope=Scope.LEAD)
-    def put(self, request: Request, label: str, job: int) -> Job:
+    @writes(JobSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, job: int) -> Job:
         """Retry a failed job; a job that already waits or runs stays as it is."""
         _check_staff(self)
-        row = installation_status.find_job(label, job)
+        row = installation_status.find_job(job)
         if row is None:
             raise Http404("There is no such job.")
         try:

@@ -32,7 +32,7 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("metrics", views.metrics, name="metrics"),
     path("status/", views.status_page, name="status"),
-    path("status/<str:label>/<int:pk>/retry/", views.status_retry, name="status_retry"),
+    path("status/jobs/<int:pk>/retry/", views.status_retry, name="status_retry"),
     path("status/audit-log/", views.installation_audit_log, name="installation_audit_log"),
     path(
         "status/audit-log/table/",
@@ -40,7 +40,7 @@ urlpatterns = [
         name="installation_audit_log_table",
     ),
     path("api/v1/status/", InstallationStatus.as_view(), name="api_status"),
-    path("api/v1/status/<str:label>/<int:job>/retry/", JobRetry.as_view(), name="api_status_retry"),
+    path("api/v1/status/jobs/<int:job>/retry/", JobRetry.as_view(), name="api_status_retry"),
     path(
         "api/v1/status/audit-log/",
         InstallationAuditLog.as_view(),

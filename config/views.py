@@ -117,9 +117,9 @@ def status_page(request: PageRequest) -> HttpResponse:
 
 @require_POST
 @staff_only
-def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
+def status_retry(request: PageRequest, pk: int) -> HttpResponse:
     """Retry a failed job."""
-    job = installation_status.find_job(label, pk)
+    job = installation_status.find_job(pk)
     if job is None:
         raise Http404("There is no such job.")
     try:
@@ -153,8 +153,7 @@ def installation_audit_log_table(request: PageRequest) -> HttpResponseBase:
 
 def _parse_position(parameters: QueryDict) -> ListPosition | None:
     """Return the place in the list of failed jobs that the query string names, or None."""
-    at, _tilde, rest = parameters.get("before", "").partition("~")
-    label, _tilde, pk = rest.partition("~")
+    at, _tilde, pk = parameters.get("before", "").partition("~")
     number = parse_key(pk)
     try:
         finished_at = parse_datetime(at)
@@ -162,11 +161,9 @@ def _parse_position(parameters: QueryDict) -> ListPosition | None:
         return None
     if finished_at is None or finished_at.tzinfo is None or number is None:
         return None
-    return ListPosition(finished_at, label, number)
+    return ListPosition(finished_at, number)
 
 
 def _position_query(position: ListPosition) -> str:
     """Return the query string that names a place in the list of failed jobs."""
-    return urlencode(
-        {"before": f"{position.finished_at.isoformat()}~{position.label}~{position.pk}"}
-    )
+    return urlencode({"before": f"{position.finished_at.isoformat()}~{position.pk}"})

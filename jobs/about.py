@@ -26,7 +26,7 @@ def normalize_request_id() -> None:
 
 
 def current_job() -> str | None:
-    """Return the current job's label, as in "exporters.export 7"; None outside a job."""
+    """Return the current job's label, as in "export 7"; None outside a job."""
     return _job.get()
 
 

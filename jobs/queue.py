@@ -8,15 +8,16 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from jobs.errors import Refused
-from jobs.models import Job, job_models
+from jobs.models import Job, specific
 
 # Open jobs of one person over all projects: uploads, exports, releases, reports.
 MOST_OPEN = 30
+# The Celery task that runs a job, in `jobs.tasks`.
+TASK = "jobs.run"
 
 logger = logging.getLogger(__name__)
 
@@ -33,42 +34,34 @@ def enqueue(job: Job) -> None:
     later.
     """
     _refuse_too_many(job)
-    _publish_on_commit(job)
+    _publish_on_commit(job.pk)
 
 
-def _publish_on_commit(job: Job) -> None:
-    def publish_it() -> None:
-        publish(type(job), job.pk)
-
-    transaction.on_commit(publish_it, robust=True)
+def _publish_on_commit(pk: int) -> None:
+    transaction.on_commit(lambda: publish(pk), robust=True)
 
 
 def _refuse_too_many(job: Job) -> None:
-    """Refuse the job of a person who has MOST_OPEN other jobs of any kind waiting or running.
+    """Refuse the job of a person who has MOST_OPEN other jobs waiting or running.
 
     Two simultaneous requests may both pass: the limit keeps one person from filling the queue, and
     a few jobs more do no harm.
     """
-    if job.requested_by_id is None:
+    if job.by is None:
         return
-    others = sum(
-        _rows(model)
-        .filter(requested_by=job.requested_by_id, state__in=[Job.State.QUEUED, Job.State.RUNNING])
-        .count()
-        for model in job_models()
-    )
+    open_jobs = Job.objects.filter(by__user=job.by.user_id, state__in=Job.UNDER_WAY)
     # The count includes `job`, which is already saved.
-    if others > MOST_OPEN:
+    if open_jobs.count() > MOST_OPEN:
         raise Refused(
             f"You already have {MOST_OPEN} jobs waiting. Wait until some are done, or cancel some."
         )
 
 
-def publish(model: type[Job], pk: int, *, now: datetime | None = None) -> None:
-    """Tell the workers now that row `pk` of `model` is waiting."""
+def publish(pk: int, *, now: datetime | None = None) -> None:
+    """Tell the workers now that the job `pk` is waiting."""
     deliver: Callable[[str, int], None] = import_string(settings.JOBS_DELIVER)
-    deliver(model.task, pk)
-    _rows(model).filter(pk=pk).update(published_at=now or timezone.now())
+    deliver(TASK, pk)
+    Job.objects.filter(pk=pk).update(published_at=now or timezone.now())
 
 
 def cancel(job: Job, *, now: datetime | None = None) -> Job:
@@ -77,7 +70,7 @@ def cancel(job: Job, *, now: datetime | None = None) -> Job:
     A job that is over is not changed; cancelling twice changes nothing.
     """
     now = now or timezone.now()
-    rows = _rows(type(job)).filter(pk=job.pk)
+    rows = Job.objects.filter(pk=job.pk)
     with transaction.atomic():
         rows.filter(state=Job.State.QUEUED).update(
             state=Job.State.CANCELLED, cancel_requested_at=now, finished_at=now
@@ -96,7 +89,7 @@ def retry(job: Job, *, by: str) -> bool:
     twice is harmless. Raises `CannotRetry` if the job is done or cancelled, if what it needs is
     gone, or if another job has taken its place.
     """
-    rows = _rows(type(job)).filter(pk=job.pk)
+    rows = Job.objects.filter(pk=job.pk)
     try:
         with transaction.atomic():
             locked = rows.select_for_update().get()
@@ -104,7 +97,7 @@ def retry(job: Job, *, by: str) -> bool:
                 return False
             if locked.state != Job.State.FAILED:
                 raise CannotRetry("Only failed jobs can be tried again.")
-            if why := locked.why_not_retryable():
+            if why := specific([locked])[0].why_not_retryable():
                 raise CannotRetry(why)
             rows.update(
                 state=Job.State.QUEUED,
@@ -118,14 +111,10 @@ def retry(job: Job, *, by: str) -> bool:
                 done=0,
                 total=None,
             )
-            _publish_on_commit(locked)
+            _publish_on_commit(job.pk)
     except IntegrityError as error:
         raise CannotRetry(
             "Another job of this kind is running or has this name. Request a new one."
         ) from error
-    logger.info("%s %s is done again, asked for by %s", job.label(), job.pk, by)
+    logger.info("%s %s is done again, asked for by %s", job.kind, job.pk, by)
     return True
-
-
-def _rows(model: type[Job]) -> QuerySet[Job]:
-    return model._default_manager.all()

@@ -11,7 +11,6 @@ from django.utils import timezone
 from jobs.models import Job
 from jobs.queue import publish
 from jobs.runner import GIVEN_UP, MAX_ATTEMPTS, is_abandoned
-from jobs.status import job_models
 
 logger = logging.getLogger(__name__)
 
@@ -28,26 +27,23 @@ def reconcile(*, now: datetime | None = None) -> int:
     failed after `MAX_ATTEMPTS`.
     """
     now = now or timezone.now()
-    published = 0
-    for model in job_models():
-        rows = model._default_manager.all()
-        forsaken = rows.filter(is_abandoned(now))
-        forsaken.filter(cancel_requested_at__isnull=False).update(
-            state=Job.State.CANCELLED, claim=None, lease_until=None, finished_at=now
-        )
-        given_up = forsaken.filter(attempts__gte=MAX_ATTEMPTS).update(
-            state=Job.State.FAILED, claim=None, lease_until=None, finished_at=now, error=GIVEN_UP
-        )
-        if given_up:
-            logger.error("%s: %d given up", model._meta.label, given_up)
-        waiting = rows.filter(Q(state=Job.State.QUEUED) | is_abandoned(now)).filter(
-            Q(published_at__lt=now - OVERDUE)
-            | Q(published_at__isnull=True, requested_at__lt=now - SOON)
-            # Times in the future: the clock was set back since, so the real age is unknown.
-            | Q(published_at__gt=now + OVERDUE)
-            | Q(published_at__isnull=True, requested_at__gt=now + OVERDUE)
-        )
-        for pk in waiting.order_by("requested_at", "pk").values_list("pk", flat=True):
-            publish(model, pk, now=now)
-            published += 1
-    return published
+    abandoned = Job.objects.filter(is_abandoned(now))
+    abandoned.filter(cancel_requested_at__isnull=False).update(
+        state=Job.State.CANCELLED, claim=None, lease_until=None, finished_at=now
+    )
+    given_up = abandoned.filter(attempts__gte=MAX_ATTEMPTS).update(
+        state=Job.State.FAILED, claim=None, lease_until=None, finished_at=now, error=GIVEN_UP
+    )
+    if given_up:
+        logger.error("%d jobs given up", given_up)
+    waiting = Job.objects.filter(Q(state=Job.State.QUEUED) | is_abandoned(now)).filter(
+        Q(published_at__lt=now - OVERDUE)
+        | Q(published_at__isnull=True, requested_at__lt=now - SOON)
+        # Times in the future: the clock was set back since, so the real age is unknown.
+        | Q(published_at__gt=now + OVERDUE)
+        | Q(published_at__isnull=True, requested_at__gt=now + OVERDUE)
+    )
+    keys = list(waiting.order_by("requested_at", "pk").values_list("pk", flat=True))
+    for pk in keys:
+        publish(pk, now=now)
+    return len(keys)

@@ -14,16 +14,17 @@ import uuid
 from collections.abc import Callable
 from contextvars import copy_context
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any
 
-from django.db import DatabaseError, connection, models
+from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from jobs.about import job_context
 from jobs.errors import JobError
-from jobs.models import Job
+from jobs.models import Job, job_kinds, specific
 from jobs.unavailable import is_away, is_full
 
 logger = logging.getLogger(__name__)
@@ -39,8 +40,6 @@ GIVEN_UP = f"The worker stopped during this job {MAX_ATTEMPTS} times, so it was 
 UNEXPECTED = "An unexpected error occurred ({kind}). The worker's log says more."
 DATABASE_AWAY = "The database did not answer. Nothing was saved; try again later."
 DISK_FULL = "The disk was full. Nothing was saved; try again later."
-
-SomeJob = TypeVar("SomeJob", bound=Job)
 
 
 def is_abandoned(now: datetime) -> Q:
@@ -96,26 +95,44 @@ class Progress:
         self._stop = reason
 
 
-def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], object]) -> bool:
-    """Run `work(job, progress)` for row `pk` of `model`, unless it is over or already running.
+def run(pk: int) -> bool:
+    """Run the job with key `pk` as its kind does it; see `run_work`."""
+    job = Job.objects.filter(pk=pk).first()
+    return job is not None and run_work(pk, import_string(job_kinds()[job.kind].WORK))
+
+
+def run_work(pk: int, work: Callable[[Any, Progress], object]) -> bool:
+    """Run `work(job, progress)` for the job with key `pk`, unless it is over or already running.
 
     Returns whether this call finished it. The row ends as done, cancelled or failed; an exception
     of `work` is raised again after the row is updated. The message of a `JobError` is shown to
     people, that of any other exception only in the log. If the database did not answer, the row
     waits again, up to `MAX_ATTEMPTS` times. `work` may run more than once, so it must be
-    repeatable; it must save `job` with `update_fields`.
+    repeatable; it saves its result with `save_result`.
     """
-    claim = claim_row(model, pk)
+    claim = claim_row(pk)
     if claim is None:
         return False
-    job = model._default_manager.get(pk=pk)
-    with job_context(f"{job.label()} {pk}", job.request):
+    [job] = specific(Job.objects.filter(pk=pk))
+    with job_context(f"{job.kind} {pk}", job.request):
         return _run_claimed(job, claim, work)
 
 
-def _run_claimed(
-    job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], object]
-) -> bool:
+def save_result(job: Job, **fields: Any) -> None:
+    """Write fields of a running job's kind into its row, and into `job`.
+
+    Raises LeaseLost if another worker has taken the job over; until the transaction ends, none can.
+    """
+    with transaction.atomic():
+        rows = Job.objects.select_for_update(no_key=True).filter(pk=job.pk, claim=job.claim)
+        if rows.first() is None:
+            raise LeaseLost
+        type(job)._default_manager.filter(pk=job.pk).update(**fields)
+    for name, value in fields.items():
+        setattr(job, name, value)
+
+
+def _run_claimed(job: Job, claim: uuid.UUID, work: Callable[[Any, Progress], object]) -> bool:
     """Run claimed work and record how it ended."""
     progress = Progress()
     if job.cancel_requested_at is not None:
@@ -140,12 +157,12 @@ def _run_claimed(
     return _end(job, claim, progress, Job.State.DONE)
 
 
-def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid.UUID | None:
-    """Claim row `pk` by one UPDATE and return the claim; None if it is over or already claimed."""
+def claim_row(pk: int, *, now: datetime | None = None) -> uuid.UUID | None:
+    """Claim the job `pk` by one UPDATE and return the claim; None if it is over or claimed."""
     now = now or timezone.now()
     claim = uuid.uuid4()
     claimed = (
-        model._default_manager.filter(pk=pk)
+        Job.objects.filter(pk=pk)
         .filter(Q(state=Job.State.QUEUED) | is_abandoned(now) & Q(attempts__lt=MAX_ATTEMPTS))
         .update(
             state=Job.State.RUNNING,
@@ -178,7 +195,7 @@ def _end(
     """Record how the job ended and return True; return False if the row is no longer ours."""
     _renew_connection()
     now = timezone.now()
-    ended = type(job)._default_manager.filter(pk=job.pk, claim=claim)
+    ended = Job.objects.filter(pk=job.pk, claim=claim)
     if state == Job.State.CANCELLED:
         # The work itself may raise Cancelled without a request in the row.
         ended.filter(cancel_requested_at=None).update(cancel_requested_at=now)
@@ -196,14 +213,14 @@ def _end(
 
 
 def _log_takeover(job: Job) -> bool:
-    logger.warning("%s %s was taken over by another worker", job._meta.label, job.pk)
+    logger.warning("%s %s was taken over by another worker", job.kind, job.pk)
     return False
 
 
 def _requeue(job: Job, claim: uuid.UUID) -> None:
     """Queue the job again; the reconciler publishes it at its next round."""
     _renew_connection()
-    type(job)._default_manager.filter(pk=job.pk, claim=claim).update(
+    Job.objects.filter(pk=job.pk, claim=claim).update(
         state=Job.State.QUEUED, claim=None, lease_until=None, published_at=None
     )
 
@@ -222,14 +239,14 @@ class _Pulse:
     """
 
     def __init__(self, job: Job, claim: uuid.UUID, progress: Progress) -> None:
-        self._rows = type(job)._default_manager.filter(pk=job.pk, claim=claim)
+        self._rows = Job.objects.filter(pk=job.pk, claim=claim)
         self._progress = progress
         self._over = threading.Event()
         self._thread = threading.Thread(
             # So that its log lines name the same job.
             target=copy_context().run,
             args=[self._run],
-            name=f"pulse of {job._meta.label} {job.pk}",
+            name=f"pulse of {job.kind} {job.pk}",
             daemon=True,
         )
 

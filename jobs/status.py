@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
 from jobs.models import Heartbeat, Job
-from jobs.models import job_models as job_models
 from jobs.runner import is_abandoned
 
 # A heartbeat is due every ten seconds; three may be late.
@@ -51,37 +48,9 @@ def worker_status(*, now: datetime | None = None) -> WorkerStatus:
     last_seen = signs.aggregate(last=Max("at"))["last"]
     is_recent = last_seen is not None and last_seen >= now - SILENT_AFTER
     # While all workers run long jobs, the heartbeat task waits in the queue.
-    busy = not is_recent and _is_job_running(now)
+    running = Job.objects.filter(state=Job.State.RUNNING).exclude(is_abandoned(now))
+    busy = not is_recent and running.exists()
     return WorkerStatus(alive=is_recent or busy, last_seen=last_seen, busy=busy)
-
-
-def _is_job_running(now: datetime) -> bool:
-    """Return whether a job of any kind is running; mostly one query."""
-    with connection.cursor() as cursor:
-        cursor.execute(*_running(connection.vendor))
-        if cursor.fetchone() is None:
-            return False
-    first, *others = (
-        model._default_manager.filter(state=Job.State.RUNNING)
-        .exclude(is_abandoned(now))
-        .values("pk")
-        for model in job_models()
-    )
-    return first.union(*others, all=True).exists()
-
-
-@cache
-def _running(vendor: str) -> tuple[str, tuple[Any, ...]]:
-    """Return the SQL for one running job of any kind, whether or not its worker is alive.
-
-    Cached, because pages run it again and again while no worker is alive.
-    """
-    first, *others = (
-        model._default_manager.filter(state=Job.State.RUNNING).values("pk")
-        for model in job_models()
-    )
-    sql, parameters = first.union(*others, all=True)[:1].query.sql_with_params()
-    return sql, tuple(parameters)
 
 
 class WorkerSeen(NamedTuple):

@@ -1,10 +1,19 @@
-"""Periodic tasks that keep jobs going; `config/celery.py` has their schedule."""
+"""The task that runs a job, and those that keep jobs going.
+
+`config/celery.py` has the schedule of the latter.
+"""
 
 from __future__ import annotations
 
 from celery import Task, shared_task
 
-from jobs import reconcile, status
+from jobs import queue, reconcile, runner, status
+
+
+@shared_task(name=queue.TASK)
+def run(pk: int) -> None:
+    """Run the job with this key, unless it is over or already running."""
+    runner.run(pk)
 
 
 @shared_task(name="jobs.heartbeat", bind=True)

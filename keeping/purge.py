@@ -56,11 +56,8 @@ def purge(*, slug: str, typed: str) -> PurgeCounts:
         locked = Project.objects.select_for_update(no_key=True).filter(slug=slug)
         project = _require_archived(locked.first(), slug)
         project_tables = tables.tables_of_a_project()
-        for model, path in project_tables:
-            if issubclass(model, Job) and (
-                model._base_manager.filter(**{path: project.pk}, state=Job.State.RUNNING).exists()
-            ):
-                raise Refused("A job of this project is running. Wait for it, or cancel it.")
+        if Job.objects.filter(project=project, state=Job.State.RUNNING).exists():
+            raise Refused("A job of this project is running. Wait for it, or cancel it.")
         # Backups leave this table out, so it is not in the list; its rows point to deleted ones.
         Revision.objects.filter(
             Q(narrative__pair__project=project)

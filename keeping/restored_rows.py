@@ -22,6 +22,7 @@ from base.control_characters import code_not_in_names
 from base.errors import Refused
 from base.users import find_account
 from formats.texts import excerpt
+from jobs.models import Job, job_kinds
 from keeping import archive, files, tables, values
 
 # Bytes and rows of a backup that are sent to the database at once.
@@ -147,6 +148,10 @@ class RestoredRows:
             model = self.models[entry["table"]]
             first, last = entry["first"], entry["last"]
             if entry["table"] == tables.USER or first is None or last is None:
+                continue
+            if model in job_kinds().values():
+                # Tables that point to jobs come after them.
+                self.shifts[entry["table"]] = self.shifts[tables.label(Job)]
                 continue
             if not row_keys.has_numbered_keys(model):
                 continue

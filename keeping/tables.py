@@ -53,8 +53,8 @@ PERSON_COLUMNS = ("username", "first_name", "last_name", "email", "is_active", "
 
 # Tables whose column `name` people type, in pages, files and commands.
 WITH_NAMES = (
-    *(PROJECT, "annotate.membership", "annotate.grade", "annotate.category", "annotate.pool"),
-    *("audit.sample", "exporters.release"),
+    *(PROJECT, "annotate.membership", "annotate.grade", "annotate.category"),
+    *("audit.sample", "jobs.job"),
 )
 
 # Columns that are not foreign keys but contain keys of rows. Keys change when a project is restored

@@ -21,7 +21,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from jobs.models import Job
-from jobs.status import job_models
+from jobs.queue import TASK
 
 # The same examples every time, so that a red run is red for everyone; HYPOTHESIS_PROFILE=explore
 # draws new ones, and more of them; quick, which bin/test --quick takes, draws few.
@@ -227,13 +227,11 @@ def finish_all_jobs(patch: pytest.MonkeyPatch) -> int:
 
     patch.setattr("jobs.runner.PULSE", 3_600)
     app.autodiscover_tasks(force=True)
-    waiting = [
-        (model.task, pk)
-        for model in job_models()
-        for pk in model._default_manager.filter(state=Job.State.QUEUED).values_list("pk", flat=True)
-    ]
-    for task, pk in waiting:
-        app.tasks[task](pk)
+    waiting = list(
+        Job.objects.filter(state=Job.State.QUEUED).order_by("pk").values_list("pk", flat=True)
+    )
+    for pk in waiting:
+        app.tasks[TASK](pk)
     return len(waiting)
 
 

@@ -16,7 +16,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, AuditEvent, Judgment, Pool, Run, Verdict
+from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
 from annotate.pairs.named_people import name_people
 from annotate.pools import actions as pooling
 from annotate.pools.negatives import choose_hard_negatives
@@ -52,7 +52,7 @@ from exporters.evaluations.systems import System
 from exporters.exports import actions as exports
 from exporters.exports.publishing import set_publication
 from exporters.releases import actions as releasing
-from jobs.runner import run as do_job
+from jobs import runner
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import load
@@ -64,7 +64,8 @@ JUDGE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REVIEW
 ELSEWHERE = {
     key
     for key in AUDIT_EVENTS
-    if key.partition(".")[0] in {"account", "admin", "invitation", "job", "member", "token"}
+    if key.partition(".")[0]
+    in {"account", "admin", "errand", "invitation", "job", "member", "token"}
 } | {
     # tests/judgments/test_attributes.py
     "attributes.negated",
@@ -317,7 +318,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     pool = story.logs("pool.asked")(
         lambda: pooling.request_pool(recipe=recipe, name="first", by=carla)
     )
-    story.logs("pool.made")(lambda: do_job(Pool, pool.pk, pooling.make_pool))
+    story.logs("pool.made")(lambda: runner.run(pool.pk))
     other = story.logs("pool.asked")(
         lambda: pooling.request_pool(recipe=recipe, name="second", by=carla)
     )

@@ -48,7 +48,7 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate
 from exporters.models import Release
-from exporters.tasks import release
+from jobs import runner
 from jobs.models import Job
 from tests import factories
 from tests.conftest import finish_all_jobs
@@ -243,7 +243,7 @@ def _make_stage() -> SimpleNamespace:
             pair=pair, task=task, seat=taken + 1, member=members[name], taken_at=AT
         )
     Load.objects.update(state=Job.State.DONE, finished_at=AT)
-    release(Release.objects.get().pk)
+    runner.run(Release.objects.get().pk)
     made.keys["after"] = "v2"
     Release.objects.create(project=project, by=members["carla"], name="v2")
     others = {"candidate": second.pk, "candidate_pk": second.pk, "name": "release.json"} | {

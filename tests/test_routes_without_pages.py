@@ -14,7 +14,7 @@ from tests.test_permissions import PROGRAMS, RIGHTS, world
 NO_PAGE = {
     *("healthz", "readyz", "metrics", "status_retry"),
     *("logout", "annotate:assignment", "annotate:give_back_assignment", "annotate:pair_assignment"),
-    *("annotate:naming", "annotate:job_cancellation", "annotate:pool_documents"),
+    *("annotate:naming", "annotate:job", "annotate:job_cancellation", "annotate:pool_documents"),
     "annotate:missing_texts_file",
     *("annotate:hard_negatives", "annotate:removal", "annotate:restoration"),
     "annotate:replacement_undoing",

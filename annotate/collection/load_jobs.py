@@ -27,8 +27,7 @@ from formats.records import RunLine
 from formats.registry import FORMATS, Format
 from jobs import queue
 from jobs.errors import JobError
-from jobs.models import Job
-from jobs.runner import Cancelled, LeaseLost, Progress
+from jobs.runner import Cancelled, Progress, save_result
 
 MAX_FILE_NAME = 255
 # The file of a preview that nobody has confirmed is deleted after this time.
@@ -109,7 +108,7 @@ def recheck_load(
     _check_lead(by, preview.project)
     with transaction.atomic():
         locked = Load.objects.select_for_update().get(pk=preview.pk)
-        if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
+        if not locked.dry_run or locked.state != Load.State.DONE or locked.report is None:
             raise Refused("This file has not been checked yet.")
         kind = known_format(locked.format) if same_format else suggested_format(locked)
         if kind is None:
@@ -167,7 +166,6 @@ def _new_preview(
     return Load(
         project=by.project,
         by=by,
-        requested_by=by.user,
         requested_at=now or timezone.now(),
         format=kind.name,
         file_name=file_name,
@@ -202,7 +200,7 @@ def confirm_load(
         confirmed = Load.objects.filter(preview=locked).first()
         if confirmed is not None:
             return confirmed
-        if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
+        if not locked.dry_run or locked.state != Load.State.DONE or locked.report is None:
             raise Refused("This file has not been checked yet.")
         if locked.report["refused"]:
             raise Refused("A file is not loaded while one of its lines is bad. Correct it first.")
@@ -216,7 +214,6 @@ def confirm_load(
         load = Load.objects.create(
             project=locked.project,
             by=by,
-            requested_by=by.user,
             requested_at=now or timezone.now(),
             format=locked.format,
             file=locked.file.name,
@@ -283,9 +280,7 @@ def perform_load(load: Load, progress: Progress) -> None:
 
 def _perform(load: Load, progress: Progress) -> None:
     def record(report: FileReport) -> None:
-        load.report = report.as_json()
-        if not Load.objects.filter(pk=load.pk, claim=load.claim).update(report=load.report):
-            raise LeaseLost
+        save_result(load, report=report.as_json())
 
     try:
         report = load_file(
@@ -316,7 +311,7 @@ def _record_event(what: str, load: Load, by: Membership) -> None:
 
 def _discard_old_files(project: Project, before: datetime) -> None:
     """Discard the files of old unconfirmed previews, and of old failures that were not retried."""
-    unused = Q(dry_run=True, confirmed_as=None) | Q(state=Job.State.FAILED)
+    unused = Q(dry_run=True, confirmed_as=None) | Q(state=Load.State.FAILED)
     for load in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
         file=""
     ):

@@ -24,7 +24,7 @@ from base.errors import Refused, refuse_invalid_names
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import LeaseLost, Progress
+from jobs.runner import Progress, save_result
 
 MAX_NAME = 60
 MOST_RUNS = 100
@@ -122,7 +122,6 @@ def request_pool(
         pool = Pool.objects.create(
             project=project,
             by=by,
-            requested_by=by.user if by else None,
             requested_at=now or timezone.now(),
             name=name,
             method=recipe.method,
@@ -224,8 +223,7 @@ def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
         raise JobError(CHANGED)
     _reopen_judging(job)
     counts = pool_counts.as_json()
-    if not Pool.objects.filter(pk=job.pk, claim=job.claim).update(counts=counts):
-        raise LeaseLost
+    save_result(job, counts=counts)
     record(
         project=job.project,
         what="pool.made",

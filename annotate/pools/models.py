@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,8 +18,10 @@ from jobs.models import Job
 class Pool(Job):
     """A selection of documents from runs, made once by a job. A later pool adds what is new."""
 
-    task: ClassVar[str] = "annotate.pool"
-    event: ClassVar[str] = "pool"
+    KIND: ClassVar[str] = "pool"
+    WORK: ClassVar[str] = "annotate.pools.actions.make_pool"
+    TITLE: ClassVar[str] = "Making the pool"
+    NAMED: ClassVar[bool] = True
 
     class Method(models.TextChoices):
         """How documents are chosen from the runs."""
@@ -30,12 +31,6 @@ class Pool(Job):
         SAMPLE = "sample", "Stratified sample by rank"
         JUDGED = "judged", "Everything judged so far"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="pools")
-    # Null: made by a command.
-    by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
-    name = models.CharField(max_length=60)
     method = models.CharField(max_length=10, choices=Method)
     # The deepest rank, or for a fusion the documents per query; null for the method JUDGED.
     depth = models.PositiveIntegerField(null=True, blank=True)
@@ -55,21 +50,6 @@ class Pool(Job):
 
     class Meta:
         constraints: ClassVar = [
-            *Job.Meta.constraints,
-            # A failed or cancelled pool does not block its name.
-            models.UniqueConstraint(
-                F("project"),
-                Lower("name"),
-                name="pool_name_once_per_project",
-                condition=Q(state__in=["queued", "running", "done"]),
-            ),
-            # Two concurrent pools would count the same documents as new.
-            models.UniqueConstraint(
-                name="pool_one_under_way",
-                fields=["project"],
-                condition=Q(state__in=["queued", "running"]),
-            ),
-            models.CheckConstraint(name="pool_has_a_name", condition=~Q(name="")),
             models.CheckConstraint(
                 name="pool_by_a_known_method",
                 condition=Q(method__in=["union", "fusion", "sample", "judged"]),
@@ -78,11 +58,6 @@ class Pool(Job):
                 name="pool_has_a_depth",
                 condition=Q(method="judged", depth__isnull=True)
                 | ~Q(method="judged") & Q(depth__isnull=False, depth__gte=1),
-            ),
-            # A finished pool is complete.
-            models.CheckConstraint(
-                name="pool_made_is_counted",
-                condition=~Q(state="done") | Q(counts__isnull=False),
             ),
         ]
 

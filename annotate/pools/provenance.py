@@ -35,18 +35,19 @@ def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contributio
     by_document = {candidate.document_id: candidate.pk for candidate in of}
     rows = bulk.select(
         f"""
-        SELECT l.document_id, p.name, r.name, MIN(l.rank)
+        SELECT l.document_id, j.name, r.name, MIN(l.rank)
         FROM annotate_pool p
-        JOIN annotate_poolrun pr ON pr.pool_id = p.id
+        JOIN jobs_job j ON j.id = p.job_ptr_id
+        JOIN annotate_poolrun pr ON pr.pool_id = j.id
         JOIN annotate_run r ON r.id = pr.run_id
         JOIN annotate_runline l ON l.run_id = r.id AND l.query_id = %(query)s
         JOIN annotate_poolentry e
-            ON e.pool_id = p.id AND e.query_id = l.query_id AND e.document_id = l.document_id
-        WHERE p.project_id = %(project)s AND p.state = 'done'
+            ON e.pool_id = j.id AND e.query_id = l.query_id AND e.document_id = l.document_id
+        WHERE j.project_id = %(project)s AND p.counts IS NOT NULL
             AND l.document_id IN ({_numbers(by_document)})
             AND (p.method NOT IN ('union', 'sample') OR l.rank <= p.depth)
-        GROUP BY p.id, l.document_id, p.name, r.name
-        ORDER BY p.id, MIN(l.rank), r.name
+        GROUP BY j.id, l.document_id, j.name, r.name
+        ORDER BY j.id, MIN(l.rank), r.name
         """,  # noqa: S608 (numbers alone are put in)
         {"query": of[0].query_id, "project": _project_of(of[0])},
     )

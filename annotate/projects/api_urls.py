@@ -14,7 +14,7 @@ urlpatterns = [
     route(PROJECT, projects.OneProject, "api_project"),
     route(f"{PROJECT}archiving/", projects.Archiving, "api_archiving"),
     route(
-        f"{PROJECT}jobs/<str:kind>/<int:job>/cancellation/",
+        f"{PROJECT}jobs/<int:job>/cancellation/",
         jobs.JobCancellation,
         "api_job_cancellation",
     ),

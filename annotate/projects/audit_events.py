@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from jobs.models import job_kinds
+
 
 class Kind(NamedTuple):
     """A kind of audit event: its name on pages, and whether it reveals others' judgments.
@@ -19,7 +21,8 @@ class Kind(NamedTuple):
     reveals_judgments: bool = False
 
 
-# What events are about -> the first parts of their keys. Other events are about the work.
+# What events are about -> the first parts of their keys. Other jobs are about results, and other
+# events are about the work.
 SUBJECTS = {
     "Project": {"project", "categories", "guidelines", "passages"},
     "People": {"member", "query", "invitation", "account", "token", "admin"},
@@ -27,7 +30,7 @@ SUBJECTS = {
         *("load", "pool", "candidates", "attributes", "document", "hard_negatives"),
         *("queries", "pairs"),
     },
-    "Results": {"agreement", "evaluation", "export", "release", "publication", "job"},
+    "Results": {"publication", "job"},
 }
 WORK = "Judging, reviewing, settling"
 
@@ -35,7 +38,8 @@ WORK = "Judging, reviewing, settling"
 def subject_of(key: str) -> str:
     """Return what events of a kind are about: a key of `SUBJECTS`, or `WORK`."""
     first = key.partition(".")[0]
-    return next((subject for subject, firsts in SUBJECTS.items() if first in firsts), WORK)
+    other = "Results" if first in job_kinds() else WORK
+    return next((subject for subject, firsts in SUBJECTS.items() if first in firsts), other)
 
 
 AUDIT_EVENTS: dict[str, Kind] = {
@@ -80,8 +84,6 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "load.done": Kind("Loaded a file"),
     "load.taken_back": Kind("Took back a file of qrels"),
     # These contain names of documents, and reasons that may say how they were judged.
-    "pool.asked": Kind("Requested a pool"),
-    "pool.cancelled": Kind("Cancelled a pool"),
     "pool.made": Kind("Made a pool"),
     "candidates.removed": Kind("Took documents out of a pool", reveals_judgments=True),
     "candidates.restored": Kind("Brought documents back into a pool", reveals_judgments=True),
@@ -115,6 +117,15 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "admin.changed": Kind("Changed something in the administration"),
     "admin.deleted": Kind("Deleted something in the administration"),
 }
+
+
+def register_jobs() -> None:
+    """Add that jobs are requested and cancelled, for each kind that has no words of its own."""
+    for key, model in job_kinds().items():
+        name = str(model._meta.verbose_name)
+        name = f"an {name}" if name[0] in "aeiou" else f"a {name}"
+        AUDIT_EVENTS.setdefault(f"{key}.asked", Kind(f"Requested {name}"))
+        AUDIT_EVENTS.setdefault(f"{key}.cancelled", Kind(f"Cancelled {name}"))
 
 
 def register(kinds: dict[str, Kind]) -> None:

@@ -15,8 +15,9 @@ urlpatterns = [
     path("projects/<slug:slug>/audit-log/", audit_log.audit_log, name="audit_log"),
     path("projects/<slug:slug>/audit-log/table/", audit_log.table, name="audit_log_table"),
     path("projects/<slug:slug>/archiving/", project.archiving, name="archiving"),
+    path("projects/<slug:slug>/jobs/<int:pk>/", jobs.job, name="job"),
     path(
-        "projects/<slug:slug>/jobs/<str:kind>/<int:pk>/cancellation/",
+        "projects/<slug:slug>/jobs/<int:pk>/cancellation/",
         jobs.cancellation,
         name="job_cancellation",
     ),

@@ -15,7 +15,7 @@ from audit.reports.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import WHOLE, Scope, stored_scope
 from base.errors import Refused
-from jobs.runner import Progress
+from jobs.runner import Progress, save_result
 
 
 def request_agreement(
@@ -68,11 +68,9 @@ def compute_agreement(report: AgreementReport, progress: Progress) -> None:
     """Compute the figures of a report. This is the work of its job, and may be repeated."""
     how: dict[str, Any] = {"seed": report.seed, "resamples": report.resamples, "progress": progress}
     scope = stored_scope(report.scope)
-    report.figures = (
+    figures = (
         comparison_of(report.project, scope, stored_scope(report.against), **how)
         if report.compares
         else agreement_of(report.project, scope=scope, **how)
     )
-    report.sha256 = report.figures["sha256"]
-    report.code_version = settings.VERSION
-    report.save(update_fields=["figures", "sha256", "code_version"])
+    save_result(report, figures=figures, sha256=figures["sha256"], code_version=settings.VERSION)

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django.db import models
 from django.urls import reverse
 
-from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
 from jobs.models import Job
 
@@ -32,10 +31,10 @@ class AgreementReport(Job):
     counted.
     """
 
-    task: ClassVar[str] = "audit.agreement"
-    event: ClassVar[str] = "agreement"
+    KIND: ClassVar[str] = "agreement"
+    WORK: ClassVar[str] = "audit.reports.actions.compute_agreement"
+    TITLE: ClassVar[str] = "Computing agreement"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="agreement_reports")
     # The part of the project, as `audit.reports.scopes` writes it; "" is the whole.
     scope = models.TextField(blank=True, default="")
     # Whether it is compared with another part, and which one; "" is the whole.
@@ -51,14 +50,7 @@ class AgreementReport(Job):
         null=True, blank=True
     )
 
-    objects = AgreementReportQuerySet.as_manager()
-
-    class Meta(Job.Meta):
-        abstract = False
-        indexes: ClassVar = [
-            # The newest report of a project.
-            models.Index(fields=["project", "-id"], name="report_newest"),
-        ]
+    objects = AgreementReportQuerySet.as_manager()  # type: ignore[misc]  # not an instance variable
 
     def __str__(self) -> str:
         return f"agreement report {self.pk}"

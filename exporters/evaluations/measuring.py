@@ -40,7 +40,7 @@ from exporters.releases import actions as releasing
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 from jobs.errors import JobError
-from jobs.runner import LeaseLost, Progress
+from jobs.runner import Progress, save_result
 from measures import CannotMeasure
 
 FORMAT = "trec"
@@ -87,11 +87,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
     }
     figures_of_documents = results["deciding"].pop("all", [])
     with transaction.atomic():
-        saved = Evaluation.objects.filter(pk=job.pk, claim=job.claim).update(
-            results=results, code_version=settings.VERSION
-        )
-        if not saved:
-            raise LeaseLost
+        save_result(job, results=results, code_version=settings.VERSION)
         queue_effects.save_effects(job, figures_of_documents)
 
 

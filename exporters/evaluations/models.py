@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from annotate.collection.models import Candidate
 from annotate.pairs.models import Narrative
-from annotate.projects.models import Membership, Project
 from exporters.releases.models import Release
 from jobs.models import Job
 
@@ -28,14 +27,10 @@ class Evaluation(Job):
     current rows.
     """
 
-    task: ClassVar[str] = "exporters.evaluate"
-    event: ClassVar[str] = "evaluation"
+    KIND: ClassVar[str] = "evaluation"
+    WORK: ClassVar[str] = "exporters.evaluations.measuring.compute_evaluation"
+    TITLE: ClassVar[str] = "Measuring the systems"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="evaluations")
-    # Null: made by the command, which has no member.
-    by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"
-    )
     # Null: measured on the rows as they stood when the worker read them.
     release = models.ForeignKey(
         Release, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"
@@ -54,24 +49,16 @@ class Evaluation(Job):
         null=True, blank=True
     )
 
-    objects = EvaluationQuerySet.as_manager()
+    objects = EvaluationQuerySet.as_manager()  # type: ignore[misc]  # not an instance variable
 
     class Meta:
         constraints: ClassVar = [
-            *Job.Meta.constraints,
-            # No evaluation is shown as done without its results, nor results without a version.
+            # Results say which version computed them.
             models.CheckConstraint(
-                name="evaluation_done_has_results",
-                condition=~Q(state="done") | Q(results__isnull=False) & ~Q(code_version=""),
+                name="evaluation_results_with_version",
+                condition=Q(results__isnull=True) | ~Q(code_version=""),
             ),
         ]
-        indexes: ClassVar = [
-            # The newest evaluation of a project.
-            models.Index(fields=["project", "-id"], name="evaluation_newest"),
-        ]
-
-    def __str__(self) -> str:
-        return f"evaluation {self.pk}"
 
     def get_absolute_url(self) -> str:
         """Return the URL of the results page."""

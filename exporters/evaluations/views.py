@@ -24,7 +24,6 @@ from exporters.evaluations.forms import EvaluationForm
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import name_of
 from exporters.exports.access import BLIND_FIGURES
-from exporters.exports.job_page import job_page
 from jobs.models import Job
 
 # How many evaluations the list shows, the newest first.
@@ -80,15 +79,17 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
 def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of an evaluation and, once it is done, its results."""
     member, evaluation = access.evaluation(request.user, slug, pk)
-    return job_page(
+    done = evaluation.state == Job.State.DONE
+    blind = done and must_answer_first(member)
+    content = _content(request, evaluation) if done and not blind else {"results": None}
+    return project_page(
         request,
         "evaluations/evaluation.html",
         member,
         "evaluation",
-        evaluation,
-        content=lambda: _content(request, evaluation),
-        blind=str(BLIND_FIGURES),
-        results=None,
+        evaluation=evaluation,
+        blind=BLIND_FIGURES if blind else "",
+        **content,
     )
 
 

@@ -42,7 +42,7 @@ from exporters.exports.proof.proving import check_tools
 from formats.texts import CannotHold
 from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import LeaseLost, Progress
+from jobs.runner import Progress, save_result
 
 
 class Format(NamedTuple):
@@ -161,11 +161,7 @@ def build(job: Export, progress: Progress) -> None:
                 with (folder / name).open("rb") as stream:
                     default_storage.save(f"{target}/{name}", File(stream))
                 progress.advance()
-            updated = Export.objects.filter(pk=job.pk, claim=job.claim).update(
-                folder=target, manifest=written, proof=proof
-            )
-            if not updated:
-                raise LeaseLost
+            save_result(job, folder=target, manifest=written, proof=proof)
         except BaseException:
             delete_folder(target)
             raise

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Project
 from base.snapshot import once_in_snapshot
 from jobs.models import Job
 
@@ -16,8 +16,9 @@ from jobs.models import Job
 class Export(Job):
     """One export: its files are in storage under `folder`, and its manifest describes them."""
 
-    task: ClassVar[str] = "exporters.build"
-    event: ClassVar[str] = "export"
+    KIND: ClassVar[str] = "export"
+    WORK: ClassVar[str] = "exporters.exports.actions.build"
+    TITLE: ClassVar[str] = "Writing the files"
 
     class Format(models.TextChoices):
         """The formats and layouts of exports."""
@@ -37,8 +38,6 @@ class Export(Job):
         )
         CITATION = "citation", "Citation: CITATION.cff and .zenodo.json"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")
     format = models.CharField(max_length=20, choices=Format)
     # The storage folder of its files; empty until they are all written.
     folder = models.CharField(max_length=200, blank=True)
@@ -56,7 +55,6 @@ class Export(Job):
 
     class Meta:
         constraints: ClassVar = [
-            *Job.Meta.constraints,
             # A partial export is never offered: a folder is set together with its manifest.
             models.CheckConstraint(
                 name="export_folder_with_manifest",

@@ -17,11 +17,11 @@ from base.pagination import newest_by_key
 from exporters.exports import access, actions, downloads, publishing
 from exporters.exports.before_publishing import MOST
 from exporters.exports.forms import ExportForm, PublicationForm
-from exporters.exports.job_page import job_page
 from exporters.exports.manifest import manifest
 from exporters.exports.models import Export, publication_of
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.readers import tools_for
+from jobs.models import Job
 
 # How many exports the list shows, the newest first.
 SHOWN = 50
@@ -101,15 +101,17 @@ def before_publishing(request: PageRequest, slug: str) -> HttpResponse:
 def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of an export and, once it is done, its manifest and files."""
     member, export_row = access.export(request.user, slug, pk)
-    return job_page(
+    done = export_row.state == Job.State.DONE
+    blind = done and must_answer_first(member)
+    content = _content(export_row) if done and not blind else {"manifest": None}
+    return project_page(
         request,
         "exports/export.html",
         member,
         "releases",
-        export_row,
-        content=lambda: _content(export_row),
-        blind=str(access.BLIND),
-        manifest=None,
+        export=export_row,
+        blind=access.BLIND if blind else "",
+        **content,
     )
 
 

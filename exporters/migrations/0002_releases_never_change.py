@@ -1,16 +1,24 @@
 """Triggers that refuse changes of a release once it has its content.
 
-On SQLite a migration that alters the table makes it anew without its triggers: it has to create
+On SQLite a migration that alters a table makes it anew without its triggers: it has to create
 them again.
 """
 
 from django.db import migrations
 
-COLUMNS = 'project_id, by_id, name, note, at, guideline_id, code_version, sha256, manifest'
 SENTENCE = 'a release never changes'
-CONDITIONS = {
-    'release_never_changes': (COLUMNS, 'OLD.manifest IS NOT NULL'),
-    'release_stays_made': ('state', "OLD.state = 'done'"),
+TRIGGERS = {
+    'release_never_changes': (
+        'job_ptr_id, note, at, guideline_id, code_version, sha256, manifest',
+        'exporters_release',
+        'OLD.manifest IS NOT NULL',
+    ),
+    # Its job has its name, and who requested it.
+    'release_stays_made': (
+        'kind, project_id, by_id, name, state',
+        'jobs_job',
+        "OLD.kind = 'release' AND OLD.state = 'done'",
+    ),
 }
 
 
@@ -22,14 +30,14 @@ def create_triggers(apps, schema_editor):
             BEGIN RAISE EXCEPTION '{SENTENCE}' USING ERRCODE = 'integrity_constraint_violation';
             END $$"""
         )
-    for name, (columns, condition) in CONDITIONS.items():
+    for name, (columns, table, condition) in TRIGGERS.items():
         refuse = (
             f'FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION exporters_release_refuse()'
             if is_postgresql
             else f"WHEN {condition} BEGIN SELECT RAISE(ABORT, '{SENTENCE}'); END"
         )
         schema_editor.execute(
-            f'CREATE TRIGGER {name} BEFORE UPDATE OF {columns} ON exporters_release {refuse}'
+            f'CREATE TRIGGER {name} BEFORE UPDATE OF {columns} ON {table} {refuse}'
         )
 
 
@@ -37,11 +45,11 @@ def drop_triggers(apps, schema_editor):
     if schema_editor.connection.vendor == 'postgresql':
         schema_editor.execute('DROP FUNCTION exporters_release_refuse() CASCADE')
         return
-    for name in CONDITIONS:
+    for name in TRIGGERS:
         schema_editor.execute(f'DROP TRIGGER {name}')
 
 
 class Migration(migrations.Migration):
-    dependencies = [('exporters', '0001_initial')]
+    dependencies = [('exporters', '0001_initial'), ('jobs', '0002_project_and_person')]
 
     operations = [migrations.RunPython(create_triggers, drop_triggers)]

@@ -36,7 +36,7 @@ from formats.texts import CannotHold
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
-from jobs.runner import LeaseLost, Progress
+from jobs.runner import Progress, save_result
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_NOTE = 2_000
@@ -91,9 +91,7 @@ def request_release(
             raise Refused(f"A note has at most {MAX_NOTE} characters.")
         if not Query.objects.filter(project=locked).exists():
             raise Refused("There is nothing to release yet: this project has no queries.")
-        under_way = Release.objects.filter(
-            project=locked, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-        ).first()
+        under_way = Release.objects.filter(project=locked, state__in=Job.UNDER_WAY).first()
         if under_way is not None:
             raise Refused(f"{under_way.name} is being made. Wait until it is done, or cancel it.")
         if sentence := loading_sentence(locked):
@@ -103,7 +101,6 @@ def request_release(
             name=name,
             note=note,
             by=by,
-            requested_by=by.user if by else None,
             requested_at=now or timezone.now(),
         )
         if by is not None:
@@ -114,9 +111,7 @@ def request_release(
 
 def loading_sentence(project: Project) -> str:
     """Say which file is being loaded: a release would have half of what belongs together. Or ""."""
-    load = Load.objects.filter(
-        project=project, dry_run=False, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-    ).first()
+    load = Load.objects.filter(project=project, dry_run=False, state__in=Job.UNDER_WAY).first()
     if load is None:
         return ""
     return f"{load.file_name} is being loaded. Release once it is done, or cancel it under Load."
@@ -165,15 +160,14 @@ def build(job: Release, progress: Progress) -> None:
             except file_store.Damaged as damaged:
                 raise JobError(str(damaged)) from damaged
             progress.advance()
-    named = Release.objects.filter(pk=job.pk, claim=job.claim).update(
+    save_result(
+        job,
         at=at,
         guideline=guideline,
         code_version=held["code_version"],
         sha256=facts["sha256"],
         manifest=held,
     )
-    if not named:
-        raise LeaseLost
 
 
 def format_names(project: Project) -> list[str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, NoReturn
 
 from django.db import models
-from django.db.models import F, Q
-from django.db.models.functions import Lower
+from django.db.models import Q
 from django.urls import reverse
 
-from annotate.projects.models import Guideline, Membership, Project
+from annotate.projects.models import Guideline
 from jobs.models import Job
 
 
@@ -18,7 +17,7 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 
     def made(self) -> ReleaseQuerySet:
         """Return finished releases; the others are being made, failed or cancelled."""
-        return self.filter(state=Job.State.DONE)
+        return self.filter(state=Job.State.DONE, manifest__isnull=False)
 
     def delete(self) -> NoReturn:
         """Refuse: a release is deleted alone, and only if it has no content."""
@@ -35,15 +34,15 @@ class Release(Job):
     # Made nothing, and never will.
     DISCARDABLE: ClassVar = (Job.State.FAILED, Job.State.CANCELLED)
 
-    task: ClassVar[str] = "exporters.release"
-    event: ClassVar[str] = "release"
+    KIND: ClassVar[str] = "release"
+    WORK: ClassVar[str] = "exporters.releases.actions.build"
+    TITLE: ClassVar[str] = "Making the release"
+    NAMED: ClassVar[bool] = True
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="releases")
-    # Null: made by the command, which has no member.
-    by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="releases"
+    # Without an accessor: an evaluation, which is a job too, has a field `release`.
+    job_ptr = models.OneToOneField(
+        Job, on_delete=models.CASCADE, parent_link=True, primary_key=True, related_name="+"
     )
-    name = models.CharField(max_length=60)
     note = models.TextField(blank=True)
     # The time of the snapshot. This field and all that follow are written together, once.
     at = models.DateTimeField(null=True, blank=True)
@@ -59,36 +58,15 @@ class Release(Job):
         null=True, blank=True
     )
 
-    objects = ReleaseQuerySet.as_manager()
+    objects = ReleaseQuerySet.as_manager()  # type: ignore[misc]  # not an instance variable
 
     class Meta:
         constraints: ClassVar = [
-            *Job.Meta.constraints,
-            # A name means one release for ever, ignoring case. A failed or cancelled one leaves its
-            # name free.
-            models.UniqueConstraint(
-                F("project"),
-                Lower("name"),
-                name="release_name_once_per_project",
-                condition=Q(state__in=["queued", "running", "done"]),
-            ),
-            # Two at once would only wait for each other, and could not tell their files apart.
-            models.UniqueConstraint(
-                name="release_one_under_way",
-                fields=["project"],
-                condition=Q(state__in=["queued", "running"]),
-            ),
-            models.CheckConstraint(name="release_has_a_name", condition=~Q(name="")),
             # Content, time, version and checksum are written together.
             models.CheckConstraint(
                 name="release_whole_or_not_at_all",
                 condition=Q(manifest__isnull=True, at__isnull=True, sha256="", code_version="")
                 | Q(manifest__isnull=False, at__isnull=False) & ~Q(sha256="") & ~Q(code_version=""),
-            ),
-            # A partial release is never offered.
-            models.CheckConstraint(
-                name="release_made_is_whole",
-                condition=~Q(state="done") | Q(manifest__isnull=False),
             ),
         ]
 

@@ -26,7 +26,6 @@ from base.word_diff import Op, Piece, diff
 from exporters.exports.access import BLIND
 from exporters.exports.downloads import ANY_FILE
 from exporters.exports.files import FileFacts
-from exporters.exports.job_page import job_page
 from exporters.exports.manifest import manifest
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
@@ -38,6 +37,7 @@ from exporters.releases.forms import CompareForm, ReleaseForm
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
 from exporters.releases.trial import try_release
+from jobs.models import Job
 
 # How many releases the list shows, the newest first.
 SHOWN = 25
@@ -130,15 +130,17 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
 def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
     """Show the progress of a release and, once it is made, what it holds."""
     member, row = access.release(request.user, slug, release)
-    return job_page(
+    done = row.state == Job.State.DONE
+    blind = done and must_answer_first(member)
+    content = _content(row) if done and not blind else {"held": None}
+    return project_page(
         request,
         "releases/release.html",
         member,
         "releases",
-        row,
-        content=lambda: _content(row),
-        blind=str(BLIND),
-        held=None,
+        release=row,
+        blind=BLIND if blind else "",
+        **content,
     )
 
 

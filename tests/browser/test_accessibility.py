@@ -28,6 +28,7 @@ from annotate.models import (
     Guideline,
     InstructionPair,
     Judgment,
+    Load,
     Membership,
     Narrative,
     Pool,
@@ -41,7 +42,7 @@ from annotate.pools.removal import DOCUMENTS
 from audit.checks import actions as checking
 from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
-from audit.models import Sample
+from audit.models import AgreementReport, Sample
 from audit.settling.queue import read_page
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.reveals import reveal_names
@@ -276,11 +277,15 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:load_batch": lambda scene: [
         scene.project_url("annotate:load_batch", batch=batch)
-        for batch in set(scene.project.loads.exclude(batch=None).values_list("batch", flat=True))
+        for batch in set(
+            Load.objects.filter(project=scene.project)
+            .exclude(batch=None)
+            .values_list("batch", flat=True)
+        )
     ],
     "annotate:load": lambda scene: [
         scene.project_url("annotate:load", pk=load.pk)
-        for load in scene.project.loads.order_by("pk")
+        for load in Load.objects.filter(project=scene.project).order_by("pk")
     ],
     "annotate:rewrite": lambda scene: [
         reverse("annotate:rewrite", args=[scene.project.pairs.earliest("pk").pk])
@@ -333,13 +338,14 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ),
     "audit:agreement_past": lambda scene: [
         scene.project_url(
-            "audit:agreement_past", pk=scene.project.agreement_reports.latest("pk").pk
+            "audit:agreement_past",
+            pk=AgreementReport.objects.filter(project=scene.project).latest("pk").pk,
         )
     ],
     "audit:agreement_table": lambda scene: [
         scene.project_url(
             "audit:agreement_table",
-            pk=scene.project.agreement_reports.latest("pk").pk,
+            pk=AgreementReport.objects.filter(project=scene.project).latest("pk").pk,
             table="judgments",
         )
     ],

@@ -63,21 +63,16 @@ def settle() -> dict[str, Any]:
     from django.db.models import Count
 
     from jobs.models import Job
-    from jobs.status import job_models
 
-    under_way = [Job.State.QUEUED, Job.State.RUNNING]
     until = time.monotonic() + SETTLED_AFTER
-    while any(m._default_manager.filter(state__in=under_way).exists() for m in job_models()):
+    while Job.objects.filter(state__in=Job.UNDER_WAY).exists():
         if time.monotonic() > until:
             break
         time.sleep(0.2)
-    return {
-        model._meta.label: dict(
-            model._default_manager.order_by().values_list("state").annotate(n=Count("pk"))
-        )
-        for model in job_models()
-        if model._default_manager.exists()
-    }
+    counts: dict[str, dict[str, int]] = {}
+    for kind, state, n in Job.objects.values_list("kind", "state").annotate(n=Count("pk")):
+        counts.setdefault(kind, {})[state] = n
+    return counts
 
 
 def check(record: dict[str, Any]) -> dict[str, Any]:
@@ -224,17 +219,16 @@ def exports(_record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 
 def jobs(_record: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Check that all jobs are over, and count them and their errors."""
-    from jobs.status import job_models
+    from jobs.models import Job
 
     counts["jobs"], counts["attempts"], counts["failed"] = 0, 0, Counter()
-    for model in job_models():
-        for job in model._default_manager.all():
-            counts["jobs"] += 1
-            counts["attempts"] += job.attempts
-            if job.error:
-                counts["failed"][job.error] += 1
-            if not job.is_over:
-                yield f"{model._meta.label} {job.pk} is {job.state} after {job.attempts} attempts"
+    for job in Job.objects.all():
+        counts["jobs"] += 1
+        counts["attempts"] += job.attempts
+        if job.error:
+            counts["failed"][job.error] += 1
+        if not job.is_over:
+            yield f"{job} is {job.state} after {job.attempts} attempts"
 
 
 def database(_record: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:

@@ -58,7 +58,7 @@ def upload(by, *files):
 def work() -> None:
     """Run all waiting jobs as a worker does, the oldest first."""
     while (load := Load.objects.filter(state="queued").order_by("pk").first()) is not None:
-        runner.run(Load, load.pk, load_batches.perform)
+        runner.run(load.pk)
 
 
 def states(by, batch):

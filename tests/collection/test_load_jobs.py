@@ -51,7 +51,7 @@ def upload(by, content: bytes = QRELS, **options) -> Load:
 
 def work(load: Load) -> Load:
     """Run the job as a worker does."""
-    runner.run(Load, load.pk, load_jobs.perform_load)
+    runner.run(load.pk)
     load.refresh_from_db()
     return load
 
@@ -68,7 +68,7 @@ def stored_files(storage) -> list[str]:
 def test_uploading_a_file_enqueues_its_preview(carla, published, storage):
     load = upload(carla, no_grade=-1)
 
-    assert published == [("annotate.load", load.pk)]
+    assert published == [("jobs.run", load.pk)]
     assert (load.dry_run, load.state, load.file_name, load.no_grade) == (
         True,
         "queued",
@@ -93,7 +93,7 @@ def test_a_confirmed_preview_is_loaded_and_its_file_deleted(carla, published, st
 
     load = work(load_jobs.confirm_load(preview=preview, by=carla))
 
-    assert published[1:] == [("annotate.load", load.pk)]
+    assert published[1:] == [("jobs.run", load.pk)]
     assert (load.state, reported(load)["new"], load.preview) == ("done", 2, preview)
     assert Candidate.objects.count() == 2
     assert stored_files(storage) == []
@@ -105,7 +105,7 @@ def test_the_worker_finds_the_task_by_its_name(carla):
     load = upload(carla)
     app.loader.import_default_modules()  # as a worker does when it starts
 
-    app.tasks[Load.task].run(load.pk)
+    app.tasks["jobs.run"].run(load.pk)
 
     load.refresh_from_db()
     assert load.state == "done"
@@ -181,7 +181,7 @@ def test_a_kept_file_is_checked_again_in_the_suggested_format(carla, published, 
 
     preview = load_jobs.recheck_load(preview=refused, by=carla)
 
-    assert published == [("annotate.load", preview.pk)]
+    assert published == [("jobs.run", preview.pk)]
     assert (preview.format, preview.file_name, preview.no_grade) == ("trec-run", "qrels.txt", -1)
     assert (reported(work(preview))["refused"], reported(preview)["new"]) == (0, 1)
     assert stored_files(storage) == ["qrels.txt"]
@@ -295,7 +295,7 @@ def test_a_load_that_was_committed_before_its_worker_died_is_not_done_again(carl
         raise SystemExit
 
     with pytest.raises(SystemExit):
-        runner.run(Load, load.pk, killed)
+        runner.run_work(load.pk, killed)
     load.refresh_from_db()
     assert (load.state, reported(load)["new"]) == ("queued", 2)
     work(load)
@@ -311,7 +311,7 @@ def test_a_worker_leaves_a_load_to_the_worker_that_took_it_over(carla, storage):
         Load.objects.filter(pk=job.pk).update(claim="00000000-0000-0000-0000-000000000001")
         load_jobs.perform_load(job, progress)
 
-    assert not runner.run(Load, load.pk, overtaken)
+    assert not runner.run_work(load.pk, overtaken)
     load.refresh_from_db()
     assert load.report is None
     assert Candidate.objects.count() == 0
@@ -323,7 +323,7 @@ def test_a_preview_cancelled_while_it_waits_is_never_read(carla, storage):
 
     assert load.state == "cancelled"
     assert stored_files(storage) == []
-    assert not runner.run(Load, load.pk, load_jobs.perform_load)
+    assert not runner.run(load.pk)
 
 
 def test_a_load_cancelled_while_it_runs_leaves_nothing(carla, storage):
@@ -333,7 +333,7 @@ def test_a_load_cancelled_while_it_runs_leaves_nothing(carla, storage):
         progress.stop(runner.Cancelled())
         load_jobs.perform_load(job, progress)
 
-    runner.run(Load, load.pk, stopped)
+    runner.run_work(load.pk, stopped)
 
     load.refresh_from_db()
     assert load.state == "cancelled"
@@ -346,7 +346,7 @@ def test_a_missing_upload_fails_with_a_sentence(carla, storage):
     next(storage.rglob("qrels.txt")).unlink()
 
     with pytest.raises(JobError):
-        runner.run(Load, load.pk, load_jobs.perform_load)
+        runner.run(load.pk)
 
     load.refresh_from_db()
     assert (load.state, load.error) == ("failed", "The file is gone. Upload it again.")
@@ -357,7 +357,7 @@ def test_nothing_is_loaded_into_a_project_archived_after_the_confirmation(carla)
     Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
 
     with pytest.raises(JobError):
-        runner.run(Load, load.pk, load_jobs.perform_load)
+        runner.run(load.pk)
 
     load.refresh_from_db()
     assert load.error.startswith("This project is archived.")

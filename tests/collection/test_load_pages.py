@@ -16,8 +16,6 @@ from jobs.runner import Progress
 from tests import factories
 from tests.pages import shows
 
-HTMX = {"HX-Request": "true"}
-
 
 @pytest.fixture(autouse=True)
 def own_storage(storage):
@@ -166,40 +164,6 @@ def test_an_invalid_form_is_shown_again_with_an_error(pages, fields, sentence):
     assert response.status_code == 422
     assert sentence in text(response)
     assert not Load.objects.exists()
-
-
-def test_the_page_of_a_running_load_polls_its_progress(pages):
-    upload(pages)
-    load = Load.objects.get()
-    now = timezone.now()
-    Load.objects.update(
-        state="running",
-        claim="00000000-0000-0000-0000-000000000001",
-        lease_until=now,
-        started_at=now,
-        step="Reading the file",
-        done=40,
-        total=80,
-    )
-
-    page = pages.get(url("load", load.pk))
-    fragment = pages.get(url("load", load.pk), headers=HTMX)
-
-    for shown in (text(page), text(fragment)):
-        assert f'hx-get="{url("load", load.pk)}"' in shown
-        assert "Reading the file" in shown
-        assert '<progress aria-label="Checking the file" value="40" max="80">' in shown
-    assert "<html" in text(page)
-    assert "<html" not in text(fragment)
-
-
-def test_the_poll_of_a_job_that_is_over_refreshes_the_page(pages):
-    upload(pages)
-    load = done(Load.objects.get())
-
-    response = pages.get(url("load", load.pk), headers=HTMX)
-
-    assert response.headers["HX-Refresh"] == "true"
 
 
 def test_a_preview_shows_what_would_change_and_asks_for_confirmation(pages):
@@ -410,10 +374,10 @@ def test_the_first_files_to_load_depend_on_the_kind_of_project(pages, carla):
 
 
 def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla):
-    Load.objects.bulk_create(
-        Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
-        for n in range(60)
-    )
+    for n in range(60):
+        Load.objects.create(
+            project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt"
+        )
 
     first = pages.get(url("loads"))
     oldest = Load.objects.order_by("-pk")[49]
@@ -430,10 +394,10 @@ def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla
 def test_the_list_takes_few_queries_whatever_its_length(
     pages, carla, django_assert_max_num_queries
 ):
-    Load.objects.bulk_create(
-        Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
-        for n in range(40)
-    )
+    for n in range(40):
+        Load.objects.create(
+            project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt"
+        )
 
     with django_assert_max_num_queries(9):
         pages.get(url("loads"))

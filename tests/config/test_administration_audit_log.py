@@ -106,9 +106,9 @@ def test_a_retried_job_is_recorded_once(fay, client, published):
     client.force_login(fay)
 
     for _ in range(2):
-        client.post(reverse("status_retry", args=["exporters.export", export.pk]))
+        client.post(reverse("status_retry", args=[export.pk]))
 
     events = AuditEvent.objects.filter(project=project)
     assert list(events.values_list("what", "name", "about")) == [
-        ("job.retried", "fay", f"exporters.export {export.pk}: trec export {export.pk}")
+        ("job.retried", "fay", f"export {export.pk}: trec export {export.pk}")
     ]

@@ -44,8 +44,8 @@ def test_waiting_messages_are_counted_in_redis(redis_url, use_broker):
     use_broker(redis_url)
     before = count_waiting_messages()
 
-    deliver_to(redis_url)("errands.go", 1)
-    deliver_to(redis_url)("errands.go", 2)
+    deliver_to(redis_url)("jobs.run", 1)
+    deliver_to(redis_url)("jobs.run", 2)
 
     assert count_waiting_messages() - before == 2
 
@@ -53,7 +53,7 @@ def test_waiting_messages_are_counted_in_redis(redis_url, use_broker):
 def test_waiting_messages_are_counted_in_the_embedded_broker():
     before = count_waiting_messages()
 
-    deliver("errands.go", 1)
+    deliver("jobs.run", 1)
 
     assert count_waiting_messages() - before == 1
 
@@ -75,6 +75,6 @@ def test_publishing_fails_soon_if_the_broker_does_not_answer(kind, use_broker, r
     began = time.monotonic()
 
     with pytest.raises(BrokerUnavailable):
-        deliver("errands.go", 1)
+        deliver("jobs.run", 1)
 
     assert time.monotonic() - began < 20

@@ -57,7 +57,7 @@ def make_record(message, *args, level=logging.INFO, **extra):
 
 def test_a_line_of_json_has_time_message_request_and_job(written):
     handler, lines = written
-    with job_context("exporters.export 7", None):
+    with job_context("export 7", None):
         guid.set(REQUEST_ID)
         handler("json").handle(make_record("wrote %d files", 3))
 
@@ -69,7 +69,7 @@ def test_a_line_of_json_has_time_message_request_and_job(written):
         "logger": "rejudge.test",
         "message": "wrote 3 files",
         "request": REQUEST_ID,
-        "job": "exporters.export 7",
+        "job": "export 7",
     }
 
 

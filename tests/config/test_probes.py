@@ -10,6 +10,7 @@ from django.test import Client
 
 from config.celery import BrokerUnavailable
 from config.probe_host import PROBES
+from exporters.models import Export
 from jobs.status import record_heartbeat
 from tests import factories
 
@@ -156,15 +157,15 @@ def test_metrics_count_waiting_running_and_failed_jobs(client, administrator, pu
     carla = factories.lead(factories.project("secret-name"), "carla")
     for state in ("queued", "queued", "failed"):
         ended = {"error": "No.", "finished_at": "2026-03-02T09:30Z"} if state == "failed" else {}
-        carla.exports.create(project=carla.project, format="trec", state=state, **ended)
+        Export.objects.create(by=carla, project=carla.project, format="trec", state=state, **ended)
     record_heartbeat("celery@one")
     client.force_login(administrator)
 
     found = read_metrics(client)
 
-    assert found['rejudge_jobs{kind="exporters.export",state="waiting"}'] == "2.0"
-    assert found['rejudge_jobs{kind="exporters.export",state="failed"}'] == "1.0"
-    assert found['rejudge_jobs{kind="annotate.load",state="waiting"}'] == "0.0"
+    assert found['rejudge_jobs{kind="export",state="waiting"}'] == "2.0"
+    assert found['rejudge_jobs{kind="export",state="failed"}'] == "1.0"
+    assert found['rejudge_jobs{kind="load",state="waiting"}'] == "0.0"
     assert float(found['rejudge_worker_silent_seconds{worker="celery@one"}']) < 60
     assert (found["rejudge_database_up"], found["rejudge_broker_up"]) == ("1.0", "1.0")
     assert "rejudge_broker_messages" in found
@@ -179,7 +180,7 @@ def test_metrics_are_returned_without_a_broker(client, administrator, monkeypatc
 
     assert found["rejudge_broker_up"] == "0.0"
     assert "rejudge_broker_messages" not in found
-    assert 'rejudge_jobs{kind="annotate.load",state="failed"}' in found
+    assert 'rejudge_jobs{kind="load",state="failed"}' in found
 
 
 def test_requests_are_counted_by_route_and_never_by_address(client, administrator):

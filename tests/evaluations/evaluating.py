@@ -10,9 +10,7 @@ from django.core.files.base import ContentFile
 
 from annotate.models import Run
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.systems import System
-from exporters.models import Evaluation
 from jobs.runner import run
 from tests import factories
 
@@ -81,6 +79,6 @@ def make_evaluation(made: SimpleNamespace, **fields: Any) -> Any:
     }
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
         evaluation = request_evaluation(project=made.project, **arguments)
-        run(Evaluation, evaluation.pk, compute_evaluation)
+        run(evaluation.pk)
     evaluation.refresh_from_db()
     return evaluation

@@ -19,7 +19,6 @@ from annotate.models import InstructionPair, Judgment
 from annotate.projects import rules
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation
 from jobs.errors import JobError
@@ -435,7 +434,7 @@ def test_a_program_requests_and_reads_an_evaluation(made, published):
         "POST", "projects/tides/evaluations/", {"systems": systems, "baseline": "still"}
     ).json()
     with patch("jobs.runner.PULSE", 3_600):
-        run(Evaluation, requested["id"], compute_evaluation)
+        run(requested["id"])
     data = program.get(f"projects/tides/evaluations/{requested['id']}/").json()
 
     assert data["state"] == "done"

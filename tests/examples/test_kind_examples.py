@@ -23,7 +23,6 @@ from annotate.overview.finish_date import Estimate
 from audit.models import Check, Decision, Review, SampleItem
 from config.kind_examples.files import kinds_with_examples
 from config.kind_examples.making import make_example
-from exporters.evaluations.measuring import compute_evaluation
 from exporters.models import Evaluation, Release
 from jobs.runner import run
 from tests import factories
@@ -86,7 +85,7 @@ def test_the_first_clicks_in_an_example_show_an_estimate_and_charts(
     user = factories.user("ines")
     client.force_login(user)
     project = make_example(kind=kind, by=user)
-    run(Evaluation, Evaluation.objects.get(project=project).pk, compute_evaluation)
+    run(Evaluation.objects.get(project=project).pk)
 
     progress = client.get(reverse("annotate:progress", args=[project.slug])).context
     evaluation = client.get(reverse("exporters:evaluations", args=[project.slug])).context

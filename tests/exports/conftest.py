@@ -179,7 +179,7 @@ def make_release(tides: Any, name: str, **fields: Any) -> Release:
         release = releasing.request_release(
             project=tides.project, name=name, **{"by": tides.carla, **fields}
         )
-        run(Release, release.pk, releasing.build)
+        run(release.pk)
     release.refresh_from_db()
     return release
 

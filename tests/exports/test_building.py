@@ -17,7 +17,6 @@ from config.celery import app
 from exporters.exports import actions
 from exporters.exports.files import Writer
 from exporters.models import Export
-from exporters.tasks import build
 from jobs import runner
 from jobs.errors import JobError
 from tests import factories
@@ -35,8 +34,8 @@ def scene():
 @pytest.fixture
 def published(monkeypatch):
     """Collect the jobs that are sent to workers."""
-    sent = []
-    monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append((model, pk)))
+    sent: list[int] = []
+    monkeypatch.setattr("jobs.queue.publish", sent.append)
     return sent
 
 
@@ -52,7 +51,7 @@ def stored_files(storage, folder="") -> list[str]:
 def test_a_built_export_has_its_files_and_its_manifest(scene, empty_storage):
     export = make_export(scene)
 
-    assert runner.run(Export, export.pk, actions.build)
+    assert runner.run(export.pk)
 
     export.refresh_from_db()
     names = [entry["name"] for entry in export.manifest["files"]]
@@ -70,7 +69,7 @@ def test_the_worker_finds_the_task_by_its_name(scene):
     export = make_export(scene, "jsonl")
     app.loader.import_default_modules()  # as a worker does when it starts
 
-    app.tasks[Export.task].run(export.pk)
+    app.tasks["jobs.run"].run(export.pk)
 
     export.refresh_from_db()
     assert export.state == Export.State.DONE
@@ -91,7 +90,7 @@ def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
     export = make_export(scene)
 
     with pytest.raises(JobError):
-        runner.run(Export, export.pk, actions.build)
+        runner.run(export.pk)
 
     export.refresh_from_db()
     assert export.state == Export.State.FAILED
@@ -107,7 +106,7 @@ def test_a_refused_layout_is_no_error_in_the_log(scene, caplog):
     export = make_export(scene, "citation")
 
     with caplog.at_level(logging.INFO):
-        build.apply((export.pk,))
+        app.tasks["jobs.run"].apply((export.pk,))
 
     export.refresh_from_db()
     assert export.error.startswith("This cannot be written: a citation needs creators")
@@ -123,7 +122,7 @@ def test_an_error_of_the_code_is_raised_and_not_shown_as_a_refusal(scene, monkey
     export = make_export(scene)
 
     with pytest.raises(ValueError, match="4300 digits"):
-        runner.run(Export, export.pk, actions.build)
+        runner.run(export.pk)
 
     export.refresh_from_db()
     assert export.error == (
@@ -144,7 +143,7 @@ def test_an_export_that_fails_while_it_is_stored_leaves_no_file(scene, empty_sto
     monkeypatch.setattr(empty_storage._wrapped, "save", save_two)
 
     with pytest.raises(OSError, match="No space left"):
-        runner.run(Export, export.pk, actions.build)
+        runner.run(export.pk)
 
     export.refresh_from_db()
     assert (export.state, export.folder) == (Export.State.FAILED, "")
@@ -166,7 +165,7 @@ def test_a_disk_that_fills_while_a_layout_is_written_offers_nothing(
     monkeypatch.setattr(Writer, "file", fills)
 
     with pytest.raises(OSError, match="No space left"):
-        runner.run(Export, export.pk, actions.build)
+        runner.run(export.pk)
 
     export.refresh_from_db()
     assert (export.state, export.folder) == (Export.State.FAILED, "")
@@ -180,7 +179,7 @@ def test_a_cancelled_export_leaves_no_file(scene, empty_storage):
         progress.stop(runner.Cancelled())
         actions.build(job, progress)
 
-    runner.run(Export, export.pk, stopped)
+    runner.run_work(export.pk, stopped)
 
     export.refresh_from_db()
     assert export.state == Export.State.CANCELLED
@@ -194,7 +193,7 @@ def test_an_export_another_worker_took_over_is_not_offered(scene, empty_storage)
         Export.objects.update(claim="00000000-0000-0000-0000-000000000001")
         actions.build(job, progress)
 
-    assert not runner.run(Export, export.pk, overtaken)
+    assert not runner.run_work(export.pk, overtaken)
 
     export.refresh_from_db()
     assert (export.folder, export.manifest) == ("", None)
@@ -203,12 +202,12 @@ def test_an_export_another_worker_took_over_is_not_offered(scene, empty_storage)
 
 def test_leftovers_of_killed_workers_are_deleted_but_offered_files_stay(scene, empty_storage):
     offered = make_export(scene, "jsonl")
-    runner.run(Export, offered.pk, actions.build)
+    runner.run(offered.pk)
     offered.refresh_from_db()
     shelf = f"exports/{scene.project.pk}"
     empty_storage.save(f"{shelf}/{offered.pk}-0-old/qrels.changed.txt", ContentFile(b"half"))
 
-    runner.run(Export, make_export(scene).pk, actions.build)
+    runner.run(make_export(scene).pk)
 
     folders, _ = empty_storage.listdir(shelf)
     assert len(folders) == 2
@@ -223,8 +222,8 @@ def test_requesting_an_export_twice_publishes_one_job(scene, published):
     again = actions.request_export(**arguments)
 
     assert first == again
-    assert published == [(Export, first.pk)]
-    assert (first.state, first.requested_by) == (Export.State.QUEUED, scene.carla.user)
+    assert published == [first.pk]
+    assert (first.state, first.by) == (Export.State.QUEUED, scene.carla)
 
 
 def test_another_format_is_another_export(scene, published):
@@ -277,7 +276,7 @@ def test_a_lead_who_has_yet_to_answer_cannot_export(scene, published, task):
 
     assignment.delete()
     export = actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
-    assert published == [(Export, export.pk)]
+    assert published == [export.pk]
 
 
 def test_only_leads_of_the_project_cancel_its_exports(scene):

@@ -11,10 +11,10 @@ from annotate.models import Load
 from exporters.models import Release
 from jobs.models import Job
 from jobs.queue import CannotRetry, retry
-from jobs.runner import run
+from jobs.runner import run_work
 from tests import factories
 from tests.errands.models import Errand
-from tests.errands.tasks import work
+from tests.errands.work import work
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
@@ -35,14 +35,14 @@ def test_a_retried_job_waits_as_if_it_were_new(published):
     assert (errand.state, errand.error, errand.finished_at) == ("queued", "", None)
     assert (errand.attempts, errand.started_at) == (0, None)
     assert (errand.step, errand.done, errand.total) == ("", 0, None)
-    assert published == [("errands.go", errand.pk)]
+    assert published == [("jobs.run", errand.pk)]
 
 
 def test_a_retried_job_is_done(published):
     errand = failed()
     retry(errand, by="olga")
 
-    assert run(Errand, errand.pk, work)
+    assert run_work(errand.pk, work)
 
     errand.refresh_from_db()
     assert (errand.state, errand.attempts, errand.done) == ("done", 1, 3)

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from jobs.queue import cancel
-from jobs.runner import Cancelled, claim_row, run
+from jobs.runner import Cancelled, claim_row, run_work
 from tests.errands.models import Errand
-from tests.errands.tasks import work
+from tests.errands.work import work
 
 pytestmark = pytest.mark.both_databases
 
@@ -23,14 +23,14 @@ def test_a_waiting_job_is_cancelled_at_once():
 
     assert errand.state == "cancelled"
     assert (errand.cancel_requested_at, errand.finished_at) == (NOW, NOW)
-    assert not run(Errand, errand.pk, work)
+    assert not run_work(errand.pk, work)
     assert Errand.objects.get().begun == 0
 
 
 @pytest.mark.django_db
 def test_a_running_job_is_asked_to_stop():
     errand = Errand.objects.create()
-    claim_row(Errand, errand.pk)
+    claim_row(errand.pk)
 
     cancel(errand, now=NOW)
 
@@ -41,7 +41,7 @@ def test_a_running_job_is_asked_to_stop():
 @pytest.mark.django_db
 def test_cancelling_twice_keeps_the_first_time():
     errand = Errand.objects.create()
-    claim_row(Errand, errand.pk)
+    claim_row(errand.pk)
     cancel(errand, now=NOW)
 
     cancel(errand, now=LATER)
@@ -52,7 +52,7 @@ def test_cancelling_twice_keeps_the_first_time():
 @pytest.mark.django_db
 def test_a_job_that_is_over_stays_as_it_is():
     errand = Errand.objects.create()
-    run(Errand, errand.pk, work)
+    run_work(errand.pk, work)
 
     cancel(errand)
 
@@ -68,7 +68,7 @@ def test_work_that_raises_cancelled_is_cancelled():
         progress.stop(Cancelled())
         progress.advance()
 
-    run(Errand, errand.pk, give_up)
+    run_work(errand.pk, give_up)
 
     errand.refresh_from_db()
     assert errand.state == "cancelled"
@@ -78,10 +78,10 @@ def test_work_that_raises_cancelled_is_cancelled():
 @pytest.mark.django_db
 def test_a_job_cancelled_after_its_worker_died_is_not_started_again():
     errand = Errand.objects.create()
-    claim_row(Errand, errand.pk, now=NOW)
+    claim_row(errand.pk, now=NOW)
     cancel(errand)
 
-    run(Errand, errand.pk, work)
+    run_work(errand.pk, work)
 
     errand.refresh_from_db()
     assert errand.state == "cancelled"

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 
-from jobs.runner import claim_row, run
+from jobs.runner import claim_row, run_work
 from tests.errands.models import Errand
-from tests.errands.tasks import work
+from tests.errands.work import work
 
 pytestmark = pytest.mark.both_databases
 
@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 def test_a_waiting_job_is_done():
     errand = Errand.objects.create()
 
-    did_it = run(Errand, errand.pk, work)
+    did_it = run_work(errand.pk, work)
 
     errand.refresh_from_db()
     assert did_it
@@ -35,9 +35,9 @@ def test_a_waiting_job_is_done():
 @pytest.mark.django_db
 def test_a_second_delivery_does_nothing():
     errand = Errand.objects.create()
-    run(Errand, errand.pk, work)
+    run_work(errand.pk, work)
 
-    did_it = run(Errand, errand.pk, work)
+    did_it = run_work(errand.pk, work)
 
     errand.refresh_from_db()
     assert not did_it
@@ -46,7 +46,7 @@ def test_a_second_delivery_does_nothing():
 
 @pytest.mark.django_db
 def test_a_message_about_a_row_that_is_gone_does_nothing():
-    assert not run(Errand, 12_345, work)
+    assert not run_work(12_345, work)
 
 
 @pytest.mark.django_db
@@ -63,10 +63,10 @@ def test_a_message_about_a_row_that_is_gone_does_nothing():
 )
 def test_a_running_job_is_taken_over_when(later, attempts_before, is_taken):
     errand = Errand.objects.create()
-    first = claim_row(Errand, errand.pk, now=NOW)
+    first = claim_row(errand.pk, now=NOW)
     Errand.objects.update(attempts=attempts_before)
 
-    second = claim_row(Errand, errand.pk, now=NOW + timedelta(seconds=later))
+    second = claim_row(errand.pk, now=NOW + timedelta(seconds=later))
 
     errand.refresh_from_db()
     assert first is not None
@@ -85,7 +85,7 @@ def test_only_one_of_many_workers_gets_a_job():
     def claim():
         together.wait()
         try:
-            claims.append(claim_row(Errand, errand.pk))
+            claims.append(claim_row(errand.pk))
         finally:
             connection.close()
 

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
     ],
 )
 def test_the_database_refuses_inconsistent_fields(fields, constraint):
-    with pytest.raises(IntegrityError, match=f"errands_errand_{constraint}"), transaction.atomic():
+    with pytest.raises(IntegrityError, match=f"job_{constraint}"), transaction.atomic():
         Errand.objects.create(**fields)
 
 

@@ -19,7 +19,7 @@ def test_a_job_is_published_when_its_transaction_is_committed(published):
 
     errand.refresh_from_db()
     assert before == []
-    assert published == [("errands.go", errand.pk)]
+    assert published == [("jobs.run", errand.pk)]
     assert errand.published_at is not None
 
 

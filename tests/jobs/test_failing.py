@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, OperationalError, transaction
 
 from jobs.errors import JobError
-from jobs.runner import run
+from jobs.runner import run_work
 from tests.errands.models import Errand
 
 pytestmark = pytest.mark.both_databases
@@ -33,7 +33,7 @@ def test_the_message_of_a_job_error_is_shown_unchanged():
     errand = Errand.objects.create()
 
     with pytest.raises(JobError, match="Line 5"):
-        run(Errand, errand.pk, refuse)
+        run_work(errand.pk, refuse)
 
     errand.refresh_from_db()
     assert errand.state == "failed"
@@ -48,7 +48,7 @@ def test_an_unexpected_error_is_raised_and_shown_without_details():
     errand = Errand.objects.create()
 
     with pytest.raises(KeyError, match="a secret of the code"):
-        run(Errand, errand.pk, raise_unexpected_error)
+        run_work(errand.pk, raise_unexpected_error)
 
     errand.refresh_from_db()
     assert errand.state == "failed"
@@ -67,7 +67,7 @@ def test_a_full_disk_is_reported_as_such():
     errand = Errand.objects.create()
 
     with pytest.raises(ValueError, match="archive"):
-        run(Errand, errand.pk, fail_on_a_full_disk)
+        run_work(errand.pk, fail_on_a_full_disk)
 
     errand.refresh_from_db()
     assert errand.state == "failed"
@@ -83,12 +83,12 @@ def test_a_job_waits_again_if_the_database_did_not_answer():
     errand = Errand.objects.create()
 
     with pytest.raises(OperationalError):
-        run(Errand, errand.pk, fail_without_database)
+        run_work(errand.pk, fail_without_database)
 
     errand.refresh_from_db()
     assert (errand.state, errand.attempts, errand.error) == ("queued", 1, "")
     assert (errand.claim, errand.lease_until, errand.published_at) == (None, None, None)
-    assert run(Errand, errand.pk, lambda errand, progress: None)
+    assert run_work(errand.pk, lambda errand, progress: None)
 
 
 @pytest.mark.django_db
@@ -97,7 +97,7 @@ def test_a_job_fails_if_the_database_did_not_answer_three_times():
 
     for _ in range(3):
         with pytest.raises(OperationalError):
-            run(Errand, errand.pk, fail_without_database)
+            run_work(errand.pk, fail_without_database)
 
     errand.refresh_from_db()
     assert (errand.state, errand.attempts) == ("failed", 3)
@@ -109,7 +109,7 @@ def test_a_failing_transaction_leaves_nothing_but_the_error():
     errand = Errand.objects.create()
 
     with pytest.raises(IntegrityError):
-        run(Errand, errand.pk, break_the_transaction)
+        run_work(errand.pk, break_the_transaction)
 
     assert Errand.objects.get().state == "failed"
 
@@ -118,9 +118,9 @@ def test_a_failing_transaction_leaves_nothing_but_the_error():
 def test_a_failed_job_is_not_tried_again():
     errand = Errand.objects.create()
     with pytest.raises(JobError):
-        run(Errand, errand.pk, refuse)
+        run_work(errand.pk, refuse)
 
-    did_it = run(Errand, errand.pk, refuse)
+    did_it = run_work(errand.pk, refuse)
 
     assert not did_it
     assert Errand.objects.get().attempts == 1
@@ -134,7 +134,7 @@ def test_a_stopped_worker_hands_the_job_back():
         raise SystemExit(1)
 
     with pytest.raises(SystemExit):
-        run(Errand, errand.pk, raise_system_exit)
+        run_work(errand.pk, raise_system_exit)
 
     errand.refresh_from_db()
     assert errand.state == "queued"

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from jobs.queue import cancel
-from jobs.runner import run
+from jobs.runner import run_work
 from tests.errands.models import Errand
 from tests.services.processes import wait_until
 
@@ -32,7 +32,7 @@ def test_progress_is_seen_while_the_work_goes_on():
         seen.append((row.state, row.step, row.done, row.total))
         progress.advance(150)
 
-    run(Errand, errand.pk, count)
+    run_work(errand.pk, count)
 
     assert seen == [("running", "Counting", 50, 200)]
     assert Errand.objects.get().done == 200
@@ -52,7 +52,7 @@ def test_the_remaining_time_is_estimated_for_the_current_step():
             assert row.step_began_at is not None
             guesses.append(row.seconds_left(row.step_began_at + timedelta(seconds=10)))
 
-    run(Errand, errand.pk, work)
+    run_work(errand.pk, work)
 
     # There is no estimate before a part is done. 50 took 10 seconds: the other 150 will take 30.
     assert guesses == [None, 30.0]
@@ -68,7 +68,7 @@ def test_the_lease_is_renewed_while_the_work_goes_on():
         first = errand.lease_until + timedelta(microseconds=1)
         wait_until(lambda: Errand.objects.get().lease_until > first, "a longer lease")
 
-    did_it = run(Errand, errand.pk, take_long)
+    did_it = run_work(errand.pk, take_long)
 
     assert did_it
     assert Errand.objects.get().state == "done"
@@ -82,7 +82,7 @@ def test_cancelled_work_stops_at_its_next_step():
         cancel(Errand.objects.get())
         wait_until(lambda: steps.append(progress.advance()), "the end")
 
-    run(Errand, errand.pk, walk)
+    run_work(errand.pk, walk)
 
     errand.refresh_from_db()
     assert errand.state == "cancelled"
@@ -98,7 +98,7 @@ def test_work_that_was_taken_over_stops_and_leaves_the_row_to_the_other():
         Errand.objects.update(claim=other)
         wait_until(lambda: progress.check(), "the end")
 
-    did_it = run(Errand, errand.pk, walk)
+    did_it = run_work(errand.pk, walk)
 
     errand.refresh_from_db()
     assert not did_it
@@ -111,7 +111,7 @@ def test_work_that_ends_after_it_was_taken_over_leaves_the_row_to_the_other(monk
     errand = Errand.objects.create()
     other = uuid.UUID(int=7)
 
-    did_it = run(Errand, errand.pk, lambda errand, progress: Errand.objects.update(claim=other))
+    did_it = run_work(errand.pk, lambda errand, progress: Errand.objects.update(claim=other))
 
     errand.refresh_from_db()
     assert not did_it

@@ -62,7 +62,7 @@ def test_a_worker_stops_on_sigterm(broker_url, beside_the_web):
 
 @pytest.mark.parametrize("beside_the_web", [False, True])
 def test_a_killed_workers_job_is_finished_by_the_next(broker_url, beside_the_web):
-    errand = Errand.objects.create(kind=Errand.Kind.LONG_AT_FIRST)
+    errand = Errand.objects.create(length=Errand.Length.LONG_AT_FIRST)
     with worker(broker_url, "first@test", beside_the_web=beside_the_web) as first:
         enqueue(errand)
         wait_until(lambda: Errand.objects.get().begun == 1, "the first to begin")
@@ -85,7 +85,7 @@ def test_a_killed_workers_job_is_finished_by_the_next(broker_url, beside_the_web
 
 
 def test_a_worker_stopped_during_a_job_queues_it_again(broker_url):
-    errand = Errand.objects.create(kind=Errand.Kind.LONG_AT_FIRST)
+    errand = Errand.objects.create(length=Errand.Length.LONG_AT_FIRST)
     with worker(broker_url, "first@test") as first:
         enqueue(errand)
         wait_until(lambda: Errand.objects.get().begun == 1, "the first to begin")

@@ -56,7 +56,7 @@ def test_a_job_is_published_again_unless_somebody_knows_of_it(fields, is_publish
 
     count = reconcile(now=NOW)
 
-    assert published == ([("errands.go", errand.pk)] if is_published else [])
+    assert published == ([("jobs.run", errand.pk)] if is_published else [])
     assert count == is_published
 
 
@@ -102,18 +102,3 @@ def test_a_job_cancelled_after_its_worker_died_ends(published):
     errand = Errand.objects.get()
     assert published == []
     assert (errand.state, errand.finished_at) == ("cancelled", NOW)
-
-
-@pytest.mark.django_db
-def test_every_kind_of_job_is_reconciled():
-    from jobs.status import job_models
-
-    assert {model._meta.label for model in job_models()} == {
-        "exporters.Export",
-        "exporters.Release",
-        "exporters.Evaluation",
-        "audit.AgreementReport",
-        "annotate.Load",
-        "annotate.Pool",
-        "errands.Errand",
-    }

@@ -12,7 +12,7 @@ from django_guid.context import guid
 from config.logs import JobFilter
 from exporters.models import Export
 from jobs.about import clear_context, current_job, current_request
-from jobs.runner import run
+from jobs.runner import run_work
 from tests import factories
 from tests.errands.models import Errand
 from tests.services.processes import wait_until
@@ -67,9 +67,9 @@ def test_the_log_context_of_a_job_has_its_request_and_its_name():
     errand = Errand.objects.create(request=ASKED)
     seen = []
 
-    run(Errand, errand.pk, lambda *_: seen.append((current_request(), current_job())))
+    run_work(errand.pk, lambda *_: seen.append((current_request(), current_job())))
 
-    assert seen == [(ASKED, f"errands.errand {errand.pk}")]
+    assert seen == [(ASKED, f"errand {errand.pk}")]
     assert (current_request(), current_job()) == (None, None)
 
 
@@ -78,7 +78,7 @@ def test_a_job_without_a_request_gets_a_new_id():
     errand = Errand.objects.create()
     seen = []
 
-    run(Errand, errand.pk, lambda *_: seen.append(current_request()))
+    run_work(errand.pk, lambda *_: seen.append(current_request()))
 
     assert errand.request is None
     assert isinstance(seen[0], UUID)
@@ -92,11 +92,11 @@ def test_the_log_line_of_a_failure_names_the_job():
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        run(Errand, errand.pk, fail)
+        run_work(errand.pk, fail)
 
     record = logging.makeLogRecord({"msg": "raised"})
     JobFilter().filter(record)
-    assert vars(record)["job"] == f"errands.errand {errand.pk}"
+    assert vars(record)["job"] == f"errand {errand.pk}"
     assert current_request() == ASKED
 
 
@@ -109,6 +109,6 @@ def test_the_pulse_thread_has_the_same_log_context(monkeypatch):
         "jobs.runner._Pulse._beat", lambda self: seen.append((current_request(), current_job()))
     )
 
-    run(Errand, errand.pk, lambda *_: wait_until(lambda: seen, "a beat"))
+    run_work(errand.pk, lambda *_: wait_until(lambda: seen, "a beat"))
 
-    assert seen[0] == (ASKED, f"errands.errand {errand.pk}")
+    assert seen[0] == (ASKED, f"errand {errand.pk}")

@@ -27,7 +27,6 @@ from annotate.models import (
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
 from base.append_only import deletions_allowed
 from exporters.exports import actions as exporting
-from exporters.models import Export
 from formats.registry import lookup
 from jobs.runner import run
 from keeping import tables
@@ -150,7 +149,7 @@ class FilledInstallation:
             export = exporting.request_export(
                 project=self.project, format_name="trec", by=self.tides.carla
             )
-            run(Export, export.pk, exporting.build)
+            run(export.pk)
         self.release = make_release(self.tides, "v1")
 
 

@@ -25,7 +25,6 @@ def example() -> None:
     from annotate.models import Project
     from config.example import ensure_example
     from exporters.exports import actions
-    from exporters.models import Export, Release
     from exporters.releases import actions as releasing
     from jobs.runner import run
 
@@ -34,9 +33,9 @@ def example() -> None:
         project = Project.objects.get(slug="example")
         lead = project.memberships.get(name="carla")
         export = actions.request_export(project=project, format_name="jsonl", by=lead)
-        run(Export, export.pk, actions.build)
+        run(export.pk)
         release = releasing.request_release(project=project, name="v1", by=None)
-        run(Release, release.pk, releasing.build)
+        run(release.pk)
 
 
 def backup(path: str) -> None:

@@ -605,11 +605,11 @@ def test_staff_see_failed_jobs_and_retry_them(scene, published, storage):
     program = Program("root", "lead")
 
     status = program.get("status/").json()
-    again = program.send("PUT", f"status/annotate.load/{load.pk}/retry/")
+    again = program.send("PUT", f"status/jobs/{load.pk}/retry/")
     nobody = scene.program.get("status/")
 
-    assert [(one["label"], one["error"]) for one in status["failed"]] == [
-        ("annotate.load", "The disk is full.")
+    assert [(one["kind"], one["error"]) for one in status["failed"]] == [
+        ("load", "The disk is full.")
     ]
     assert (again.status_code, again.json()["state"]) == (200, "queued")
     assert nobody.status_code == 403

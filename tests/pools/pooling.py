@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 
 from annotate.models import Document, Pool, Project, Query, Run, RunLine
 from annotate.pools import actions
-from jobs.runner import run as do_job
+from jobs.runner import run
 
 # For each query the documents of two systems, best first.
 ANCE = {"301": ["A", "B", "C", "D"], "302": ["X", "Y"]}
@@ -49,6 +49,6 @@ def make(project: Project, name: str = "first", **rule: Any) -> Pool:
     """Make a pool at once, as the command does."""
     recipe = actions.recipe_of(project=project, **{"method": "union", **rule})
     pool = actions.request_pool(recipe=recipe, name=name, by=None)
-    do_job(Pool, pool.pk, actions.make_pool)
+    run(pool.pk)
     pool.refresh_from_db()
     return pool

@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Candidate, Pool, Project
-from annotate.pools import actions
 from jobs.runner import run
 from tests import factories
 from tests.pages import shows
@@ -46,7 +45,7 @@ def test_the_page_counts_a_pool_and_then_makes_it(carla, project):
     pool = Pool.objects.get()
     assert made.url == pool.get_absolute_url()
     assert b"Making the pool" in carla.get(made.url).content
-    run(Pool, pool.pk, actions.make_pool)
+    run(pool.pk)
     assert b"What it held when it was made" in carla.get(made.url).content
     assert Candidate.objects.count() == 6
 

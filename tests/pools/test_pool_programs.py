@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotate.models import Candidate, Pool, Project
-from annotate.pools import actions
 from jobs.runner import run
 from tests import factories
 from tests.pools.pooling import two_runs
@@ -54,7 +53,7 @@ def test_the_api_counts_a_pool_and_then_makes_it(api):
     made = api("post", "pools", {**RULE, "name": "first", "counted": counted["sha256"]})
 
     assert made.status_code == 201
-    run(Pool, made.json()["id"], actions.make_pool)
+    run(made.json()["id"])
     read = api("get", "pool", None, made.json()["id"]).json()
     assert (read["state"], read["counts"]["new"]) == ("done", 6)
     assert [one["name"] for one in read["runs"]] == ["ance.run", "bm25.run"]

@@ -36,9 +36,9 @@ def load(by, content: bytes) -> Load:
     preview = load_jobs.request_load(
         format_name="trec-qrels", file=SimpleUploadedFile("qrels.txt", content), by=by
     )
-    runner.run(Load, preview.pk, load_jobs.perform_load)
+    runner.run(preview.pk)
     confirmed = load_jobs.confirm_load(preview=preview, by=by)
-    runner.run(Load, confirmed.pk, load_jobs.perform_load)
+    runner.run(confirmed.pk)
     confirmed.refresh_from_db()
     return confirmed
 

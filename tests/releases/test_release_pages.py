@@ -30,7 +30,6 @@ from exporters.releases import contents, file_store
 from tests import factories
 from tests.exports.conftest import LATER, make_release
 
-HTMX = {"HX-Request": "true"}
 SURE = {"name": "v1.0", "note": "For the paper.", "sure": "on"}
 
 
@@ -142,12 +141,11 @@ def test_a_release_is_requested_followed_and_made(tides, carla, published, finis
 
     assert response.url == url("release", "v1.0")
     assert (release.state, release.by, release.note) == ("queued", tides.carla, "For the paper.")
-    assert f'hx-get="{response.url}"' in waiting
+    assert f'hx-get="{reverse("annotate:job", args=["tides", release.pk])}"' in waiting
     assert "Waiting for the worker." in waiting
 
     finish_jobs()
 
-    assert carla.get(response.url, headers=HTMX)["HX-Refresh"] == "true"
     page = text(carla.get(response.url))
     release.refresh_from_db()
     assert "released by carla" in page

@@ -271,10 +271,10 @@ def test_a_worker_that_takes_over_a_finished_release_does_nothing(tides, monkeyp
 
 def test_a_worker_that_lost_the_lease_does_not_fill_the_row(tides, published):
     release = releasing.request_release(project=tides.project, name="v1", by=tides.carla)
-    runner.claim_row(Release, release.pk)
+    runner.claim_row(release.pk)
     release.refresh_from_db()
     later = timezone.now() + 2 * LEASE
-    runner.claim_row(Release, release.pk, now=later)
+    runner.claim_row(release.pk, now=later)
 
     with pytest.raises(runner.LeaseLost):
         releasing.build(release, runner.Progress())

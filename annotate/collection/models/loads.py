@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.collection.models.documents import Candidate
 from annotate.collection.models.runs import Run
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from base.constraints import at_and_by
 from jobs.models import Job
 
@@ -18,11 +18,9 @@ from jobs.models import Job
 class Load(Job):
     """A job for an uploaded file: a preview first, then a load once a lead has confirmed it."""
 
-    task: ClassVar[str] = "annotate.load"
-    event: ClassVar[str] = "load"
+    KIND: ClassVar[str] = "load"
+    WORK: ClassVar[str] = "annotate.collection.load_batches.perform"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="loads")
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="loads")
     format = models.CharField(max_length=40)
     file = models.FileField(upload_to="uploads", max_length=300)
     # The name on the uploader's computer.
@@ -62,7 +60,6 @@ class Load(Job):
 
     class Meta:
         constraints: ClassVar = [
-            *Job.Meta.constraints,
             at_and_by("load_taken_back_by_and_at", "taken_back"),
             models.CheckConstraint(
                 name="load_place_only_in_a_batch",
@@ -82,6 +79,11 @@ class Load(Job):
     def get_absolute_url(self) -> str:
         """Return the URL of the page with the preview or the result."""
         return reverse("annotate:load", args=[self.project.slug, self.pk])
+
+    def title(self) -> str:
+        if self.is_over:
+            return "The file"
+        return "Checking the file" if self.dry_run else "Loading the file"
 
     def name_in_log(self) -> str:
         return f"{self.file_name} · {self.format}"

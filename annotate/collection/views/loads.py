@@ -9,9 +9,7 @@ from django.contrib import messages
 from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.collection import access as collection_access
 from annotate.collection import load_batches, load_jobs
@@ -152,16 +150,13 @@ def _batch_row(preview: Load) -> dict[str, Any]:
 def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of a preview or a load, and its report when it is done."""
     member, upload = collection_access.load(request.user, slug, pk)
-    if request.htmx and upload.is_over:
-        # The job has ended since the last poll, so the whole page has changed.
-        return HttpResponseClientRefresh()
     confirmed = Load.objects.filter(preview=upload).select_related("project").first()
     report = upload.report
     done = upload.state == Job.State.DONE
     suggested = load_jobs.suggested_format(upload) if done else None
     return render(
         request,
-        "collection/load.html#job" if request.htmx else "collection/load.html",
+        "collection/load.html",
         {
             "project": upload.project,
             "member": member,
@@ -190,7 +185,6 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "would_change": bool(report and (report["new"] or report["changed"])),
             "loaded_as": confirmed,
             "written": load_jobs.written_by(upload),
-            "seconds_left": upload.seconds_left(timezone.now()),
         },
     )
 

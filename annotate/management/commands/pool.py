@@ -49,7 +49,7 @@ class Command(RejudgeCommand):
             pool = actions.request_pool(
                 recipe=recipe, name=options["name"], by=None, counted=counted["sha256"]
             )
-            if not run(Pool, pool.pk, actions.make_pool):
+            if not run(pool.pk):
                 raise CommandError(f"{pool.name} was cancelled or taken over by a worker.")
         if options["json"]:
             self.stdout.write(json.dumps(counted, ensure_ascii=False, indent=2))

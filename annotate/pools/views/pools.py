@@ -7,9 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.collection.models import Run
 from annotate.pools import access, actions, provenance
@@ -94,20 +92,16 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
 def pool(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of a pool and, once it is made, its contents."""
     member, candidate_pool = access.pool(request.user, slug, pk)
-    if request.htmx and candidate_pool.is_over:
-        # The job has ended since the last poll, so the whole page has changed.
-        return HttpResponseClientRefresh()
     counts = candidate_pool.counts if candidate_pool.state == Pool.State.DONE else None
     return project_page(
         request,
-        "pools/pool.html#job" if request.htmx else "pools/pool.html",
+        "pools/pool.html",
         member,
         section="pools",
         pool=provenance.with_runs([candidate_pool])[0],
         counts=counts,
         queries=counts["queries"][:QUERIES] if counts else [],
         more_queries=max(0, len(counts["queries"]) - QUERIES) if counts else 0,
-        seconds_left=candidate_pool.seconds_left(timezone.now()),
     )
 
 

@@ -14,9 +14,7 @@ from django.db.models import F
 from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
-from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access as annotate_access
@@ -82,7 +80,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     reports = AgreementReport.objects.filter(
         project=member.project, compares=True, scope=of, against=against
     )
-    context |= {"here": here, "poll_url": here}
+    context |= {"here": here}
     return _render_newest(request, template, member, reports, context, _comparison_context)
 
 
@@ -99,7 +97,6 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "form": ScopeForm(member.project, scope.form_data),
         "past": report,
         "report": report,
-        "seconds_left": report.seconds_left(timezone.now()),
         **_report_context(report),
     }
     return project_page(request, "reports/agreement.html", member, "agreement", **context)
@@ -144,7 +141,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
     reports = AgreementReport.objects.filter(project=member.project)
     listed = (
-        reports.select_related("requested_by")
+        reports.select_related("by")
         .defer("figures")
         .annotate(
             everyone=F("figures__judgments__all__coefficients__" + HEADLINE),
@@ -241,11 +238,7 @@ def _render_newest(
 ) -> HttpResponse:
     """Render the progress of the newest report, and the figures of the newest with figures."""
     report = reports.order_by("-pk").defer("figures").first()
-    context |= {"report": report, "seconds_left": report and report.seconds_left(timezone.now())}
-    if request.htmx:
-        if report is None or report.is_over:
-            return HttpResponseClientRefresh()
-        return project_page(request, "reports/agreement.html#job", member, "agreement", **context)
+    context |= {"report": report}
     if must_answer_first(member):
         context["blind"] = access.BLIND
     else:
@@ -260,7 +253,6 @@ def _frame_context(member: Membership, scope: Scope, name: str) -> dict[str, Any
         "scope": scope,
         "scope_words": describe_scope(scope),
         "here": _scope_url(f"audit:{name}", slug, scope),
-        "poll_url": _scope_url("audit:agreement", slug, scope),
         "people_url": _scope_url("audit:agreement", slug, scope),
         "machines_url": _scope_url("audit:agreement_machines", slug, scope),
         "whole_url": reverse(f"audit:{name}", args=[slug]),

@@ -38,30 +38,30 @@ class Command(RejudgeCommand):
         )
         parser.add_argument(
             "--retry",
-            nargs=2,
-            metavar=("KIND", "NUMBER"),
-            help="retry a failed job, as in --retry exporters.export 7",
+            type=int,
+            metavar="NUMBER",
+            help="retry a failed job by its number, as in --retry 7",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Show the status, or retry a job."""
-        if options["retry"]:
-            self._retry(*options["retry"])
+        if options["retry"] is not None:
+            self._retry(options["retry"])
             return
         status = _read_status(options["failed"])
         self.stdout.write(json.dumps(status, indent=2) if options["json"] else _as_text(status))
         if not (status["workers"]["take_work"] and status["broker"]["up"]) or status["unapplied"]:
             raise SystemExit(1)
 
-    def _retry(self, label: str, number: str) -> None:
-        job = installation_status.find_job(label, int(number)) if number.isdecimal() else None
+    def _retry(self, number: int) -> None:
+        job = installation_status.find_job(number)
         if job is None:
-            raise CommandError(f"There is no job {label} {number}.")
+            raise CommandError(f"There is no job {number}.")
         try:
             installation_status.retry_job(job=job, by=None)
         except queue.CannotRetry as no:
             raise CommandError(str(no)) from no
-        self.stdout.write(f"{label} {number} waits for a worker.")
+        self.stdout.write(f"{job.kind} {number} waits for a worker.")
 
 
 def _read_status(failed: int) -> dict[str, Any]:
@@ -102,13 +102,12 @@ def _read_status(failed: int) -> dict[str, Any]:
 
 
 def _job(job: Job) -> dict[str, Any]:
-    project = getattr(job, "project", None)
     return {
-        "kind": job.label(),
+        "kind": job.kind,
         "number": job.pk,
         "about": str(job),
-        "project": project and project.slug,
-        "asked_by": job.requested_by and job.requested_by.get_username(),
+        "project": job.project.slug,
+        "asked_by": job.by and job.by.user and job.by.user.get_username(),
         "started_at": _iso(job.started_at),
         "finished_at": _iso(job.finished_at),
         "step": job.step,
@@ -154,12 +153,11 @@ def _as_text(status: dict[str, Any]) -> str:
         lines += [
             f"Failed   {_job_title(job)}, {job['finished_at']}",
             f"         {job['error']}",
-            f"         retry: {settings.COMMAND} status --retry {job['kind']} {job['number']}",
+            f"         retry: {settings.COMMAND} status --retry {job['number']}",
         ]
     return "\n".join(lines)
 
 
 def _job_title(job: dict[str, Any]) -> str:
-    where = f" in {job['project']}" if job["project"] else ""
     by = f", requested by {job['asked_by']}" if job["asked_by"] else ""
-    return f"{job['kind']} {job['number']} ({job['about']}){where}{by}"
+    return f"{job['kind']} {job['number']} ({job['about']}) in {job['project']}{by}"

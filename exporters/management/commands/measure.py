@@ -14,7 +14,6 @@ from annotate.projects.models import Project
 from base.commands import RejudgeCommand
 from exporters.evaluations import systems, tables
 from exporters.evaluations.actions import request_evaluation
-from exporters.evaluations.measuring import compute_evaluation
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import name_of
 from exporters.evaluations.systems import SIDES, System
@@ -66,7 +65,7 @@ class Command(RejudgeCommand):
             baseline=options["baseline"],
             by=None,
         )
-        run(Evaluation, requested.pk, compute_evaluation)
+        run(requested.pk)
         requested.refresh_from_db()
         if requested.results is None:
             raise CommandError("The evaluation was cancelled or taken over by a worker.")

@@ -46,7 +46,7 @@ class Command(RejudgeCommand):
             by=None,
             now=timezone.now(),
         )
-        made = run(Release, release.pk, releasing.build)
+        made = run(release.pk)
         release.refresh_from_db()
         if not made or release.manifest is None:
             raise CommandError(f"{release.name} was cancelled or taken over by a worker.")
