@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Max
@@ -85,14 +85,12 @@ def _running(vendor: str) -> tuple[str, tuple[Any, ...]]:
 
 
 class WorkerSeen(NamedTuple):
-    """A worker that was alive within the last day."""
+    """A worker that was last seen within a day."""
 
     name: str
-    # Whether its process was alive within `SILENT_AFTER`.
-    alive: bool
+    alive: Annotated[bool, "Whether its process was alive within the last minutes."]
     seen_at: datetime
-    # When it last took a message from the broker; None: not yet.
-    took_at: datetime | None
+    took_at: Annotated[datetime | None, "When it last took work; null if never."]
 
 
 def workers(*, now: datetime | None = None) -> list[WorkerSeen]:

@@ -14,6 +14,7 @@ from annotate.guidelines.cases import cases_of
 from annotate.guidelines.forms import SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
+from base.api.records import serializer_of
 from base.api.resource import (
     KeyField,
     QueryParameters,
@@ -130,19 +131,12 @@ class SentLooks(RequestBody):
     among = serializers.ChoiceField(choices=AMONG, required=False)
 
 
-class OlderSerializer(serializers.Serializer[Any]):
-    """The number of judgments that could be asked for again."""
-
-    judgments = serializers.IntegerField()
-    people = serializers.IntegerField()
-    unreachable = serializers.IntegerField(help_text="Those whose authors cannot be asked.")
-    token = serializers.CharField(help_text="Identifies these judgments.")
-
-
 class LooksSerializer(serializers.Serializer[Any]):
     """The judgments that could be asked for again, and the status of existing requests."""
 
-    older = OlderSerializer(allow_null=True, help_text="null if there is a newer version.")
+    older = serializer_of(rejudge_requests.OlderCount)(
+        allow_null=True, help_text="null if there is a newer version."
+    )
     open = serializers.IntegerField(help_text="Asked for, and not answered yet.")
     answered = serializers.IntegerField()
     withdrawn = serializers.IntegerField()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
@@ -49,7 +49,7 @@ class Topic(NamedTuple):
     pk: int
     query_id: str
     title: str
-    relevant: int
+    relevant: Annotated[int, "Documents that were loaded as relevant."]
     has_narrative: bool
 
     def meets(self, conditions: Conditions) -> bool:

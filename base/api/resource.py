@@ -30,6 +30,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from base.api.limits import SAFE, AlwaysJson, LimitedJsonParser, Throttle
+from base.api.records import is_record, serializer_of
 from base.api.scopes import Scope as Scope
 from base.idempotency import StoredResponse, run_once
 from base.pagination import parse_key as key_of
@@ -111,9 +112,10 @@ def reads(
 ) -> Callable[[Method], Method]:
     """Declare a method that changes nothing.
 
-    `paged`: it answers with `self.page`; `many`: with a list.
+    `answer`: a serializer class, or a record that is shown whole (see `base.api.records`); `paged`:
+    it answers with `self.page`; `many`: with a list.
     """
-
+    answer = serializer_of(answer) if is_record(answer) else answer
     operation = (
         Operation(scope, answer, parameters=parameters, media=media)
         if media
@@ -147,6 +149,7 @@ def writes(
     `secret`: fields of the answer that are not stored for a replay; `apart`: it takes long and
     manages its own transaction (see `base.idempotency`).
     """
+    answer = serializer_of(answer) if is_record(answer) else answer
     hidden = tuple(secret)
     operation = Operation(scope, answer, status, body, parameters, many=many, writes=True)
 

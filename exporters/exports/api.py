@@ -14,22 +14,23 @@ from rest_framework.response import Response
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from base.api.jobs import JobSerializer
+from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.exports import access, actions, downloads
+from exporters.exports.files import FileFacts
 from exporters.exports.models import Export, Publication, publication_of
+from exporters.exports.proof.proving import Result as ToolResult
 from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, set_publication
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 
 
-class FileFactsSerializer(serializers.Serializer[Any]):
-    """A file: a description of its content, its size and its checksum."""
+class ProofResultSerializer(RecordSerializer):
+    """What one tool read: `same`, `differs`, `failed` or `not installed`, and why."""
 
-    name = serializers.CharField()
-    holds = serializers.CharField()
-    lines = serializers.IntegerField()
-    bytes = serializers.IntegerField()
-    sha256 = serializers.CharField()
+    class Meta:
+        record = ToolResult
+        fields = ("tool", "version", "result", "says")
 
 
 class SentExport(RequestBody):
@@ -40,15 +41,6 @@ class SentExport(RequestBody):
         default=False,
         help_text="Whether the installed tools of the field read the folder once it is written.",
     )
-
-
-class ProofResultSerializer(serializers.Serializer[Any]):
-    """What one tool read: `same`, `differs`, `failed` or `not installed`, and why."""
-
-    tool = serializers.CharField()
-    version = serializers.CharField(allow_null=True)
-    result = serializers.CharField()
-    says = serializers.ListField(child=serializers.CharField())
 
 
 class ExportSerializer(JobSerializer):
@@ -72,7 +64,7 @@ class ExportSerializer(JobSerializer):
         """Return the counts of the manifest."""
         return export.manifest["counts"] if self._is_offered(export) and export.manifest else None
 
-    @extend_schema_field(FileFactsSerializer(many=True))
+    @extend_schema_field(serializer_of(FileFacts)(many=True))
     def get_files(self, export: Export) -> list[dict[str, Any]]:
         """Return the files without the manifest, which is the file manifest.json."""
         return export.manifest["files"] if self._is_offered(export) and export.manifest else []

@@ -92,24 +92,6 @@ class SentReturn(RequestBody):
     )
 
 
-class RemarkSerializer(serializers.Serializer[Any]):
-    """An auditor's remark, without their name."""
-
-    about = serializers.CharField()
-    level = serializers.CharField()
-    words = serializers.CharField()
-    rejects = serializers.BooleanField()
-
-
-class SentBackSerializer(serializers.Serializer[Any]):
-    """Why a narrative has to be rewritten, who sent it back, and when."""
-
-    by = serializers.CharField()
-    at = serializers.DateTimeField()
-    reason = serializers.CharField()
-    remarks = RemarkSerializer(many=True)
-
-
 class SentSendingBack(RequestBody):
     """The version that was read, and what to change."""
 
@@ -164,7 +146,7 @@ class CurrentNarrative(Resource, tag="Collection"):
 class NarrativeSentBack(Resource, tag="Collection"):
     """That the altered narrative of a pair was sent back to its writer."""
 
-    @reads(SentBackSerializer)
+    @reads(SentBack)
     def get(self, request: Request, pair: int) -> SentBack:
         """Read why it was sent back. 404 if it is not, or if you may not know why."""
         member, instruction_pair = pairs_access.pair(self.person, pair)
@@ -172,7 +154,7 @@ class NarrativeSentBack(Resource, tag="Collection"):
             raise Http404("This narrative is not sent back.")
         return sent_back
 
-    @writes(SentBackSerializer, body=SentSendingBack, scope=Scope.LEAD)
+    @writes(SentBack, body=SentSendingBack, scope=Scope.LEAD)
     def put(self, request: Request, pair: int) -> SentBack | None:
         """Send it back with a reason. 409 if `version` is not the current one."""
         member, instruction_pair = pairs_access.led_pair(self.person, pair)

@@ -11,6 +11,7 @@ from annotate.pairs.models import ReviewDraw
 from annotate.projects import access
 from audit.reviews import draws
 from audit.reviews.draws import CurrentDraw
+from base.api.records import serializer_of
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -29,14 +30,6 @@ class SentReviewDraw(RequestBody):
     )
 
 
-class DrawnStratumSerializer(serializers.Serializer[Any]):
-    """A stratum of a draw."""
-
-    stratum = serializers.CharField(allow_blank=True)
-    instructions = serializers.IntegerField(help_text="Number of instructions to draw from.")
-    drawn = serializers.IntegerField()
-
-
 class ReviewDrawSerializer(serializers.Serializer[Any]):
     """A draw: only the drawn instructions are reviewed."""
 
@@ -45,7 +38,7 @@ class ReviewDrawSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(source="draw.seed")
     fewer = serializers.BooleanField(source="draw.fewer")
     drawn_at = serializers.DateTimeField(source="draw.drawn_at")
-    strata = DrawnStratumSerializer(many=True)
+    strata = serializer_of(draws.DrawnStratum)(many=True)
 
 
 class ReviewDrawInForceSerializer(serializers.Serializer[Any]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from django.db.models import F
 
@@ -84,7 +84,7 @@ class RuleFacts(TypedDict):
     state: str
     holds: int
     not_known: int
-    broken: list[str]
+    broken: Annotated[list[str], "Ids of pairs."]
 
 
 class ShareFacts(TypedDict):
