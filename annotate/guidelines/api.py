@@ -11,9 +11,10 @@ from rest_framework.response import Response
 
 from annotate.guidelines import actions, rejudge_requests
 from annotate.guidelines.cases import cases_of
-from annotate.guidelines.forms import SelectionForm
+from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
+from base.api.bodies import FormBody
 from base.api.records import serializer_of
 from base.api.resource import (
     KeyField,
@@ -64,16 +65,15 @@ class SentCase(RequestBody):
     candidate = KeyField()
 
 
-class SentGuideline(RequestBody):
+class SentGuideline(FormBody):
     """The next version of the guidelines."""
 
-    text = serializers.CharField(max_length=actions.MAX_LENGTH, trim_whitespace=False)
-    based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version that you edited; 0: none."
-    )
     cases = serializers.ListField(
         child=SentCase(), required=False, max_length=actions.MAX_CASES, default=list
     )
+
+    class Meta:
+        form = GuidelineForm
 
 
 class Guidelines(Resource, tag="Guidelines"):
@@ -119,16 +119,11 @@ class AskedWhich(QueryParameters):
     )
 
 
-class SentLooks(RequestBody):
+class SentLooks(AskedWhich, FormBody):
     """The judgments to ask for again, and the words of the request."""
 
-    words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
-    token = serializers.CharField(
-        max_length=100, help_text="The token of the count; 409 if it is outdated."
-    )
-    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
-    grade = serializers.IntegerField(required=False, min_value=-32_768, max_value=32_767)
-    among = serializers.ChoiceField(choices=AMONG, required=False)
+    class Meta:
+        form = RejudgeForm
 
 
 class LooksSerializer(serializers.Serializer[Any]):

@@ -15,10 +15,11 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from base.api.bodies import FormBody
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.records import serializer_of
-from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
+from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS
@@ -29,6 +30,7 @@ from exporters.releases import actions as releasing
 from exporters.releases.changes import CountChange, RuleChange
 from exporters.releases.comparison import Comparison
 from exporters.releases.downloads import send_file
+from exporters.releases.forms import ReleaseForm
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
 from exporters.releases.trial import FormatCheck, try_release
@@ -37,11 +39,12 @@ from exporters.releases.trial import FormatCheck, try_release
 _TAB = "\t"
 
 
-class SentRelease(RequestBody):
+class SentRelease(FormBody):
     """The name and note of a new release."""
 
-    name = serializers.CharField(max_length=60)
-    note = serializers.CharField(max_length=releasing.MAX_NOTE, required=False, allow_blank=True)
+    class Meta:
+        form = ReleaseForm
+        fields = ("name", "note")
 
 
 class ReleaseSerializer(JobSerializer):
@@ -180,10 +183,7 @@ class Releases(Resource, tag="Releases"):
     def post(self, request: Request, slug: str) -> Response:
         """Freeze the project under a name. A release is never changed or deleted."""
         member = lead(self.person, slug)
-        body = self.body()
-        made = releasing.request_release(
-            project=member.project, name=body["name"], note=body.get("note", ""), by=member
-        )
+        made = releasing.request_release(project=member.project, **self.body(), by=member)
         return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
 

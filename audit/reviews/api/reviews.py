@@ -27,11 +27,13 @@ from audit.reviews.api.shapes import (
     machine_passes_as_json,
     passes_as_json,
 )
+from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import Chapter, contrasts, others_reviews, pass_of, story, verdict_of
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
+from base.api.bodies import FormBody
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import rubric_object
 
@@ -179,24 +181,14 @@ class StorySerializer(serializers.Serializer[Any]):
     chapters = ChapterSerializer(many=True)
 
 
-class SentDecision(RequestBody):
-    """A decision on an instruction."""
-
-    outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
-    reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
-
-
-class SentDecisions(RequestBody):
+class SentDecisions(FormBody):
     """One decision on several altered narratives."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
     outcome = serializers.ChoiceField(choices=[outcome.value for outcome in decisions.OF_MANY])
-    reason = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=MAX_WORDS,
-        help_text="Their authors read it; needed to send them back.",
-    )
+
+    class Meta:
+        form = DecisionForm
 
 
 class Reviews(Resource, tag="Reviews"):
@@ -294,7 +286,7 @@ class Story(Resource, tag="Reviews"):
 class NarrativeDecision(Resource, tag="Reviews"):
     """The decision on a narrative version."""
 
-    @writes(DecisionSerializer, body=SentDecision, scope=Scope.LEAD, status=201)
+    @writes(DecisionSerializer, body=DecisionForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Decision:
         """Accept it, send it back to be rewritten, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)
