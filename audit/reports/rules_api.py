@@ -9,18 +9,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from annotate.judgments.tally import PairStatus, rule_report
+from annotate.pairs.api.shapes import OfPairSerializer
 from annotate.projects import access
 from audit.reports.rule_standings import RuleStanding, rule_standings
 from base.api.records import RecordSerializer
 from base.api.resource import Resource, Scope, reads
 
 
-class BreakingSerializer(serializers.Serializer[Any]):
+class BreakingSerializer(OfPairSerializer):
     """A pair that breaks a rule."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     candidates = serializers.SerializerMethodField(
         help_text="Documents that break it, if single ones can."
     )

@@ -85,7 +85,8 @@ def field_like(field: Any) -> Any:
             if "default" in options:
                 options |= {"default": field.initial or "", "allow_blank": True}
             options |= {"max_length": field.max_length, "trim_whitespace": field.strip}
-            return serializers.CharField(**options)
+            is_mail = isinstance(field, forms.EmailField)
+            return (serializers.EmailField if is_mail else serializers.CharField)(**options)
     raise TypeError(f"no serializer field is like {field!r}")
 
 

@@ -22,17 +22,6 @@ class IntervalSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField()
 
 
-class ProportionSerializer(serializers.Serializer[Any]):
-    """A counted share; null with a reason in `note` where nothing was counted."""
-
-    count = serializers.IntegerField()
-    of = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True)
-    note = serializers.CharField()
-    interval = IntervalSerializer(allow_null=True)
-    at_most = serializers.FloatField(allow_null=True)
-
-
 class WeightedSerializer(serializers.Serializer[Any]):
     """A share over strata, weighted by their sizes."""
 
@@ -40,6 +29,13 @@ class WeightedSerializer(serializers.Serializer[Any]):
     note = serializers.CharField()
     interval = IntervalSerializer(allow_null=True)
     at_most = serializers.FloatField(allow_null=True)
+
+
+class ProportionSerializer(WeightedSerializer):
+    """A counted share; null with a reason in `note` where nothing was counted."""
+
+    count = serializers.IntegerField()
+    of = serializers.IntegerField()
 
 
 class CoefficientSerializer(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotate.collection.removal import MOST
 from annotate.overview.api.assignments import SentConfirmation
 from annotate.pairs import access as pairs_access
-from annotate.pairs.api.shapes import VersionSerializer
+from annotate.pairs.api.shapes import OfPairSerializer, VersionSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from audit.reviews import access, actions, decisions, rejected, rubrics
@@ -38,12 +38,9 @@ from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, 
 from formats.rubrics import rubric_object
 
 
-class ReviewRowSerializer(serializers.Serializer[Any]):
+class ReviewRowSerializer(OfPairSerializer):
     """A current altered narrative with the progress of its reviews and, if visible, its verdict."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     category = serializers.CharField(source="pair.category")
     narrative = VersionSerializer()
     submitted = serializers.IntegerField(help_text="Number of submitted reviews.")
@@ -106,12 +103,9 @@ class SentSubmission(RequestBody):
     )
 
 
-class ReviewSerializer(serializers.Serializer[Any]):
+class ReviewSerializer(OfPairSerializer):
     """The instruction to review, and your review so far."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     query = serializers.CharField(source="pair.query.title")
     category = serializers.CharField(source="pair.category")
     original = VersionSerializer(allow_null=True)
@@ -172,12 +166,9 @@ class ChapterSerializer(serializers.Serializer[Any]):
         return verdict_of(chapter.passes, self.context["reader"].project).value
 
 
-class StorySerializer(serializers.Serializer[Any]):
+class StorySerializer(OfPairSerializer):
     """The versions of a pair's altered narrative, newest first."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     chapters = ChapterSerializer(many=True)
 
 
