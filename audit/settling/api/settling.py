@@ -22,6 +22,7 @@ from audit.settling.api.shapes import (
 from audit.settling.forms import AdjudicationForm, RuleForm, SettleManyForm, VerdictForm
 from audit.settling.queue_filters import Kind
 from base.api.bodies import FormBody
+from base.api.records import RecordSerializer
 from base.api.resource import (
     KeyField,
     Resource,
@@ -62,18 +63,14 @@ class SettledAsSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField()
 
 
-class SettlingPreviewSerializer(serializers.Serializer[Any]):
+class SettlingPreviewSerializer(RecordSerializer):
     """The result that settling by a rule would have."""
 
     settled = SettledAsSerializer(many=True)
-    left = serializers.IntegerField(help_text="Documents that the rule leaves open.")
-    counts_then = serializers.IntegerField(
-        help_text="Documents that would count as relevant though somebody says they are not."
-    )
-    drops_then = serializers.IntegerField(
-        help_text="Documents that would not count though somebody says they are relevant."
-    )
-    token = serializers.CharField()
+
+    class Meta:
+        record = settle_many.Preview
+        fields = ("settled", "left", "counts_then", "drops_then", "token")
 
 
 class BatchSerializer(serializers.Serializer[Any]):
