@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
@@ -73,12 +73,12 @@ def _is_database_up() -> bool:
 
 
 class Queue(NamedTuple):
-    """Counts of the jobs of one kind; `oldest` is when the first waiting one was requested."""
+    """The jobs of one kind."""
 
     kind: str
     name: str
     waiting: int
-    oldest: datetime | None
+    oldest: Annotated[datetime | None, "When the oldest waiting job was requested."]
     running: int
     failed: int
 

@@ -396,7 +396,6 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
-    "COMPONENT_SPLIT_PATCH": False,
     # Choices are written inline: as components, each would need its own name in every app.
     "POSTPROCESSING_HOOKS": [],
 }

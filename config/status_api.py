@@ -18,6 +18,7 @@ from annotate.projects.api.audit_log import (
     table_response,
 )
 from base.api.jobs import JobSerializer
+from base.api.records import serializer_of
 from base.api.resource import Resource, Scope, reads, writes
 from base.errors import Refused
 from config import installation_status
@@ -25,41 +26,18 @@ from jobs import queue, status
 from jobs.models import Job
 
 
-class WorkerSeenSerializer(serializers.Serializer[Any]):
-    """A worker that was last seen within a day."""
-
-    name = serializers.CharField()
-    alive = serializers.BooleanField()
-    seen_at = serializers.DateTimeField()
-    took_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it last took work; null if never."
-    )
-
-
-class QueueSerializer(serializers.Serializer[Any]):
-    """The jobs of one kind."""
-
-    kind = serializers.CharField()
-    waiting = serializers.IntegerField()
-    oldest = serializers.DateTimeField(
-        allow_null=True, help_text="When the oldest waiting job was requested."
-    )
-    running = serializers.IntegerField()
-    failed = serializers.IntegerField()
-
-
 class StatusSerializer(serializers.Serializer[Any]):
     """The state of the installation."""
 
     worker = serializers.BooleanField(help_text="Whether a worker takes work.")
-    workers = WorkerSeenSerializer(many=True)
+    workers = serializer_of(status.WorkerSeen)(many=True)
     messages = serializers.IntegerField(
         allow_null=True, help_text="Messages waiting in the broker; null if it does not answer."
     )
     unapplied = serializers.ListField(
         child=serializers.CharField(), help_text="Migrations that the database lacks."
     )
-    queues = QueueSerializer(many=True)
+    queues = serializer_of(installation_status.Queue)(many=True)
     running = JobSerializer(many=True)
     failed = JobSerializer(many=True, help_text="The newest 25.")
 

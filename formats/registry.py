@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Annotated, Any, Literal, NamedTuple
 
 from formats import (
     beir,
@@ -80,7 +80,7 @@ class Format(NamedTuple):
     name: str
     title: str
     description: str
-    kind: Literal["file", "folder"]
+    kind: Annotated[Literal["file", "folder"], "A folder is uploaded as one zip archive."]
     reads: tuple[type[Any], ...]
     read: Callable[[Any], Iterator[Record]]
     write: Callable[[Iterable[Any], IO[bytes]], int] | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db.models import Max
 from django.utils import timezone
@@ -54,14 +54,12 @@ def worker_status(*, now: datetime | None = None) -> WorkerStatus:
 
 
 class WorkerSeen(NamedTuple):
-    """A worker that was alive within the last day."""
+    """A worker that was last seen within a day."""
 
     name: str
-    # Whether its process was alive within `SILENT_AFTER`.
-    alive: bool
+    alive: Annotated[bool, "Whether its process was alive within the last minutes."]
     seen_at: datetime
-    # When it last took a message from the broker; None: not yet.
-    took_at: datetime | None
+    took_at: Annotated[datetime | None, "When it last took work; null if never."]
 
 
 def workers(*, now: datetime | None = None) -> list[WorkerSeen]:

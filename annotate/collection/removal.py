@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -37,7 +37,7 @@ class ChangeCounts(NamedTuple):
     """How many rows were changed, and how many already had the requested state."""
 
     changed: int
-    unchanged: int
+    unchanged: Annotated[int, "Rows that already had that state."]
 
 
 class Removable(ABC):

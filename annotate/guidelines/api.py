@@ -11,9 +11,11 @@ from rest_framework.response import Response
 
 from annotate.guidelines import actions, rejudge_requests
 from annotate.guidelines.cases import cases_of
-from annotate.guidelines.forms import SelectionForm
+from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
+from base.api.bodies import FormBody
+from base.api.records import serializer_of
 from base.api.resource import (
     KeyField,
     QueryParameters,
@@ -63,16 +65,15 @@ class SentCase(RequestBody):
     candidate = KeyField()
 
 
-class SentGuideline(RequestBody):
+class SentGuideline(FormBody):
     """The next version of the guidelines."""
 
-    text = serializers.CharField(max_length=actions.MAX_LENGTH, trim_whitespace=False)
-    based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version that you edited; 0: none."
-    )
     cases = serializers.ListField(
         child=SentCase(), required=False, max_length=actions.MAX_CASES, default=list
     )
+
+    class Meta:
+        form = GuidelineForm
 
 
 class Guidelines(Resource, tag="Guidelines"):
@@ -118,31 +119,19 @@ class AskedWhich(QueryParameters):
     )
 
 
-class SentLooks(RequestBody):
+class SentLooks(AskedWhich, FormBody):
     """The judgments to ask for again, and the words of the request."""
 
-    words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
-    token = serializers.CharField(
-        max_length=100, help_text="The token of the count; 409 if it is outdated."
-    )
-    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
-    grade = serializers.IntegerField(required=False, min_value=-32_768, max_value=32_767)
-    among = serializers.ChoiceField(choices=AMONG, required=False)
-
-
-class OlderSerializer(serializers.Serializer[Any]):
-    """The number of judgments that could be asked for again."""
-
-    judgments = serializers.IntegerField()
-    people = serializers.IntegerField()
-    unreachable = serializers.IntegerField(help_text="Those whose authors cannot be asked.")
-    token = serializers.CharField(help_text="Identifies these judgments.")
+    class Meta:
+        form = RejudgeForm
 
 
 class LooksSerializer(serializers.Serializer[Any]):
     """The judgments that could be asked for again, and the status of existing requests."""
 
-    older = OlderSerializer(allow_null=True, help_text="null if there is a newer version.")
+    older = serializer_of(rejudge_requests.OlderCount)(
+        allow_null=True, help_text="null if there is a newer version."
+    )
     open = serializers.IntegerField(help_text="Asked for, and not answered yet.")
     answered = serializers.IntegerField()
     withdrawn = serializers.IntegerField()

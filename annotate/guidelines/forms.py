@@ -85,7 +85,11 @@ class RejudgeForm(forms.Form):
         help_text="Shown above each document. Do not mention what others answered.",
         error_messages={"required": "Say in a few words what to look at."},
     )
-    token = forms.CharField(max_length=100, widget=forms.HiddenInput)
+    token = forms.CharField(
+        max_length=100,
+        widget=forms.HiddenInput,
+        help_text="The token of the count; 409 if it is outdated.",
+    )
 
 
 class GuidelineForm(forms.Form):
@@ -99,4 +103,9 @@ class GuidelineForm(forms.Form):
         help_text="Plain text. A short line of its own becomes the heading of what follows.",
         error_messages={"required": "The guidelines are empty. Write what judges should know."},
     )
-    based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    based_on = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+        help_text="The version that you edited; 0: none.",
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db import connection, models, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum, Value
@@ -58,9 +58,8 @@ class OlderCount(NamedTuple):
     judgments: int
     people: int
     # Not counted above: judgments whose author has left, cannot sign in, or has no assignment.
-    unreachable: int
-    # Identifies this set of judgments; it differs once the selection has others.
-    token: str
+    unreachable: Annotated[int, "Those whose authors cannot be asked."]
+    token: Annotated[str, "Identifies these judgments; it differs for others."]
 
 
 class RequestCounts(NamedTuple):

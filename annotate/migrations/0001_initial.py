@@ -341,7 +341,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(max_length=80, unique=True)),
                 ('name', models.CharField(max_length=200)),
-                ('description', models.TextField(blank=True)),
+                ('description', models.TextField(blank=True, max_length=20000)),
                 ('kind', models.CharField(db_default='own', default='own', max_length=30)),
                 ('relevant_from', models.SmallIntegerField(default=1, help_text='The lowest grade that counts as relevant.')),
                 ('judge_scope', models.CharField(choices=[('relevant', 'Only documents that were relevant before'), ('pool', 'Every document in the pool'), ('existing', 'Every document in the pool but generated ones')], default='relevant', max_length=10)),

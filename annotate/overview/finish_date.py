@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from enum import StrEnum
 from statistics import fmean, stdev
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 # No day farther ahead is named.
 FARTHEST = timedelta(days=3_650)
@@ -31,19 +31,18 @@ class Unknown(StrEnum):
 
 
 class Estimate(NamedTuple):
-    """When the work left will be done, and the figures that this was computed from.
+    """When the work left will be done at the pace of the last days.
 
-    `pace` is the mean number of pieces done a day, `slow` and `fast` the bounds of its 80%
-    interval. `soonest` and `latest` are None if they are farther away than FARTHEST, `latest` also
-    if `slow` is zero.
+    `soonest` and `latest` are None if they are farther away than FARTHEST, `latest` also if `slow`
+    is zero.
     """
 
     left: int
-    days: int
-    done: int
-    pace: float
-    slow: float
-    fast: float
+    days: Annotated[int, "Days counted; today only if it has work."]
+    done: Annotated[int, "Pieces of work done on these days."]
+    pace: Annotated[float, "The mean per day."]
+    slow: Annotated[float, "Lower bound of the 80% interval of the pace."]
+    fast: Annotated[float, "Upper bound of the 80% interval of the pace."]
     soonest: date | None
     latest: date | None
 

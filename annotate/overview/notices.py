@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
@@ -30,11 +31,10 @@ class Notice:
     """One thing that waits for a person in a project, with the time of its latest cause."""
 
     project: Project
-    # One of: sent-back, look-again, held, open, to-check, disputes.
-    kind: str
+    kind: Annotated[str, "sent-back, look-again, held, open, to-check or disputes."]
     text: str
     count: int
-    at: datetime
+    at: Annotated[datetime, "The time of its latest cause."]
     url: str
 
 

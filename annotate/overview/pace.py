@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Annotated
 
 from django.db.models import (
     Count,
@@ -81,8 +82,8 @@ class Day:
     """
 
     on: date
-    counting: int = 0
-    other: int = 0
+    counting: Annotated[int, "Answers that count now."] = 0
+    other: Annotated[int, "Judged again since, withdrawn, or stale."] = 0
     # Active time in seconds, and the number of judgments whose time is known.
     active: float = 0.0
     timed: int = 0
@@ -108,10 +109,10 @@ class Workload:
 
 @dataclass
 class Effort:
-    """Active time in seconds, over the judgments whose time is known."""
+    """Active time, spent looking at documents, over the judgments whose time is known."""
 
     seconds: float = 0.0
-    judgments: int = 0
+    judgments: Annotated[int, "Those whose time is known."] = 0
 
     @property
     def each(self) -> float | None:
@@ -155,7 +156,7 @@ class PersonPace:
 class TaskPace:
     """Progress of one task in assignments, with the numbers done on each day and lately."""
 
-    task: str
+    task: Assignment.Task
     name: str
     done: int
     total: int
@@ -249,7 +250,7 @@ def workload(reader: Membership, found: JudgingProgress) -> Workload:
 
 def tasks_pace(
     project: Project,
-    assignments: Iterable[tuple[str, str, int, int]],
+    assignments: Iterable[tuple[Assignment.Task, str, int, int]],
     calendar: Calendar,
     pace: int,
 ) -> list[TaskPace]:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db.models import Count, Exists, Max, OuterRef, Subquery
 
@@ -32,12 +32,11 @@ from base.providers import Provider
 class TaskProgress:
     """Progress of one task of a project, in assignments."""
 
-    task: str
+    task: Assignment.Task
     name: str
     done: int
     total: int
-    # Assignments that the reader could take.
-    free: int
+    free: Annotated[int, "Assignments that you could take."]
 
 
 @dataclass
@@ -52,8 +51,9 @@ class QueryProgress:
     answered: int = 0
     kept: int = 0
     dropped: int = 0
-    # Documents that people agree on and that were not relevant before: neither kept nor dropped.
-    others: int = 0
+    others: Annotated[
+        int, "Judged documents that were not relevant before: neither kept nor dropped."
+    ] = 0
     disputed: int = 0
     # Whether a narrative has yet to be rewritten.
     needs_narrative: bool = False
@@ -91,9 +91,7 @@ def task_progress(member: Membership, judging: JudgingProgress) -> list[TaskProg
         if project.overlap(task):
             how_far = far[task]()
             free = open_pairs.count_open(task=task, by=member)
-            rows.append(
-                TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
-            )
+            rows.append(TaskProgress(task, str(task.label), how_far.done, how_far.total, free))
     return rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
 from django import forms
@@ -39,23 +39,21 @@ class Kind(TextChoices):
 
 
 class Hit(NamedTuple):
-    """Something that a search found, as the reader may see it. `key` is that of a query, of a
-    document's candidate, or of a member; `query` is the id of the query that a document belongs to.
-    """
+    """Something that a search found, as the reader may see it."""
 
     kind: Kind
-    key: int
-    name: str
+    key: Annotated[int, "Of a query, of the candidate of a document, or of a member."]
+    name: Annotated[str, "Its id or name; a neutral name while an id is hidden."]
     title: str
-    url: str
-    query: str = ""
+    url: Annotated[str, "The page that shows it."]
+    query: Annotated[str, "Of a document: the id of its query."] = ""
 
 
 class SearchResults(NamedTuple):
-    """What a search found, the best of each kind first; `more`: something was left out."""
+    """What a search found, the best of each kind first."""
 
     hits: list[Hit]
-    more: bool
+    more: Annotated[bool, "Whether more was found than is listed."]
 
 
 def search(member: Membership, words: str) -> SearchResults:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
@@ -92,13 +92,13 @@ _TASKS = {Key.REWRITE: Task.REWRITE, Key.JUDGE: Task.JUDGE, Key.REVIEW: Task.REV
 
 @dataclass(frozen=True)
 class Step:
-    """One step with its state, its count in words, and where it is done."""
+    """One step of a project, with its count in words."""
 
     key: Key
     name: str
     state: State
     count: str
-    url: str
+    url: Annotated[str, "The page where it is done."]
 
     @property
     def needs_lead(self) -> bool:

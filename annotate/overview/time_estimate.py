@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from django.db.models import F
 
@@ -20,19 +20,18 @@ ASSUMED: Final = 60.0
 
 
 class TimeEstimate(NamedTuple):
-    """The time that judgments take, and what it was computed from."""
+    """How much time the judgments left will take, and what it was computed from."""
 
-    # How many judgments are left; before there is anything to judge, how many will be wanted.
-    judgments: int
-    # Seconds for one judgment, and the number of judgments it is the mean of; 0: it is assumed.
-    each: float
-    measured: int
-    # Whether the narratives to judge under are still to be written.
-    planned: bool
+    judgments: Annotated[int, "Judgments left; if `planned`, wanted later."]
+    each: Annotated[float, "Seconds for one judgment."]
+    measured: Annotated[int, "The number of judgments it is the mean of; 0: it is assumed."]
+    planned: Annotated[
+        bool, "Whether the narratives are still to be written: then the whole pool is counted."
+    ]
 
     @property
     def seconds(self) -> float:
-        """The time that all of them take together."""
+        """Seconds for all of them together."""
         return self.judgments * self.each
 
 

@@ -12,7 +12,7 @@ import uuid as uuids
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -62,18 +62,19 @@ class Effects:
 
     # The candidates that leave their pools, each with its query.
     pools: list[Candidate]
-    # People's judgments and checks that no longer count.
-    judgments: int
-    checks: int
-    # Claimed labels that the new document takes over.
-    claims: int
-    # Rules that the old document breaks now, with the ids of the pairs in which it breaks them.
-    rules: dict[Rule, list[str]]
-    # Releases, which do not change.
-    releases: list[str]
+    judgments: Annotated[int, "People's judgments that no longer count."]
+    checks: Annotated[int, "People's checks that no longer count."]
+    claims: Annotated[int, "Claims that the new document takes over."]
+    rules: Annotated[dict[Rule, list[str]], "Rules that the old document breaks, with the pairs."]
+    releases: Annotated[list[str], "Releases, which do not change."]
     # Whether the new document has to be created.
     makes_document: bool
     digest: str
+
+    @property
+    def queries(self) -> list[str]:
+        """Queries in whose pools it is replaced."""
+        return [candidate.query.query_id for candidate in self.pools]
 
 
 def effects(candidate: Candidate, new: NewDocument) -> Effects:

@@ -24,11 +24,11 @@ adopt_rubric: Provider[[Project, str, Membership | None], None] = Provider(
 
 
 class Difference(NamedTuple):
-    """A setting that a change of kind would change."""
+    """A rule of the project that differs from what a kind sets."""
 
     field: str
-    before: object
-    after: object
+    here: object
+    of_kind: object
 
 
 def kind_by_key(key: str) -> ProjectKind:

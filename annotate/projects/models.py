@@ -56,7 +56,7 @@ class Project(models.Model):
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
-    description = models.TextField(blank=True)
+    description = models.TextField(max_length=20_000, blank=True)
     # A key of annotate.projects.kinds.KINDS.
     kind = models.CharField(max_length=30, default="own", db_default="own")
     relevant_from = models.SmallIntegerField(

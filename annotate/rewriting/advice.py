@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from base.word_diff import Op, diff
 
@@ -72,14 +72,14 @@ class Check(StrEnum):
 
 
 class Advice(NamedTuple):
-    """The result of one check: `good` is None if it was not made. `found` are words to show.
+    """The result of one check of a text. `found` are words to show.
 
     `number` and `of` are the figures in its sentence: the words of both narratives, or how many
     documents were looked at and how many there are.
     """
 
     check: Check
-    good: bool | None
+    good: Annotated[bool | None, "null: not checked."]
     found: tuple[str, ...] = ()
     number: int = 0
     of: int = 0

@@ -12,6 +12,8 @@ from annotate.rewriting.models import MAX_NARRATIVE
 
 TOO_LONG = "This has %(show_value)d characters; at most %(limit_value)d are allowed."
 LARGEST = 2**63 - 1
+# The length of a description of answers that become stale.
+MAX_CONFIRMED = 500
 
 
 class NarrativeForm(forms.Form):
@@ -46,9 +48,18 @@ class NarrativeForm(forms.Form):
         help_text="For whoever reads the versions later: what did you change, and why?",
         error_messages={"max_length": TOO_LONG},
     )
-    based_on = forms.IntegerField(min_value=0, max_value=LARGEST, widget=forms.HiddenInput)
-    # The answers that become stale: annotate.rewriting.versions.stale_answers.
-    confirmed = forms.CharField(required=False, empty_value="")
+    based_on = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+        help_text="The version you started from; 0: none.",
+    )
+    # See annotate.rewriting.versions.stale_answers.
+    confirmed = forms.CharField(
+        required=False,
+        max_length=MAX_CONFIRMED,
+        help_text="The answers that become stale, as `GET .../stale-answers/` describes them.",
+    )
 
 
 class DraftForm(forms.Form):

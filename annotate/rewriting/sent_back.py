@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 
 
 class Remark(NamedTuple):
-    """An unnamed person's remark on one point."""
+    """An auditor's remark on one point, without their name."""
 
     about: str
     level: str
@@ -32,8 +32,7 @@ class SentBack:
     at: datetime
     reason: str
     remarks: list[Remark]
-    # The page with the pair's whole history; "" if there were no reviews.
-    url: str = ""
+    url: Annotated[str, "The page with the pair's whole history; empty: no reviews."] = ""
 
 
 Provider = Callable[[InstructionPair, Membership], SentBack | None]

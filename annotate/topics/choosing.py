@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
@@ -49,7 +49,7 @@ class Topic(NamedTuple):
     pk: int
     query_id: str
     title: str
-    relevant: int
+    relevant: Annotated[int, "Documents that were loaded as relevant."]
     has_narrative: bool
 
     def meets(self, conditions: Conditions) -> bool:
@@ -80,8 +80,12 @@ def topics(project: Project) -> list[Topic]:
 def draw(found: Sequence[Topic], conditions: Conditions, number: int, seed: int) -> list[Topic]:
     """Draw `number` of the topics that meet the conditions, reproducibly in any database.
 
-    Refused: a number below 1, or more than the topics that meet the conditions.
+    Refused: a number below 1, or more than the topics that meet the conditions; limits of relevant
+    documents that no topic can meet.
     """
+    least, most = conditions.least, conditions.most
+    if least is not None and most is not None and least > most:
+        raise Refused(f"No topic has at least {least} and at most {most} relevant documents.")
     eligible = [topic for topic in found if topic.meets(conditions)]
     if not 1 <= number <= len(eligible):
         raise Refused(

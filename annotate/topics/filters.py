@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from django.db.models import Count, Q
 
 from annotate.projects.models import Project
 from annotate.topics.models import FilterDecision
 
+About = Literal["queries", "instructions", "documents"]
+
 
 class FilterCount(NamedTuple):
     """One machine's decisions on queries, instructions or documents."""
 
     machine: str
-    about: str
+    about: About
     kept: int
     discarded: int
-    # Those of `discarded` that a lead brought back.
-    brought_back: int
+    brought_back: Annotated[int, "Of the discarded ones: brought back by a lead."]
 
 
 def filter_counts(project: Project) -> list[FilterCount]:
     """Count the decisions by machine and what they are about: one query."""
-    kinds = {"queries": "query", "instructions": "pair", "documents": "candidate"}
+    kinds: dict[About, str] = {"queries": "query", "instructions": "pair", "documents": "candidate"}
     counts = {}
     for about, thing in kinds.items():
         on_it = Q(**{f"{thing}__isnull": False})

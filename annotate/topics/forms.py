@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 
 from annotate.topics.choosing import Conditions
@@ -37,14 +35,6 @@ class DrawForm(forms.Form):
         max_value=LARGEST,
         required=False,
     )
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a maximum below the minimum."""
-        cleaned = super().clean() or self.cleaned_data
-        least, most = cleaned.get("least"), cleaned.get("most")
-        if least is not None and most is not None and least > most:
-            self.add_error("most", "This is less than the lower limit.")
-        return cleaned
 
     @property
     def conditions(self) -> Conditions:

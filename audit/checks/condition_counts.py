@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db.models import Max
 
@@ -21,7 +21,7 @@ class MatrixRow(NamedTuple):
     """The checked labels that claim one number, counted by the number they actually meet."""
 
     claimed: int
-    counts: list[int]
+    counts: Annotated[list[int], "How many meet 0, 1, 2 … conditions."]
 
     @property
     def checked(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -39,14 +39,11 @@ class ClaimingMachine(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What a choice would do to the labels that the machine claims and another contradicts.
+    """What a choice does to the labels that the machine claims and another contradicts."""
 
-    `decided` have no claim that counts yet; of `changed` the claim of another machine counts now.
-    """
-
-    labels: int
-    decided: int
-    changed: int
+    labels: Annotated[int, "Labels whose claim counts now."]
+    decided: Annotated[int, "Of these, labels without a claim before."]
+    changed: Annotated[int, "Of these, labels with another claim before."]
 
 
 class MachineGrade(NamedTuple):

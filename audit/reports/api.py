@@ -16,15 +16,15 @@ from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks.api.shapes import CoefficientSerializer
-from audit.reports import access, actions
-from audit.reports.category_figures import CategoryFigures, by_category
+from audit.reports import access, actions, differences
+from audit.reports.category_figures import CategoryFigures, CriterionFigures, by_category
 from audit.reports.coverage import CategoryCoverage, coverage
-from audit.reports.differences import differences
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
 from audit.reports.scopes import Scope as Part
 from audit.reports.unit_table import Of, units
 from base.api.jobs import JobSerializer
+from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 from base.errors import Refused
@@ -95,59 +95,20 @@ class FullAgreementReportSerializer(AgreementReportSerializer):
     figures = serializers.DictField(allow_null=True)
 
 
-class SpotSerializer(serializers.Serializer[Any]):
-    """A part of the project, and how much people differ there."""
-
-    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-    key = serializers.CharField(allow_blank=True)
-    compared = serializers.IntegerField()
-    open = serializers.IntegerField()
-    settled = serializers.IntegerField()
-
-
-class MeetingSerializer(serializers.Serializer[Any]):
-    """How often two people gave these two grades to one document."""
-
-    lower = serializers.IntegerField()
-    higher = serializers.IntegerField()
-    times = serializers.IntegerField()
-
-
-class DifferencesSerializer(serializers.Serializer[Any]):
+class DifferencesSerializer(RecordSerializer):
     """Where people differ, each list with most to settle first."""
 
-    everything = SpotSerializer()
-    queries = SpotSerializer(many=True)
-    categories = SpotSerializer(many=True)
-    conditions = SpotSerializer(many=True)
-    criteria = SpotSerializer(many=True)
-    meetings = MeetingSerializer(many=True)
+    class Meta:
+        record = differences.Differences
+        fields = ("everything", "queries", "categories", "conditions", "criteria", "meetings")
 
 
-class CoveredSerializer(serializers.Serializer[Any]):
-    """A category of instructions, with the decisions on its pairs."""
-
-    key = serializers.CharField(allow_blank=True)
-    name = serializers.CharField(allow_blank=True)
-    known = serializers.BooleanField()
-    pairs = serializers.IntegerField()
-    accepted = serializers.IntegerField()
-    revised = serializers.IntegerField()
-    removed = serializers.IntegerField()
-    combined = serializers.IntegerField(
-        help_text="Pairs whose category joins this type with others of the taxonomy."
-    )
-
-
-class CriterionFiguresSerializer(serializers.Serializer[Any]):
+class CriterionFiguresSerializer(RecordSerializer):
     """How the instructions of a category are rated on one criterion."""
 
-    key = serializers.CharField()
-    name = serializers.CharField()
-    levels = serializers.DictField(child=serializers.IntegerField(), help_text="Ratings by level.")
-    rejecting = serializers.IntegerField(help_text="Ratings that send the instruction back.")
-    ratings = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True, help_text="The share of ratings that reject.")
+    class Meta:
+        record = CriterionFigures
+        fields = ("key", "name", "levels", "rejecting", "ratings", "share")
 
 
 class CategoryFiguresSerializer(serializers.Serializer[Any]):
@@ -229,7 +190,7 @@ class Differences(Resource, tag="Agreement"):
     def get(self, request: Request, slug: str) -> Any:
         """Count where people differ: by query, category, condition, criterion and grades."""
         member = annotate_access.lead(self.person, slug)
-        return differences(member)
+        return differences.differences(member)
 
 
 class FiguresOfCategories(Resource, tag="Agreement"):
@@ -245,7 +206,7 @@ class FiguresOfCategories(Resource, tag="Agreement"):
 class Coverage(Resource, tag="Agreement"):
     """How the instructions of a project cover its taxonomy."""
 
-    @reads(CoveredSerializer, many=True, scope=Scope.LEAD)
+    @reads(CategoryCoverage, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[CategoryCoverage]:
         """Count the pairs of each category, and the decisions on them."""
         member = annotate_access.lead(self.person, slug)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from django.db.models import Count
 
@@ -28,9 +28,8 @@ class CriterionFigures:
 
     key: str
     name: str
-    levels: dict[str, int]
-    # Ratings at a level that sends the instruction back.
-    rejecting: int
+    levels: Annotated[dict[str, int], "Ratings by level."]
+    rejecting: Annotated[int, "Ratings at a level that sends the instruction back."]
 
     @property
     def ratings(self) -> int:
@@ -39,7 +38,7 @@ class CriterionFigures:
 
     @property
     def share(self) -> float | None:
-        """The share of ratings that reject; None without a rating."""
+        """The share of ratings that reject, if there are any."""
         return self.rejecting / self.ratings if self.ratings else None
 
 

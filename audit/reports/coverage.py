@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -27,8 +28,9 @@ class CategoryCoverage:
     accepted: int = 0
     revised: int = 0
     removed: int = 0
-    # Pairs whose category joins this type with others of the taxonomy: "Audience, Length".
-    combined: int = 0
+    combined: Annotated[
+        int, "Pairs whose category joins this type with others of the taxonomy: “Audience, Length”."
+    ] = 0
 
     @property
     def undecided(self) -> int:

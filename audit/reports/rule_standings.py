@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models import TextChoices
 
@@ -70,8 +71,8 @@ class RuleStanding:
     name: str
     sentence: str
     limits: Mapping[str, int]
-    holds: int
-    not_known: int
+    holds: Annotated[int, "The number of pairs."]
+    not_known: Annotated[int, "The number of pairs."]
     broken: list[PairStatus]
 
     @property

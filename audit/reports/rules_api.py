@@ -8,19 +8,17 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import PairStatus, rule_report
+from annotate.pairs.api.shapes import OfPairSerializer
 from annotate.projects import access
-from audit.reports.rule_standings import RuleStanding, State, rule_standings
+from audit.reports.rule_standings import RuleStanding, rule_standings
+from base.api.records import RecordSerializer
 from base.api.resource import Resource, Scope, reads
 
 
-class BreakingSerializer(serializers.Serializer[Any]):
+class BreakingSerializer(OfPairSerializer):
     """A pair that breaks a rule."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     candidates = serializers.SerializerMethodField(
         help_text="Documents that break it, if single ones can."
     )
@@ -35,17 +33,14 @@ class BreakingSerializer(serializers.Serializer[Any]):
         return list(pair.breaking_candidates(self.context["rule"]))
 
 
-class RuleSerializer(serializers.Serializer[Any]):
+class RuleSerializer(RecordSerializer):
     """The state of a rule."""
 
-    rule = serializers.ChoiceField(choices=[rule.value for rule in Rule])
-    name = serializers.CharField()
-    sentence = serializers.CharField()
-    limits = serializers.DictField(child=serializers.IntegerField())
-    state = serializers.ChoiceField(choices=State.values)
-    holds = serializers.IntegerField(help_text="The number of pairs.")
-    not_known = serializers.IntegerField(help_text="The number of pairs.")
     broken = serializers.SerializerMethodField()
+
+    class Meta:
+        record = RuleStanding
+        fields = ("rule", "name", "sentence", "limits", "state", "holds", "not_known", "broken")
 
     @extend_schema_field(BreakingSerializer(many=True))
     def get_broken(self, standing: RuleStanding) -> Any:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -31,10 +31,10 @@ class ReviewPlan(DrawPlan):
 
 
 class DrawnStratum(NamedTuple):
-    """A stratum of a draw: how many instructions there were, and how many were drawn."""
+    """A stratum of a draw."""
 
     stratum: str
-    instructions: int
+    instructions: Annotated[int, "Number of instructions to draw from."]
     drawn: int
 
 

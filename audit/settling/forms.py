@@ -19,6 +19,7 @@ from audit.reviews.forms import DecisionForm
 from audit.settling.adjudication import MAX_REASON
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
 from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
+from base.raw_sql import LARGEST_KEY
 
 # How many names of conditions are offered; a longer list is of no use.
 MOST_NAMES = 100
@@ -45,12 +46,19 @@ class SettlingForm(forms.Form):
 
     answer_field = ""
 
-    adopt = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    adopt = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LARGEST_KEY,
+        widget=forms.HiddenInput,
+        help_text="The key of the answer to adopt.",
+    )
     reason = forms.CharField(
         label="Reason",
         required=False,
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        help_text="If an answer is adopted without a reason, its note is used.",
     )
 
     def clean(self) -> dict[str, Any]:
@@ -76,7 +84,7 @@ class AdjudicationForm(_CauseForm):
 
     answer_field = "relevance"
 
-    relevance = forms.IntegerField(required=False)
+    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
 
 
 class RuleForm(forms.Form):
@@ -169,7 +177,7 @@ class ThirdCheckForm(SettlingForm):
 
     answer_field = "relevance"
 
-    relevance = forms.IntegerField(required=False)
+    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
 
 
 # The form that settles each kind of disagreement.

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -88,11 +88,13 @@ class Preview:
 
     # How many are settled as each grade, from low to high.
     settled: dict[int, int]
-    left: int
-    # Among settled ones that somebody put on the other side: those that count as relevant, those
-    # that do not.
-    counts_then: int
-    drops_then: int
+    left: Annotated[int, "Documents that the rule leaves open."]
+    counts_then: Annotated[
+        int, "Documents that would count as relevant though somebody says they are not."
+    ]
+    drops_then: Annotated[
+        int, "Documents that would not count though somebody says they are relevant."
+    ]
     token: str
     shown: list[ShownOutcome] = field(default_factory=list)
 

@@ -9,13 +9,13 @@ Exceptions of a method (`Refused`, Http404 ...) are answered by `base.api.proble
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model, QuerySet
-from django.forms import BaseForm
+from django.forms import BaseForm, Form
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
@@ -29,7 +29,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from base.api.bodies import RequestBody as RequestBody
+from base.api.bodies import body_of
 from base.api.limits import SAFE, AlwaysJson, LimitedJsonParser, Throttle
+from base.api.records import is_record, serializer_of
 from base.api.scopes import Scope as Scope
 from base.idempotency import StoredResponse, run_once
 from base.pagination import parse_key as key_of
@@ -48,17 +51,6 @@ class KeyField(serializers.IntegerField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": LARGEST_KEY, **options})
-
-
-class RequestBody(serializers.Serializer[Any]):
-    """A request body. Unknown fields are refused: they are misspelt or not permitted."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Validate the body and refuse unknown fields."""
-        if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
-            sentence = "There is no such field."
-            raise ValidationError({str(name): [sentence] for name in sorted(map(str, unknown))})
-        return super().to_internal_value(data)
 
 
 class Nothing(RequestBody):
@@ -111,9 +103,10 @@ def reads(
 ) -> Callable[[Method], Method]:
     """Declare a method that changes nothing.
 
-    `paged`: it answers with `self.page`; `many`: with a list.
+    `answer`: a serializer class, or a record that is shown whole (see `base.api.records`); `paged`:
+    it answers with `self.page`; `many`: with a list.
     """
-
+    answer = serializer_of(answer) if is_record(answer) else answer
     operation = (
         Operation(scope, answer, parameters=parameters, media=media)
         if media
@@ -135,7 +128,7 @@ def writes(
     answer: Any,
     *,
     scope: str,
-    body: type[serializers.BaseSerializer[Any]] | None = None,
+    body: type[serializers.BaseSerializer[Any] | Form] | None = None,
     parameters: type[QueryParameters] | None = None,
     status: int = 200,
     many: bool = False,
@@ -144,9 +137,12 @@ def writes(
 ) -> Callable[[Method], Method]:
     """Declare a method that changes something, once for each `Idempotency-Key`.
 
-    `secret`: fields of the answer that are not stored for a replay; `apart`: it takes long and
-    manages its own transaction (see `base.idempotency`).
+    `body`: a serializer class, or a form whose fields are sent (see `base.api.bodies`); `secret`:
+    fields of the answer that are not stored for a replay; `apart`: it takes long and manages its
+    own transaction (see `base.idempotency`).
     """
+    answer = serializer_of(answer) if is_record(answer) else answer
+    body = body_of(body) if body is not None and issubclass(body, Form) else body
     hidden = tuple(secret)
     operation = Operation(scope, answer, status, body, parameters, many=many, writes=True)
 
@@ -277,10 +273,13 @@ class Resource(APIView):
         return self.request.user
 
     def body(self) -> dict[str, Any]:
-        """Return the request body, validated by the method's serializer; 400 if it is invalid."""
+        """Return the request body, validated by the method's serializer; 400 if it is invalid.
+
+        PATCH changes only the fields that are sent.
+        """
         operation = self._operation()
         assert operation.body is not None
-        form = operation.body(data=self.request.data)
+        form = operation.body(data=self.request.data, partial=self.request.method == "PATCH")
         form.is_valid(raise_exception=True)
         return dict(form.validated_data)
 

@@ -11,17 +11,18 @@ from rest_framework.response import Response
 
 from annotate.projects import access
 from annotate.projects.api.projects import FullProjectSerializer, full_project
+from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
-from config.kind_examples.files import kinds_with_examples, read_examples
+from config.kind_examples.files import Example, kinds_with_examples, read_examples
 from config.kind_examples.making import make_example
 
 
-class ExampleSerializer(serializers.Serializer[Any]):
+class ExampleSerializer(RecordSerializer):
     """An example that can be made into a project."""
 
-    kind = serializers.CharField()
-    name = serializers.CharField()
-    description = serializers.CharField()
+    class Meta:
+        record = Example
+        fields = ("kind", "name", "description")
 
 
 class SentExample(RequestBody):

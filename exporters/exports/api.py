@@ -13,42 +13,26 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from base.api.bodies import FormBody, Settings
 from base.api.jobs import JobSerializer
-from base.api.resource import RequestBody, Resource, Scope, reads, writes
+from base.api.records import RecordSerializer, serializer_of
+from base.api.resource import Resource, Scope, reads, writes
 from exporters.exports import access, actions, downloads
+from exporters.exports.files import FileFacts
+from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.models import Export, Publication, publication_of
-from exporters.exports.publishing import FIRST_YEAR, LAST_YEAR, set_publication
+from exporters.exports.proof.proving import Result as ToolResult
+from exporters.exports.publishing import set_publication
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 
 
-class FileFactsSerializer(serializers.Serializer[Any]):
-    """A file: a description of its content, its size and its checksum."""
-
-    name = serializers.CharField()
-    holds = serializers.CharField()
-    lines = serializers.IntegerField()
-    bytes = serializers.IntegerField()
-    sha256 = serializers.CharField()
-
-
-class SentExport(RequestBody):
-    """The format to write, and whether to prove it."""
-
-    format = serializers.ChoiceField(choices=Export.Format.choices)
-    prove = serializers.BooleanField(
-        default=False,
-        help_text="Whether the installed tools of the field read the folder once it is written.",
-    )
-
-
-class ProofResultSerializer(serializers.Serializer[Any]):
+class ProofResultSerializer(RecordSerializer):
     """What one tool read: `same`, `differs`, `failed` or `not installed`, and why."""
 
-    tool = serializers.CharField()
-    version = serializers.CharField(allow_null=True)
-    result = serializers.CharField()
-    says = serializers.ListField(child=serializers.CharField())
+    class Meta:
+        record = ToolResult
+        fields = ("tool", "version", "result", "says")
 
 
 class ExportSerializer(JobSerializer):
@@ -72,7 +56,7 @@ class ExportSerializer(JobSerializer):
         """Return the counts of the manifest."""
         return export.manifest["counts"] if self._is_offered(export) and export.manifest else None
 
-    @extend_schema_field(FileFactsSerializer(many=True))
+    @extend_schema_field(serializer_of(FileFacts)(many=True))
     def get_files(self, export: Export) -> list[dict[str, Any]]:
         """Return the files without the manifest, which is the file manifest.json."""
         return export.manifest["files"] if self._is_offered(export) and export.manifest else []
@@ -91,7 +75,7 @@ class Exports(Resource, tag="Exports"):
         exports = Export.objects.filter(project=member.project_id).select_related("by")
         return self.page(exports, newest_first=True, blind=must_answer_first(member))
 
-    @writes(ExportSerializer, body=SentExport, scope=Scope.LEAD, status=201)
+    @writes(ExportSerializer, body=ExportForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Request an export. If one of the same format is queued or running, it is returned."""
         member, body = lead(self.person, slug), self.body()
@@ -130,69 +114,11 @@ class ExportArchive(Resource, tag="Exports"):
         return downloads.send_archive(*opened)
 
 
-class SentPublication(RequestBody):
-    """The settings to change; those left out stay as they are."""
-
-    texts = serializers.BooleanField(
-        required=False, help_text="Whether titles and texts of documents are published."
-    )
-    claims = serializers.BooleanField(
-        required=False, help_text="Whether claimed labels are published where nobody has judged."
-    )
-    licence = serializers.CharField(
-        max_length=100,
-        required=False,
-        allow_blank=True,
-        help_text="Of instructions and labels, by its SPDX name.",
-    )
-    texts_licence = serializers.CharField(
-        max_length=200, required=False, allow_blank=True, help_text="Of the texts, if another."
-    )
-    texts_source = serializers.CharField(
-        max_length=500, required=False, allow_blank=True, help_text="Where the texts come from."
-    )
-    languages = serializers.CharField(
-        max_length=200, required=False, allow_blank=True, help_text="As in `eng-Latn deu-Latn`."
-    )
-    creators = serializers.CharField(
-        max_length=20_000,
-        required=False,
-        allow_blank=True,
-        help_text="One per line: family, given.",
-    )
-    publisher = serializers.CharField(max_length=200, required=False, allow_blank=True)
-    year = serializers.IntegerField(
-        min_value=FIRST_YEAR, max_value=LAST_YEAR, required=False, allow_null=True
-    )
-    description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
-    citation = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
-    instructions_in_queries = serializers.BooleanField(
-        required=False, help_text="Whether the instruction is appended to BEIR's queries."
-    )
-    layouts = serializers.ListField(
-        child=serializers.ChoiceField(choices=[layout.value for layout in actions.LAYOUTS]),
-        required=False,
-        max_length=20,
-        help_text="The layouts that releases hold besides the formats trec and jsonl.",
-    )
-
-
-class PublicationSerializer(serializers.Serializer[Any]):
+class PublicationSerializer(Settings, FormBody):
     """The publication settings of a project."""
 
-    texts = serializers.BooleanField()
-    claims = serializers.BooleanField()
-    licence = serializers.CharField()
-    texts_licence = serializers.CharField()
-    texts_source = serializers.CharField()
-    languages = serializers.CharField()
-    creators = serializers.CharField()
-    publisher = serializers.CharField()
-    year = serializers.IntegerField(allow_null=True)
-    description = serializers.CharField()
-    citation = serializers.CharField()
-    instructions_in_queries = serializers.BooleanField()
-    layouts = serializers.ListField(child=serializers.CharField())
+    class Meta:
+        form = PublicationForm
 
 
 class OnePublication(Resource, tag="Exports"):
@@ -203,7 +129,7 @@ class OnePublication(Resource, tag="Exports"):
         """Read the publication settings."""
         return publication_of(lead(self.person, slug).project)
 
-    @writes(PublicationSerializer, body=SentPublication, scope=Scope.LEAD)
+    @writes(PublicationSerializer, body=PublicationSerializer, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str) -> Publication:
         """Change the publication settings: all that are sent, or none."""
         member = lead(self.person, slug)

@@ -8,7 +8,7 @@ from django import forms
 
 from exporters.exports.actions import LAYOUTS
 from exporters.exports.models import Export, Publication
-from exporters.exports.publishing import FIELDS, find_faults
+from exporters.exports.publishing import FIELDS, FIRST_YEAR, LAST_YEAR, find_faults
 
 
 class ExportForm(forms.Form):
@@ -20,7 +20,10 @@ class ExportForm(forms.Form):
         initial=Export.Format.TREC,
         widget=forms.RadioSelect,
     )
-    prove = forms.BooleanField(required=False)
+    prove = forms.BooleanField(
+        label="Let the installed tools of the field read the folder once it is written",
+        required=False,
+    )
 
 
 class PublicationForm(forms.ModelForm[Publication]):
@@ -32,6 +35,8 @@ class PublicationForm(forms.ModelForm[Publication]):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
+
+    year = forms.IntegerField(required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR)
 
     class Meta:
         model = Publication

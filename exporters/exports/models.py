@@ -12,6 +12,9 @@ from annotate.projects.models import Project
 from base.snapshot import once_in_snapshot
 from jobs.models import Job
 
+# Characters of each long text of the publication settings.
+MAX_TEXT = 20_000
+
 
 class Export(Job):
     """One export: its files are in storage under `folder`, and its manifest describes them."""
@@ -100,11 +103,11 @@ class Publication(models.Model):
     # As MTEB names them: eng-Latn, deu-Latn.
     languages = models.CharField("Languages", max_length=200, blank=True)
     # One per line: Family name, Given name.
-    creators = models.TextField("Creators", blank=True)
+    creators = models.TextField("Creators", max_length=MAX_TEXT, blank=True)
     publisher = models.CharField("Publisher", max_length=200, blank=True)
     year = models.PositiveSmallIntegerField("Year", null=True, blank=True)
-    description = models.TextField("Description", blank=True)
-    citation = models.TextField("Citation", blank=True)
+    description = models.TextField("Description", max_length=MAX_TEXT, blank=True)
+    citation = models.TextField("Citation", max_length=MAX_TEXT, blank=True)
     # BEIR has no field for instructions: they are appended to the query, or left out.
     instructions_in_queries = models.BooleanField(
         "In BEIR, append the instruction to the query", default=True

@@ -15,29 +15,36 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from base.api.bodies import FormBody
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
-from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
+from base.api.records import serializer_of
+from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 from exporters.exports import access as exports_access
-from exporters.exports.api import COUNTS, FileFactsSerializer
+from exporters.exports.api import COUNTS
+from exporters.exports.files import FileFacts
+from exporters.exports.manifest.rule_facts import RuleFacts
 from exporters.releases import access, comparison, contents, file_store
 from exporters.releases import actions as releasing
+from exporters.releases.changes import CountChange, RuleChange
 from exporters.releases.comparison import Comparison
 from exporters.releases.downloads import send_file
+from exporters.releases.forms import ReleaseForm
 from exporters.releases.models import Release
 from exporters.releases.preview import preview
-from exporters.releases.trial import try_release
+from exporters.releases.trial import FormatCheck, try_release
 
 # Separates the parts of a list cursor: no id contains it.
 _TAB = "\t"
 
 
-class SentRelease(RequestBody):
+class SentRelease(FormBody):
     """The name and note of a new release."""
 
-    name = serializers.CharField(max_length=60)
-    note = serializers.CharField(max_length=releasing.MAX_NOTE, required=False, allow_blank=True)
+    class Meta:
+        form = ReleaseForm
+        fields = ("name", "note")
 
 
 class ReleaseSerializer(JobSerializer):
@@ -70,7 +77,7 @@ class FullReleaseSerializer(ReleaseSerializer):
     files = serializers.SerializerMethodField()
     citation = serializers.SerializerMethodField()
 
-    @extend_schema_field(FileFactsSerializer(many=True))
+    @extend_schema_field(serializer_of(FileFacts)(many=True))
     def get_files(self, release: Release) -> list[dict[str, Any]]:
         """Return every file, release.json first."""
         if self.context["blind"] or release.state != Release.State.DONE:
@@ -102,21 +109,6 @@ class OutsideSerializer(serializers.Serializer[Any]):
     percent = serializers.FloatField()
 
 
-class FormatCheckSerializer(serializers.Serializer[Any]):
-    """A format of the release, and why it cannot be written."""
-
-    name = serializers.CharField()
-    problem = serializers.CharField(allow_blank=True, help_text="Empty: it can be written.")
-
-
-class BrokenRuleSerializer(serializers.Serializer[Any]):
-    """A rule of the kind that pairs break."""
-
-    rule = serializers.CharField()
-    says = serializers.CharField()
-    broken = serializers.ListField(child=serializers.CharField(), help_text="Ids of pairs.")
-
-
 class ReleasePreviewSerializer(serializers.Serializer[Any]):
     """What a release would hold if it were made now, and what is still open."""
 
@@ -129,7 +121,7 @@ class ReleasePreviewSerializer(serializers.Serializer[Any]):
         help_text="Lowest and highest percentage that may drop out; null without such a rule.",
     )
     outside_share = OutsideSerializer(many=True)
-    formats = FormatCheckSerializer(many=True)
+    formats = serializer_of(FormatCheck)(many=True)
     expected_warnings = serializers.ListField(
         child=serializers.CharField(), help_text="The warnings that the release would have."
     )
@@ -137,28 +129,11 @@ class ReleasePreviewSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="What the publication settings lack."
     )
     findings = CountedSerializer(many=True, help_text="What to look at before publishing.")
-    broken_rules = BrokenRuleSerializer(many=True)
+    broken_rules = serializer_of(RuleFacts)(many=True)
     last = serializers.CharField(allow_null=True, help_text="The newest release.")
     changes = serializers.ListField(
         child=serializers.CharField(), help_text="What changed since the newest release."
     )
-
-
-class ContrastingSerializer(serializers.Serializer[Any]):
-    """A count in both releases."""
-
-    key = serializers.CharField()
-    words = serializers.CharField()
-    before = serializers.IntegerField()
-    after = serializers.IntegerField()
-
-
-class RuleChangeSerializer(serializers.Serializer[Any]):
-    """A rule that differs."""
-
-    about = serializers.CharField()
-    before = serializers.CharField(allow_blank=True)
-    after = serializers.CharField(allow_blank=True)
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
@@ -166,8 +141,8 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
     before = serializers.CharField()
     after = serializers.CharField()
-    counts = ContrastingSerializer(many=True)
-    rules = RuleChangeSerializer(many=True)
+    counts = serializer_of(CountChange)(many=True)
+    rules = serializer_of(RuleChange)(many=True)
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
@@ -208,10 +183,7 @@ class Releases(Resource, tag="Releases"):
     def post(self, request: Request, slug: str) -> Response:
         """Freeze the project under a name. A release is never changed or deleted."""
         member = lead(self.person, slug)
-        body = self.body()
-        made = releasing.request_release(
-            project=member.project, name=body["name"], note=body.get("note", ""), by=member
-        )
+        made = releasing.request_release(project=member.project, **self.body(), by=member)
         return Response(self.shape(made, blind=must_answer_first(member)), status=201)
 
 
@@ -278,10 +250,8 @@ class ReleasesCompared(Resource, tag="Releases"):
     def get(self, request: Request, slug: str, before: str, after: str) -> dict[str, Any]:
         """Read how their counts and rules differ."""
         compared = _compare(self, slug, before, after)
-        rules = [
-            {"about": about, "before": was, "after": now} for about, was, now in compared.rules()
-        ]
-        return {"before": before, "after": after, "counts": compared.counts(), "rules": rules}
+        counts, rules = compared.counts(), compared.rules()
+        return {"before": before, "after": after, "counts": counts, "rules": rules}
 
 
 class ReleaseChanges(Resource, tag="Releases"):

@@ -176,6 +176,14 @@ class TextChange(NamedTuple):
         return (self.doc_id,)
 
 
+class RuleChange(NamedTuple):
+    """A rule that differs."""
+
+    about: str
+    before: str
+    after: str
+
+
 class CountChange(NamedTuple):
     """A count in both releases, with its key and description."""
 

@@ -41,6 +41,7 @@ from exporters.releases.changes import (
     NarrativeChange,
     NarrativeText,
     PresenceChange,
+    RuleChange,
     T,
     TextChange,
 )
@@ -78,7 +79,7 @@ class Comparison:
             if key in counts[0] and key in counts[1]
         ]
 
-    def rules(self) -> list[tuple[str, str, str]]:
+    def rules(self) -> list[RuleChange]:
         """Return the rules that differ: the subject, and the text of each release."""
         by_release: list[dict[str, str]] = []
         for release in (self.before, self.after):
@@ -86,7 +87,7 @@ class Comparison:
             by_release.append({rule["about"]: rule["says"] for rule in rules})
         before, after = by_release
         return [
-            (about, before.get(about, ""), after.get(about, ""))
+            RuleChange(about, before.get(about, ""), after.get(about, ""))
             for about in before | after
             if before.get(about) != after.get(about)
         ]

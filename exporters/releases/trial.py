@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, NoReturn
+from typing import Annotated, NamedTuple, NoReturn
 
 from django.conf import settings
 
@@ -24,10 +24,10 @@ from formats.texts import CannotHold
 
 
 class FormatCheck(NamedTuple):
-    """A format of the release, and why it cannot be written ("": it can)."""
+    """A format of the release, and why it cannot be written."""
 
     name: str
-    problem: str
+    problem: Annotated[str, "Empty: it can be written."]
 
 
 class Trial(NamedTuple):

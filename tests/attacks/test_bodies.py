@@ -210,14 +210,14 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             "criteria": [{"key": "plain", "name": "Plain", "asks": "Is it plain?"}],
         },
         "SentFile": {"side": LEFT_OUT},
-        "SentSendingBack": {"version": stage.narrative.version},
+        "SentSendBack": {"version": stage.narrative.version},
         "SentDecisions": {"outcome": "revise"},
-        "SentPublication": {"languages": "eng-Latn", "licence": "CC-BY-4.0"},
+        "PublicationSerializer": {"languages": "eng-Latn", "licence": "CC-BY-4.0"},
         "SentChoice": {"machine": "machine"},
         "SentMember": {"username": "eve"},
         "SentInvitation": {"username": "newcomer"},
         "SentAdjudication": {"adopt": judgment.pk, "relevance": None},
-        "SentConditionAdjudication": {"adopt": verdict.pk, "answer": None},
+        "SentVerdict": {"adopt": verdict.pk, "answer": None},
         "SentRejudgeRequest": {"judgment": judgment.pk},
         "SentMany": {
             **dict.fromkeys(("state", "kind", "criterion", "condition", "order"), LEFT_OUT),
@@ -236,7 +236,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             "systems": [{"name": "bm25", "original": "bm25"}],
             **dict.fromkeys(("release", "baseline"), LEFT_OUT),
         },
-        "SentPreferences": {"time_zone": "UTC"},
+        "PreferencesSerializer": {"time_zone": "UTC"},
         **{key: {"candidates": of_pool} for key in ("SentCandidates", "SentRemoval")},
         **{
             key: {**of_pool[0], "new_doc_id": "NEW-1", "title": "", "text": "A better text."}
@@ -247,7 +247,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentNegated": {"negated": [1]},
         "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),
         "SentSystems": {"runs": ["bm25"]},
-        "SentPassages": {"words": 2},
+        "PassagesSerializer": {"words": 2},
         "SentRule": pool,
         "SentPool": {**pool, "counted": LEFT_OUT},
     }

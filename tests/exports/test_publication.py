@@ -209,6 +209,21 @@ def test_the_page_refuses_texts_without_a_licence_and_keeps_what_was(tides, clie
     assert not Publication.objects.exists()
 
 
+@pytest.mark.parametrize("name", ["creators", "description", "citation"])
+def test_page_and_program_refuse_the_same_long_text(tides, client, name):
+    client.force_login(tides.carla.user)
+    sent = {name: "x" * 20_001}
+
+    page = client.post("/projects/tides/publication/", sent)
+    answer = client.patch(
+        "/api/v1/projects/tides/publication/", sent, content_type="application/json"
+    )
+
+    assert (page.status_code, list(page.context["form"].errors)) == (422, [name])
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, f"/{name}")
+    assert not Publication.objects.exists()
+
+
 def test_a_program_changes_what_it_sends_and_leaves_the_rest(tides, client):
     set_publication(project=tides.project, changes={"publisher": "Zenodo"}, by=tides.carla)
     client.force_login(tides.carla.user)

@@ -26,7 +26,7 @@ def states_of(member, *, judging=NOTHING, tasks=(), **context):
 
 
 def task(name: Task, done: int, total: int) -> TaskProgress:
-    return TaskProgress(name.value, str(name.label), done, total, 0)
+    return TaskProgress(name, str(name.label), done, total, 0)
 
 
 class Scene:

@@ -312,3 +312,14 @@ def test_a_rule_that_contradicts_the_grades_is_reported_on_the_page(tides, clien
 
     assert page.status_code == 422
     assert "the grades must be 0, 1, 2 and so on, without a gap" in page.content.decode()
+
+
+def test_page_and_program_refuse_the_same_long_description(tides, client):
+    client.force_login(factories.lead(tides).user)
+    sent = {"description": "x" * 20_001}
+
+    page = client.post(reverse("annotate:settings", args=["tides"]), {**SETTINGS, **sent})
+    answer = client.patch("/api/v1/projects/tides/", sent, content_type="application/json")
+
+    assert (page.status_code, answer.status_code) == (422, 400)
+    assert Project.objects.get().description == ""

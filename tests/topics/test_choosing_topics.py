@@ -100,6 +100,19 @@ def test_an_instruction_without_an_original_is_a_narrative(scene):
     assert topics(scene.project)[0].has_narrative
 
 
+def test_page_and_program_refuse_limits_that_no_topic_can_meet(scene, client):
+    asked = {"number": 1, "seed": 7, "least": 5, "most": 2}
+    sentence = "No topic has at least 5 and at most 2 relevant documents."
+    client.force_login(scene.carla.user)
+
+    page = client.post(reverse("annotate:topics", args=["tides"]), asked)
+    answer = Program("carla", "lead").send("POST", "projects/tides/topics/draw/", asked)
+
+    assert (page.status_code, sentence in page.content.decode()) == (422, True)
+    assert (answer.status_code, answer.json()["detail"]) == (422, sentence)
+    assert not scene.project.queries.exclude(removed_at=None).exists()
+
+
 def test_topics_not_drawn_are_taken_out_with_the_draw_as_reason(scene):
     conditions = Conditions(least=1, most=2)
 

@@ -13,72 +13,34 @@ from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
 from annotate.collection import load_batches, load_jobs
+from annotate.collection.intake.report import FileReport
 from annotate.collection.models import Load, Run
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.limits import LimitedJsonParser
+from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
-from formats.registry import FORMATS
+from formats.registry import FORMATS, Format
 
 
-class FormatSerializer(serializers.Serializer[Any]):
+class FormatSerializer(RecordSerializer):
     """A file format."""
 
-    name = serializers.CharField()
-    title = serializers.CharField()
-    description = serializers.CharField()
-    kind = serializers.ChoiceField(
-        choices=["file", "folder"], help_text="A folder is uploaded as one zip archive."
-    )
+    class Meta:
+        record = Format
+        fields = ("name", "title", "description", "kind")
 
 
-class LineProblemSerializer(serializers.Serializer[Any]):
-    """A bad line of the file."""
-
-    file = serializers.CharField()
-    line = serializers.IntegerField(allow_null=True, help_text="null: the file as a whole.")
-    text = serializers.CharField(allow_null=True)
-    message = serializers.CharField()
-
-
-class RowCountsSerializer(serializers.Serializer[Any]):
-    """Counts of the rows of one kind."""
-
-    new = serializers.IntegerField()
-    changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-
-
-class ReportSerializer(serializers.Serializer[Any]):
+class ReportSerializer(RecordSerializer):
     """The report of a file: what was read, and what would change or has changed."""
 
-    file = serializers.CharField()
-    read = serializers.IntegerField()
-    new = serializers.IntegerField()
-    changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-    refused = serializers.IntegerField(
-        help_text="Bad lines; if there is one, nothing of the file is loaded."
-    )
-    rows = serializers.DictField(child=RowCountsSerializer(), help_text="By kind of rows.")
-    problems = LineProblemSerializer(many=True, help_text="The first thousand.")
-    broken = serializers.IntegerField(
-        required=False, help_text="Rows that break rules of the project's kind."
-    )
-    broken_rules = LineProblemSerializer(
-        many=True, required=False, help_text="The first thousand of them."
-    )
-    likely_format = serializers.CharField(
-        required=False,
-        allow_null=True,
-        help_text="The format that a refused file is likely to have; null: not known.",
-    )
-    claims_to_carry = serializers.IntegerField(
-        required=False,
-        help_text="Machines' claims under earlier versions of narratives that can be carried over.",
-    )
-    notes = serializers.ListField(child=serializers.CharField())
+    class Meta:
+        record = FileReport
+        fields = (
+            *("file", "read", "new", "changed", "unchanged", "refused", "rows", "problems"),
+            *("broken", "broken_rules", "likely_format", "claims_to_carry", "notes"),
+        )
 
 
 class LoadSerializer(JobSerializer):

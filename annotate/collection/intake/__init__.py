@@ -6,15 +6,15 @@ from annotate.collection.intake.arrivals import Intake, Options, StagedRecords, 
 from annotate.collection.intake.files import InputFile, file_on_disk, uploaded_file
 from annotate.collection.intake.load import load
 from annotate.collection.intake.progress import Progress
-from annotate.collection.intake.report import KINDS, FileReport, Problem, RowCounts, totals
+from annotate.collection.intake.report import KINDS, FileReport, LineProblem, RowCounts, totals
 
 __all__ = [
     "KINDS",
     "FileReport",
     "InputFile",
     "Intake",
+    "LineProblem",
     "Options",
-    "Problem",
     "Progress",
     "RowCounts",
     "StagedRecords",

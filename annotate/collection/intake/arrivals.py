@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import IO, Any, ClassVar, NamedTuple
 
-from annotate.collection.intake.report import MAX_SHOWN, FileReport, Problem, RowCounts
+from annotate.collection.intake.report import MAX_SHOWN, FileReport, LineProblem, RowCounts
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.bulk import Stage
@@ -107,7 +107,7 @@ class Intake:
     def refuse(self, message: str, place: int | None = None) -> None:
         """Refuse the record at `place`, or the file as a whole."""
         file, line = (self.report.file, None) if place is None else self.decode_place(place)
-        self.report.refuse(Problem(file, line, None, message))
+        self.report.refuse(LineProblem(file, line, None, message))
 
     def refuse_rows(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
         """Refuse each row that `sql` finds; return their number.
@@ -125,7 +125,7 @@ class Intake:
         rows, count = self._select_rows(sql, params)
         for _, place, *columns in rows:
             file, line = self.decode_place(place)
-            self.report.report_broken(Problem(file, line, None, sentence(*columns)))
+            self.report.report_broken(LineProblem(file, line, None, sentence(*columns)))
         self.report.broken += count - len(rows)
 
     def _select_rows(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:

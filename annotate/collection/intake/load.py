@@ -15,7 +15,7 @@ from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from annotate.collection.intake.files import InputFile
 from annotate.collection.intake.named_ids import NamedIds
 from annotate.collection.intake.progress import NoProgress, Progress
-from annotate.collection.intake.report import FileReport, Problem
+from annotate.collection.intake.report import FileReport, LineProblem
 from annotate.collection.models import Candidate
 from annotate.projects.models import Project
 from base import bulk
@@ -258,7 +258,7 @@ def _write_rows(intake: Intake, ids: NamedIds) -> None:
     ids.count()
     describe_rows(intake)
     if report.broken and not intake.dry_run and not intake.options.despite_rules:
-        report.refuse(Problem(report.file, None, None, _broken_rules_message(report.broken)))
+        report.refuse(LineProblem(report.file, None, None, _broken_rules_message(report.broken)))
     report.new = sum(rows.new for rows in intake.staged)
     report.changed = sum(rows.changed for rows in intake.staged)
     report.unchanged = report.read - report.new - report.changed
@@ -280,5 +280,5 @@ def _finish(intake: Intake, newest: int, record: Callable[[FileReport], None] | 
     transaction.on_commit(intake.mark_committed)
 
 
-def _problem(error: FormatError) -> Problem:
-    return Problem(error.file, error.line, error.text, error.message)
+def _problem(error: FormatError) -> LineProblem:
+    return LineProblem(error.file, error.line, error.text, error.message)

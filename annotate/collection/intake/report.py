@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 # How many bad lines are stored and shown; all are counted.
 MAX_SHOWN = 1_000
@@ -35,15 +35,12 @@ KINDS = {
 }
 
 
-class Problem(NamedTuple):
-    """One bad line.
-
-    `line` is None for the file as a whole; `text` is None where the line is not available.
-    """
+class LineProblem(NamedTuple):
+    """One bad line of a file."""
 
     file: str
-    line: int | None
-    text: str | None
+    line: Annotated[int | None, "null: the file as a whole."]
+    text: Annotated[str | None, "null: not available."]
     message: str
 
     def __str__(self) -> str:
@@ -78,27 +75,30 @@ class FileReport:
     new: int = 0
     changed: int = 0
     unchanged: int = 0
-    refused: int = 0
-    rows: dict[str, RowCounts] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    # Rows that break rules of the project's kind (at most MAX_SHOWN), and the number of all.
-    broken_rules: list[Problem] = field(default_factory=list)
-    broken: int = 0
-    # The format that a refused file is likely to have; None if it is not known.
-    likely_format: str | None = None
-    # Machines' claims under earlier versions of narratives that a lead may carry over.
-    claims_to_carry: int = 0
+    refused: Annotated[int, "Bad lines; if there is one, nothing of the file is loaded."] = 0
+    rows: Annotated[dict[str, RowCounts], "By kind of rows."] = field(default_factory=dict)
+    problems: Annotated[list[LineProblem], "The first thousand."] = field(default_factory=list)
+    broken_rules: Annotated[list[LineProblem], "The first thousand rows that break rules."] = field(
+        default_factory=list
+    )
+    broken: Annotated[int, "Rows that break rules of the project's kind."] = 0
+    likely_format: Annotated[
+        str | None, "The format that a refused file is likely to have; null: not known."
+    ] = None
+    claims_to_carry: Annotated[
+        int, "Machines' claims under earlier versions of narratives that can be carried over."
+    ] = 0
     notes: list[str] = field(default_factory=list)
     # Answers that become stale because narratives get another version: "3 judgments, 1 review".
     stale_answers: str = ""
 
-    def refuse(self, problem: Problem) -> None:
+    def refuse(self, problem: LineProblem) -> None:
         """Count a problem; store it unless MAX_SHOWN are stored already."""
         self.refused += 1
         if len(self.problems) < MAX_SHOWN:
             self.problems.append(problem)
 
-    def report_broken(self, row: Problem) -> None:
+    def report_broken(self, row: LineProblem) -> None:
         """Count a row that breaks a rule; store it unless MAX_SHOWN are stored already."""
         self.broken += 1
         if len(self.broken_rules) < MAX_SHOWN:

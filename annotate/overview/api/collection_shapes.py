@@ -9,21 +9,21 @@ from rest_framework import serializers
 from annotate.collection.models import Document
 from annotate.judgments.models import Flag
 from annotate.overview import pool_lists
+from annotate.overview.progress import QueryProgress
 from annotate.overview.query_lists import State
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.rewriting.api.narratives import FullNarrativeSerializer
+from annotate.rewriting.kept_and_dropped import Outcome
+from base.api.records import RecordSerializer
 from base.api.resource import KeyField, QueryParameters
 
 
-class CameToSerializer(serializers.Serializer[Any]):
+class CameToSerializer(RecordSerializer):
     """Outcomes of people's judgments of a query."""
 
-    kept = serializers.IntegerField()
-    dropped = serializers.IntegerField()
-    others = serializers.IntegerField(
-        help_text="Judged documents that were not relevant before: neither kept nor dropped."
-    )
-    disputed = serializers.IntegerField()
+    class Meta:
+        record = QueryProgress
+        fields = ("kept", "dropped", "others", "disputed")
 
 
 # Judgments and final flags together: two counts would reveal which one somebody gave.
@@ -96,17 +96,12 @@ class AssignmentTakenSerializer(serializers.Serializer[Any]):
     done = serializers.BooleanField()
 
 
-class OutcomeSerializer(serializers.Serializer[Any]):
+class OutcomeSerializer(RecordSerializer):
     """Outcomes of the judgments under a narrative."""
 
-    kept = serializers.IntegerField()
-    dropped = serializers.IntegerField()
-    grew = serializers.IntegerField()
-    disputed = serializers.IntegerField()
-    unjudged = serializers.IntegerField()
-    promise = serializers.CharField(
-        help_text="kept, broken, unchanged; so_far or not_yet while something is open."
-    )
+    class Meta:
+        record = Outcome
+        fields = ("kept", "dropped", "grew", "disputed", "unjudged", "promise")
 
 
 class FullPairSerializer(PairSerializer):

@@ -9,19 +9,12 @@ from rest_framework import serializers
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.collection_shapes import ANSWERED
-from annotate.overview.finish_date import Unknown
+from annotate.overview.finish_date import Estimate, Unknown
 from annotate.overview.matrix_cells import CellState, Wanted
-from annotate.pairs.models import Assignment
+from annotate.overview.progress import TaskProgress
+from annotate.overview.time_estimate import TimeEstimate
+from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import KeyField, QueryParameters
-
-
-class TaskSerializer(serializers.Serializer[Any]):
-    """Progress of one task, in assignments."""
-
-    task = serializers.ChoiceField(choices=Assignment.Task.choices)
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    free = serializers.IntegerField(help_text="Assignments that you could take.")
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -29,54 +22,35 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
     answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many answers are wanted.")
-    tasks = TaskSerializer(many=True)
-
-
-class EstimateSerializer(serializers.Serializer[Any]):
-    """When the work left will be done at the pace of the last days."""
-
-    left = serializers.IntegerField()
-    days = serializers.IntegerField(help_text="Days counted; today only if it has work.")
-    done = serializers.IntegerField(help_text="Pieces of work done on these days.")
-    pace = serializers.FloatField(help_text="The mean per day.")
-    slow = serializers.FloatField(help_text="Lower bound of the 80% interval of the pace.")
-    fast = serializers.FloatField(help_text="Upper bound of the 80% interval of the pace.")
-    soonest = serializers.DateField(allow_null=True)
-    latest = serializers.DateField(allow_null=True)
+    tasks = serializer_of(TaskProgress)(many=True)
 
 
 class OutlookSerializer(serializers.Serializer[Any]):
     """An estimate, or why there is none."""
 
-    estimate = EstimateSerializer(allow_null=True)
+    estimate = serializer_of(Estimate)(allow_null=True)
     unknown = serializers.ChoiceField(choices=[reason.value for reason in Unknown], allow_null=True)
 
 
-class DaySerializer(serializers.Serializer[Any]):
+class DaySerializer(RecordSerializer):
     """Answers of one day in the reader's time zone; imported ones if their file says when."""
 
-    on = serializers.DateField()
-    counting = serializers.IntegerField(help_text="Answers that count now.")
-    other = serializers.IntegerField(help_text="Judged again since, withdrawn, or stale.")
+    class Meta:
+        record = paces.Day
+        fields = ("on", "counting", "other")
 
 
-class EffortSerializer(serializers.Serializer[Any]):
-    """Active time: time spent looking at documents."""
-
-    seconds = serializers.FloatField()
-    judgments = serializers.IntegerField(help_text="Those whose time is known.")
-
-
-class PersonPaceSerializer(serializers.Serializer[Any]):
+class PersonPaceSerializer(RecordSerializer):
     """What one person has done."""
 
     member = serializers.IntegerField(source="member.pk")
     name = serializers.CharField(source="member.name")
     answered = serializers.IntegerField(help_text=ANSWERED)
     lately = serializers.IntegerField(help_text="Counted answers of the last days, today included.")
-    flags = serializers.IntegerField()
-    last_on = serializers.DateField(allow_null=True)
-    effort = EffortSerializer()
+
+    class Meta:
+        record = paces.PersonPace
+        fields = ("member", "name", "answered", "lately", "flags", "last_on", "effort")
 
 
 class OnePersonPaceSerializer(PersonPaceSerializer):
@@ -85,28 +59,22 @@ class OnePersonPaceSerializer(PersonPaceSerializer):
     days = DaySerializer(many=True)
 
 
-class TaskPaceSerializer(serializers.Serializer[Any]):
+class TaskPaceSerializer(RecordSerializer):
     """Pace of one task, in assignments."""
 
-    task = serializers.ChoiceField(choices=Assignment.Task.choices)
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    lately = serializers.IntegerField()
     outlook = OutlookSerializer()
 
+    class Meta:
+        record = paces.TaskPace
+        fields = ("task", "done", "total", "lately", "outlook")
 
-class TimeEstimateSerializer(serializers.Serializer[Any]):
+
+class TimeEstimateSerializer(RecordSerializer):
     """How much time the judgments left will take."""
 
-    judgments = serializers.IntegerField(help_text="Judgments left; if `planned`, wanted later.")
-    each = serializers.FloatField(help_text="Seconds for one judgment.")
-    measured = serializers.IntegerField(
-        help_text="The number of judgments it is the mean of; 0: it is assumed."
-    )
-    planned = serializers.BooleanField(
-        help_text="Whether the narratives are still to be written: then the whole pool is counted."
-    )
-    seconds = serializers.FloatField(help_text="For all of them together.")
+    class Meta:
+        record = TimeEstimate
+        fields = ("judgments", "each", "measured", "planned", "seconds")
 
 
 class PaceSerializer(serializers.Serializer[Any]):

@@ -7,22 +7,21 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotate.overview.notices import mark_read, new_among, notices_of, seen_until
+from annotate.overview.notices import Notice, mark_read, new_among, notices_of, seen_until
+from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from base.users import User
 
 
-class NoticeSerializer(serializers.Serializer[Any]):
+class NoticeSerializer(RecordSerializer):
     """One thing that waits for you in a project."""
 
     project = serializers.CharField(source="project.slug", help_text="The project's slug.")
-    kind = serializers.CharField(
-        help_text="sent-back, look-again, held, open, to-check or disputes."
-    )
-    text = serializers.CharField()
-    count = serializers.IntegerField()
-    at = serializers.DateTimeField(help_text="The time of its latest cause.")
     new = serializers.BooleanField(help_text="Whether that is after `seen_until`.")
+
+    class Meta:
+        record = Notice
+        fields = ("project", "kind", "text", "count", "at", "new")
 
 
 class NoticesSerializer(serializers.Serializer[Any]):

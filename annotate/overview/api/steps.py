@@ -12,16 +12,8 @@ from annotate.overview import steps
 from annotate.overview.contributions import overview
 from annotate.overview.progress import task_progress
 from annotate.projects import access
+from base.api.records import serializer_of
 from base.api.resource import Resource, Scope, reads
-
-
-class StepSerializer(serializers.Serializer[Any]):
-    """One step of a project."""
-
-    key = serializers.CharField()
-    name = serializers.CharField()
-    state = serializers.ChoiceField(choices=[state.value for state in steps.State])
-    count = serializers.CharField(allow_blank=True)
 
 
 class StepsSerializer(serializers.Serializer[Any]):
@@ -29,7 +21,7 @@ class StepsSerializer(serializers.Serializer[Any]):
 
     kind = serializers.CharField()
     next = serializers.CharField(allow_null=True, help_text="The first that is not done.")
-    steps = StepSerializer(many=True)
+    steps = serializer_of(steps.Step)(many=True)
 
 
 class Steps(Resource, tag="Progress"):

@@ -9,6 +9,22 @@ from rest_framework import serializers
 from annotate.pairs.models import InstructionPair, Narrative
 
 
+class OfPairSerializer(serializers.Serializer[Any]):
+    """What belongs to an instruction pair: its `pair`."""
+
+    pair = serializers.IntegerField(source="pair.pk")
+    pair_id = serializers.CharField(source="pair.pair_id")
+    query_id = serializers.CharField(source="pair.query.query_id")
+
+
+class OfNarrativeSerializer(serializers.Serializer[Any]):
+    """What belongs to a version of a narrative: its `narrative`."""
+
+    pair = serializers.IntegerField(source="narrative.pair_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    query_id = serializers.CharField(source="narrative.pair.query.query_id")
+
+
 class ConditionSerializer(serializers.Serializer[Any]):
     """One condition that a narrative sets."""
 

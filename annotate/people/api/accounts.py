@@ -75,8 +75,10 @@ class Account(Resource, tag="Accounts"):
     def patch(self, request: Request, account: int) -> User:
         """Close or reopen an account. The person's judgments are kept."""
         user = access.account(self.person, account)
-        change = accounts.reactivate if self.body()["is_active"] else accounts.deactivate
-        change(user=user, by=self.person)
+        sent = self.body()
+        if "is_active" in sent:
+            change = accounts.reactivate if sent["is_active"] else accounts.deactivate
+            change(user=user, by=self.person)
         return accounts.find_accounts().get(pk=user.pk)
 
 

@@ -29,31 +29,21 @@ class MeSerializer(serializers.Serializer[Any]):
     expires_at = serializers.DateTimeField(allow_null=True)
 
 
-class PreferencesSerializer(serializers.Serializer[Any]):
+class PreferencesSerializer(RequestBody):
     """A person's preferences."""
 
     keys = serializers.DictField(
-        child=serializers.CharField(), help_text="The key of each action of the pages."
+        child=serializers.CharField(max_length=40), help_text="The key of each action of the pages."
     )
-    theme = serializers.ChoiceField(choices=["", *Preferences.Theme.values])
+    theme = serializers.ChoiceField(choices=["", *Preferences.Theme.values], allow_blank=True)
     time_zone = serializers.CharField(
+        max_length=64,
         allow_blank=True,
         help_text="A name of the IANA database; empty: the browser’s.",
     )
     mail_digest = serializers.BooleanField(
         help_text="Whether new notices are mailed to you, at most once a day."
     )
-
-
-class SentPreferences(RequestBody):
-    """Changes of preferences; omitted fields stay as they are."""
-
-    keys = serializers.DictField(child=serializers.CharField(max_length=40), required=False)
-    theme = serializers.ChoiceField(
-        choices=["", *Preferences.Theme.values], required=False, allow_blank=True
-    )
-    time_zone = serializers.CharField(max_length=64, required=False, allow_blank=True)
-    mail_digest = serializers.BooleanField(required=False)
 
 
 class SentNaming(RequestBody):
@@ -96,7 +86,7 @@ class MyPreferences(Resource, tag="You"):
         """Return your preferences."""
         return self._chosen()
 
-    @writes(PreferencesSerializer, body=SentPreferences, scope=Scope.JUDGE)
+    @writes(PreferencesSerializer, body=PreferencesSerializer, scope=Scope.JUDGE)
     def patch(self, request: Request) -> dict[str, Any]:
         """Change your preferences."""
         self.person.preferences = change_preferences(**self.body(), by=self.person)

@@ -10,10 +10,12 @@ from rest_framework.response import Response
 
 from annotate.people import access as people_access
 from annotate.people import members as actions
+from annotate.people.forms.people import MemberForm
 from annotate.people.invitation_mail import deliver_link
 from annotate.people.invitations import DAYS, Link, invite, withdraw
 from annotate.projects import access
 from annotate.projects.models import Membership
+from base.api.bodies import FormBody
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -97,17 +99,12 @@ class NewInvitationSerializer(NewLinkSerializer, InvitationSerializer):
     """A new link to a project."""
 
 
-class SentInvitee(RequestBody):
+class SentInvitee(FormBody):
     """A person to invite: a user name, a mail address, or both."""
 
-    username = serializers.CharField(
-        max_length=150,
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="The user name of a new account; empty: they choose.",
-    )
-    email = serializers.EmailField(required=False, allow_blank=True, default="")
+    class Meta:
+        form = MemberForm
+        fields: tuple[str, ...] = ("username", "email")
 
 
 class SentLink(SentInvitee):
@@ -119,9 +116,9 @@ class SentLink(SentInvitee):
 class SentInvitation(SentLink):
     """An invitation link to a project to create."""
 
-    role = serializers.ChoiceField(
-        choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
-    )
+    class Meta:
+        form = MemberForm
+        fields = (*SentInvitee.Meta.fields, "role")
 
 
 class Members(Resource, tag="Members"):

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.collection.api.removal import ChangedRowsSerializer, SentReason
+from annotate.collection.api.removal import SentReason
 from annotate.collection.removal import MOST, ChangeCounts
 from annotate.pools import access
 from annotate.pools.removal import DOCUMENTS
@@ -52,7 +52,7 @@ class RemovedCandidates(Resource, tag="Pools"):
         rows = DOCUMENTS.removed(member.project)
         return self.page(rows.select_related("query", "document", "removed_by"))
 
-    @writes(ChangedRowsSerializer, body=SentRemoval, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=SentRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take candidates out: nobody judges them any more, and they are in no qrels."""
         member, sent = access.lead(self.person, slug), self.body()
@@ -63,7 +63,7 @@ class RemovedCandidates(Resource, tag="Pools"):
 class CandidateRestoration(Resource, tag="Pools"):
     """The return of candidates to their pools."""
 
-    @writes(ChangedRowsSerializer, body=SentCandidates, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=SentCandidates, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring candidates back; people's answers about them count again."""
         member = access.lead(self.person, slug)

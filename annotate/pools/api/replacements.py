@@ -14,6 +14,7 @@ from annotate.pools import access, replacing
 from annotate.pools.models import Replacement
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Membership
+from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -49,24 +50,17 @@ class SentReplacement(SentNewDocument):
     )
 
 
-class EffectsSerializer(serializers.Serializer[Any]):
+class EffectsSerializer(RecordSerializer):
     """The effects of a replacement."""
 
-    queries = serializers.ListField(
-        child=serializers.CharField(), help_text="Queries in whose pools it is replaced."
-    )
-    judgments = serializers.IntegerField(help_text="People's judgments that no longer count.")
-    checks = serializers.IntegerField(help_text="People's checks that no longer count.")
-    claims = serializers.IntegerField(help_text="Claims that the new document takes over.")
-    rules = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()),
-        help_text="Rules that the old document breaks, with the pairs.",
-    )
-    releases = serializers.ListField(
-        child=serializers.CharField(), help_text="Releases, which do not change."
-    )
-    makes_document = serializers.BooleanField()
     token = serializers.CharField(source="digest")
+
+    class Meta:
+        record = replacing.Effects
+        fields = (
+            *("queries", "judgments", "checks", "claims", "rules", "releases"),
+            *("makes_document", "token"),
+        )
 
 
 class ReplacementSerializer(serializers.Serializer[Any]):
@@ -86,13 +80,11 @@ class ReplacementPreview(Resource, tag="Pools"):
     """The preview of a replacement."""
 
     @writes(EffectsSerializer, body=SentNewDocument, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> dict[str, Any]:
+    def post(self, request: Request, slug: str) -> replacing.Effects:
         """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
         body = self.body()
-        effects = replacing.effects(_candidate(member, body), _new(body))
-        queries = [replaced.query.query_id for replaced in effects.pools]
-        return {**vars(effects), "queries": queries}
+        return replacing.effects(_candidate(member, body), _new(body))
 
 
 class Replacements(Resource, tag="Pools"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,24 +10,25 @@ from rest_framework.response import Response
 
 from annotate.projects import access, rules
 from annotate.projects.actions import create_project
+from annotate.projects.forms.project import GradeForm
 from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Membership, Project
+from base.api.bodies import FormBody, Settings
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 
 SMALL = 32_767
 LARGE = 2_147_483_647
 
 
-class GradeSerializer(RequestBody):
+class GradeSerializer(FormBody):
     """One relevance that judges may give."""
 
-    value = serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL)
-    name = serializers.CharField(max_length=60)
-    sentence = serializers.CharField(max_length=300, required=False, allow_blank=True, default="")
+    class Meta:
+        form = GradeForm
 
 
-class RulesSerializer(serializers.ModelSerializer[Project]):
+class RulesSerializer(Settings, serializers.ModelSerializer[Project]):
     """The rules of a project; for its leads."""
 
     # The model's field would have a range that depends on the database.
@@ -39,6 +40,12 @@ class RulesSerializer(serializers.ModelSerializer[Project]):
     class Meta:
         model = Project
         fields = tuple(name for name in rules.FIELDS if name not in {"name", "description"})
+        extra_kwargs: ClassVar = {
+            "judge_order": {
+                "help_text": "doc_id: by document id where judges see ids; the other documents are "
+                "shuffled, the same for all."
+            }
+        }
 
 
 class ProjectSerializer(serializers.Serializer[Any]):
@@ -95,32 +102,13 @@ class SentProject(RequestBody):
     )
 
 
-class SentRules(RequestBody):
+class SentRules(RulesSerializer):
     """Changes of a project; omitted fields stay as they are. `grades` replaces all grades."""
 
-    name = serializers.CharField(max_length=200, required=False)
-    description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
-    grades = serializers.ListField(child=GradeSerializer(), required=False, max_length=20)
-    relevant_from = serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL, required=False)
-    judge_scope = serializers.ChoiceField(choices=Project.Scope.choices, required=False)
-    consensus = serializers.ChoiceField(choices=Project.Consensus.choices, required=False)
-    show_prior = serializers.BooleanField(required=False)
-    show_rank = serializers.BooleanField(required=False)
-    show_ids = serializers.BooleanField(required=False)
-    hide_names = serializers.BooleanField(required=False)
-    judge_order = serializers.ChoiceField(
-        choices=Project.Order.choices,
-        required=False,
-        help_text="doc_id: by document id where judges see ids; the other documents are shuffled, "
-        "the same for all.",
-    )
-    order_seed = serializers.IntegerField(min_value=0, max_value=LARGE, required=False)
-    repeat_percent = serializers.IntegerField(min_value=0, max_value=50, required=False)
-    evidence_rule = serializers.ChoiceField(choices=Project.EvidenceRule.choices, required=False)
-    condition_rule = serializers.ChoiceField(choices=Project.ConditionRule.choices, required=False)
-    overlap_rewrite = serializers.IntegerField(min_value=0, max_value=50, required=False)
-    overlap_judge = serializers.IntegerField(min_value=0, max_value=50, required=False)
-    overlap_review = serializers.IntegerField(min_value=0, max_value=50, required=False)
+    grades = serializers.ListField(child=GradeSerializer(), max_length=20)
+
+    class Meta(RulesSerializer.Meta):
+        fields = (*rules.FIELDS, "grades")
 
 
 class AskedProjects(QueryParameters):

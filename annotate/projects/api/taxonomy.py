@@ -8,17 +8,18 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from annotate.projects import access, taxonomy
+from annotate.projects.forms.taxonomy import CategoryForm
 from annotate.projects.models import Project
 from annotate.projects.taxonomies import TAXONOMIES, Kind
+from base.api.bodies import FormBody
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class CategorySerializer(RequestBody):
+class CategorySerializer(FormBody):
     """One type of instruction."""
 
-    key = serializers.CharField(max_length=60, help_text="The key that files use.")
-    name = serializers.CharField(max_length=120)
-    sentence = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
+    class Meta:
+        form = CategoryForm
 
 
 class TaxonomySerializer(RequestBody):

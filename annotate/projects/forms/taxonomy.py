@@ -14,7 +14,7 @@ from base.form_fields import SentenceField
 class CategoryForm(forms.Form):
     """One type of instruction."""
 
-    key = forms.CharField(max_length=60)
+    key = forms.CharField(label="The key that files use", max_length=60)
     name = forms.CharField(max_length=120)
     sentence = SentenceField(max_length=500, required=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 
 class KindGrade(NamedTuple):
@@ -15,7 +15,10 @@ class KindGrade(NamedTuple):
 
 
 class MustHold(NamedTuple):
-    """A rule of the kind: a value of `annotate.judgments.pair_rules.Rule`, with its limits."""
+    """A rule of the kind, with its limits.
+
+    `rule`: a value of `annotate.judgments.pair_rules.Rule`.
+    """
 
     rule: str
     limits: Mapping[str, int] = {}
@@ -38,27 +41,28 @@ class PlannedCheck(NamedTuple):
     stratify: str = "none"
     # Whether checkers may read why a document violates the instruction after they have answered.
     shows_reason: bool = False
-    is_drawn: bool = True
-    # Each gets its own sample: values of `annotate.pairs.models.Narrative.Side`; empty: one sample.
-    modes: tuple[str, ...] = ()
+    is_drawn: Annotated[bool, "False: suspects from runs, which are picked."] = True
+    # Values of `annotate.pairs.models.Narrative.Side`; empty: one sample.
+    modes: Annotated[tuple[str, ...], "Sides of the narratives, each with its own sample."] = ()
 
 
 class ProjectKind(NamedTuple):
-    """One way of working."""
+    """A kind of project, with everything it sets."""
 
     key: str
     name: str
     sentence: str
     # Fields of Project, which `annotate.projects.rules.FIELDS` names.
-    settings: Mapping[str, object]
+    settings: Annotated[Mapping[str, object], "Rules of the project, by name."]
     grades: tuple[KindGrade, ...]
     # The narratives of an instruction: values of `annotate.pairs.models.Narrative.Side`.
     sides: tuple[str, ...]
     must_hold: tuple[MustHold, ...]
     # In the order of work: keys of `annotate.overview.steps`.
     steps: tuple[str, ...]
-    # Names of steps that differ in the paper, by key.
-    step_names: Mapping[str, str] = {}
+    step_names: Annotated[
+        Mapping[str, str], "Names of steps that differ in the paper, by key."
+    ] = {}
     # Shown in a project without documents: what to load first.
     first_files: str = (
         "Begin with the topics, then the earlier judgments (qrels), then the documents."

@@ -57,8 +57,8 @@ def _settings(shown: ProjectKind) -> list[dict[str, Any]]:
 def _row(difference: Difference) -> dict[str, Any]:
     return {
         "label": _label(difference.field),
-        "before": _words(difference.field, difference.before),
-        "after": _words(difference.field, difference.after),
+        "before": _words(difference.field, difference.here),
+        "after": _words(difference.field, difference.of_kind),
     }
 
 

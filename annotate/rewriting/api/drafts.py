@@ -116,16 +116,6 @@ class SentWords(RequestBody):
     )
 
 
-class AdviceSerializer(serializers.Serializer[Any]):
-    """The result of one check of a text."""
-
-    check = serializers.CharField()
-    good = serializers.BooleanField(allow_null=True, help_text="null: not checked.")
-    found = serializers.ListField(child=serializers.CharField())
-    number = serializers.IntegerField()
-    of = serializers.IntegerField()
-
-
 class AskedSide(QueryParameters):
     """The side of the pair."""
 
@@ -226,7 +216,7 @@ class Overtaken(Resource, tag="Rewriting"):
 class LookAtWords(Resource, tag="Rewriting"):
     """Advice on a text."""
 
-    @writes(AdviceSerializer, body=SentWords, many=True, scope=Scope.READ)
+    @writes(Advice, body=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Sequence[Advice]:
         """Get advice on a text. Nothing is saved."""
         member, instruction_pair = _get_writer(self, pair)

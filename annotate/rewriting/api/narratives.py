@@ -14,13 +14,11 @@ from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer
 from annotate.pairs.models import Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import sending_back, versions
-from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
-from annotate.rewriting.models import MAX_NARRATIVE
+from annotate.rewriting.drafts import MAX_CONDITIONS
+from annotate.rewriting.forms import MAX_CONFIRMED, NarrativeForm
 from annotate.rewriting.sent_back import SentBack, why_sent_back
+from base.api.bodies import FormBody
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
-
-# The length of a description of answers that become stale.
-MAX_CONFIRMED = 500
 
 
 class FullNarrativeSerializer(NarrativeSerializer):
@@ -36,14 +34,13 @@ class AskedNarratives(QueryParameters):
     side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
 
 
-class SentNarrative(RequestBody):
+class SentNarrative(FormBody):
     """The next version of a narrative."""
 
     side = serializers.ChoiceField(
         choices=[Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value],
         default=Narrative.Side.ALTERED.value,
     )
-    text = serializers.CharField(max_length=MAX_NARRATIVE, trim_whitespace=False)
     conditions = serializers.CharField(
         max_length=MAX_CONDITIONS,
         trim_whitespace=False,
@@ -51,16 +48,9 @@ class SentNarrative(RequestBody):
         allow_blank=True,
         help_text="One per line, with its name, if any, before a colon; default: unchanged.",
     )
-    note = serializers.CharField(max_length=MAX_NOTE, required=False, allow_blank=True)
-    based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version you started from; 0: none."
-    )
-    confirmed = serializers.CharField(
-        max_length=MAX_CONFIRMED,
-        allow_blank=True,
-        default="",
-        help_text="The answers that become stale, as `GET .../stale-answers/` describes them.",
-    )
+
+    class Meta:
+        form = NarrativeForm
 
 
 class AskedStaleAnswers(QueryParameters):
@@ -90,31 +80,6 @@ class SentReturn(RequestBody):
         default="",
         help_text="The answers that become stale, as `GET .../stale-answers/` describes them.",
     )
-
-
-class RemarkSerializer(serializers.Serializer[Any]):
-    """An auditor's remark, without their name."""
-
-    about = serializers.CharField()
-    level = serializers.CharField()
-    words = serializers.CharField()
-    rejects = serializers.BooleanField()
-
-
-class SentBackSerializer(serializers.Serializer[Any]):
-    """Why a narrative has to be rewritten, who sent it back, and when."""
-
-    by = serializers.CharField()
-    at = serializers.DateTimeField()
-    reason = serializers.CharField()
-    remarks = RemarkSerializer(many=True)
-
-
-class SentSendingBack(RequestBody):
-    """The version that was read, and what to change."""
-
-    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
-    reason = serializers.CharField(max_length=sending_back.MAX_REASON)
 
 
 class Narratives(Resource, tag="Collection"):
@@ -164,7 +129,7 @@ class CurrentNarrative(Resource, tag="Collection"):
 class NarrativeSentBack(Resource, tag="Collection"):
     """That the altered narrative of a pair was sent back to its writer."""
 
-    @reads(SentBackSerializer)
+    @reads(SentBack)
     def get(self, request: Request, pair: int) -> SentBack:
         """Read why it was sent back. 404 if it is not, or if you may not know why."""
         member, instruction_pair = pairs_access.pair(self.person, pair)
@@ -172,7 +137,7 @@ class NarrativeSentBack(Resource, tag="Collection"):
             raise Http404("This narrative is not sent back.")
         return sent_back
 
-    @writes(SentBackSerializer, body=SentSendingBack, scope=Scope.LEAD)
+    @writes(SentBack, body=sending_back.SendBackForm, scope=Scope.LEAD)
     def put(self, request: Request, pair: int) -> SentBack | None:
         """Send it back with a reason. 409 if `version` is not the current one."""
         member, instruction_pair = pairs_access.led_pair(self.person, pair)

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotate.collection.api.removal import ChangedRowsSerializer
-from annotate.collection.removal import MOST, ChangeCounts
+from annotate.collection.removal import ChangeCounts
 from annotate.projects import access
 from annotate.topics import choosing
 from annotate.topics.api.removal import SentQueryRemoval
-from annotate.topics.forms import LARGEST
+from annotate.topics.forms import DrawForm
 from annotate.topics.removal import QUERIES
-from base.api.resource import RequestBody, Resource, Scope, reads, writes
+from base.api.records import RecordSerializer
+from base.api.resource import Resource, Scope, reads, writes
 
 
-class SentDraw(RequestBody):
-    """A draw of topics: number, seed and conditions."""
-
-    number = serializers.IntegerField(min_value=1, max_value=MOST)
-    seed = serializers.IntegerField(min_value=0, max_value=LARGEST)
-    narrative = serializers.BooleanField(default=True, help_text="Only topics with a narrative.")
-    least = serializers.IntegerField(
-        min_value=0, max_value=LARGEST, required=False, help_text="Relevant documents."
-    )
-    most = serializers.IntegerField(
-        min_value=0, max_value=LARGEST, required=False, help_text="Relevant documents."
-    )
-
-
-class TopicSerializer(serializers.Serializer[Any]):
+class TopicSerializer(RecordSerializer):
     """A topic that can be chosen."""
 
-    query_id = serializers.CharField()
-    title = serializers.CharField()
-    relevant = serializers.IntegerField(help_text="Documents that were loaded as relevant.")
-    has_narrative = serializers.BooleanField()
+    class Meta:
+        record = choosing.Topic
+        fields = ("query_id", "title", "relevant", "has_narrative")
 
 
 class Topics(Resource, tag="Collection"):
@@ -48,7 +30,7 @@ class Topics(Resource, tag="Collection"):
         """List the topics with the values that conditions check."""
         return choosing.topics(access.lead(self.person, slug).project)
 
-    @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Keep these queries and take the others out with the reason."""
         member, sent = access.lead(self.person, slug), self.body()
@@ -61,16 +43,16 @@ class Topics(Resource, tag="Collection"):
 class TopicDraw(Resource, tag="Collection"):
     """Drawing topics."""
 
-    @writes(ChangedRowsSerializer, body=SentDraw, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=DrawForm, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Draw topics that meet the conditions and take the others out."""
         member = access.lead(self.person, slug)
         body = self.body()
-        conditions = choosing.Conditions(body["narrative"], body.get("least"), body.get("most"))
+        number, seed = body.pop("number"), body.pop("seed")
         return choosing.draw_topics(
             project=member.project,
-            conditions=conditions,
-            number=body["number"],
-            seed=body["seed"],
+            conditions=choosing.Conditions(**body),
+            number=number,
+            seed=seed,
             by=member,
         )

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.collection.api.removal import ChangedRowsSerializer, SentReason
+from annotate.collection.api.removal import SentReason
 from annotate.collection.removal import MOST, ChangeCounts, Removable
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
@@ -64,7 +64,7 @@ class RemovedQueries(Resource, tag="Collection"):
         """List the queries that are taken out, with the reasons."""
         return _removed(self, slug, QUERIES, "query_id")
 
-    @writes(ChangedRowsSerializer, body=SentQueryRemoval, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take queries out: nobody works on them, and they are not in qrels."""
         member, sent = access.lead(self.person, slug), self.body()
@@ -75,7 +75,7 @@ class RemovedQueries(Resource, tag="Collection"):
 class QueryRestoration(Resource, tag="Collection"):
     """Bringing queries back."""
 
-    @writes(ChangedRowsSerializer, body=SentQueries, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=SentQueries, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring queries back, with the instructions that were taken out with them."""
         member = access.lead(self.person, slug)
@@ -91,7 +91,7 @@ class RemovedPairs(Resource, tag="Collection"):
         """List the instructions that are taken out without their query, with the reasons."""
         return _removed(self, slug, INSTRUCTIONS, "pair_id")
 
-    @writes(ChangedRowsSerializer, body=SentPairRemoval, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=SentPairRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Take instructions out: nobody works on them, and they are not in qrels."""
         member, sent = access.lead(self.person, slug), self.body()
@@ -104,7 +104,7 @@ class RemovedPairs(Resource, tag="Collection"):
 class PairRestoration(Resource, tag="Collection"):
     """Bringing instructions back."""
 
-    @writes(ChangedRowsSerializer, body=SentPairs, scope=Scope.LEAD)
+    @writes(ChangeCounts, body=SentPairs, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:
         """Bring instructions back."""
         member = access.lead(self.person, slug)
@@ -112,22 +112,10 @@ class PairRestoration(Resource, tag="Collection"):
         return INSTRUCTIONS.restore(project=member.project, keys=keys, by=member)
 
 
-class FilterCountSerializer(serializers.Serializer[Any]):
-    """One machine's decisions on queries, instructions or documents."""
-
-    machine = serializers.CharField()
-    about = serializers.ChoiceField(choices=["queries", "instructions", "documents"])
-    kept = serializers.IntegerField()
-    discarded = serializers.IntegerField()
-    brought_back = serializers.IntegerField(
-        help_text="Of the discarded ones: brought back by a lead."
-    )
-
-
 class Filters(Resource, tag="Collection"):
     """Counts of what machines' filters kept and discarded."""
 
-    @reads(FilterCountSerializer, many=True, scope=Scope.LEAD)
+    @reads(FilterCount, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[FilterCount]:
         """Count the decisions of each machine."""
         return filter_counts(access.lead(self.person, slug).project)

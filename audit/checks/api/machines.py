@@ -58,14 +58,6 @@ class SentChoice(RequestBody):
     machine = serializers.CharField(max_length=150, help_text="The machine's name.")
 
 
-class EffectSerializer(serializers.Serializer[Any]):
-    """What the choice did to the labels that other machines claim differently."""
-
-    labels = serializers.IntegerField(help_text="Labels whose claim counts now.")
-    decided = serializers.IntegerField(help_text="Of these, labels without a claim before.")
-    changed = serializers.IntegerField(help_text="Of these, labels with another claim before.")
-
-
 class MachineClaims(Resource, tag="Checks"):
     """The labels that machines claim differently."""
 
@@ -82,7 +74,7 @@ class MachineClaims(Resource, tag="Checks"):
 class MachineChoice(Resource, tag="Checks"):
     """The machine whose claims count where several claim a label."""
 
-    @writes(EffectSerializer, body=SentChoice, scope=Scope.LEAD)
+    @writes(Effect, body=SentChoice, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Effect:
         """Choose the machine. An earlier choice counts where this machine claims nothing."""
         member = access.lead_of_claims(self.person, slug)

@@ -9,10 +9,11 @@ from annotate.judgments.models import Verdict
 from annotate.pairs.models import Narrative
 from audit.checks.actions import MAX_WORDS
 from audit.checks.figures import BOUND
-from audit.checks.forms import MAX_SEED
+from audit.checks.forms import SampleForm
 from audit.checks.models import Reply, Sample
 from audit.checks.queue import LABEL_FILTERS
-from audit.checks.samples import MAX_ITEMS, MAX_NAME
+from audit.checks.samples import MAX_NAME
+from base.api.bodies import FormBody
 from base.api.resource import KeyField, QueryParameters, RequestBody
 
 SMALL = 32_767
@@ -33,33 +34,22 @@ class _SentClaims(RequestBody):
     )
 
 
-class SentPlan(_SentClaims):
+class SentPlan(_SentClaims, FormBody):
     """The choices for a random sample, without a name."""
 
-    relevant_only = serializers.BooleanField(default=False)
-    asks = serializers.ChoiceField(choices=Sample.Asks.choices, default=Sample.Asks.GRADE)
-    stratify = serializers.ChoiceField(
-        choices=Sample.Stratify.choices, default=Sample.Stratify.NONE
-    )
-    per = serializers.ChoiceField(choices=Sample.Per.choices, default=Sample.Per.STRATUM)
-    size = serializers.IntegerField(min_value=1, max_value=MAX_ITEMS)
-    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED)
-    fewer = serializers.BooleanField(
-        default=False, help_text="If there are fewer, take all of them."
-    )
+    class Meta:
+        form = SampleForm
+        fields: tuple[str, ...] = (
+            *("relevant_only", "asks", "stratify", "per", "size", "seed", "fewer"),
+        )
 
 
 class SentSample(SentPlan):
     """The choices for a random sample, with its name."""
 
-    name = serializers.CharField(max_length=MAX_NAME)
-    shows_claim = serializers.BooleanField(
-        default=False, help_text="Whether checkers see what is claimed."
-    )
-    shows_reason = serializers.BooleanField(
-        default=False,
-        help_text="Whether checkers may read why a document violates, once they have answered.",
-    )
+    class Meta:
+        form = SampleForm
+        fields = (*SentPlan.Meta.fields, "name", "shows_claim", "shows_reason")
 
 
 class AskedSuspects(QueryParameters):

@@ -10,9 +10,9 @@ from annotate.collection.models import Run
 from annotate.judgments.models import Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from annotate.pairs.models import Narrative
+from audit.checks.condition_counts import ErrorMatrix, MatrixRow
 from audit.checks.models import Question, Reply, Sample
-
-SMALL = 32_767
+from base.api.records import RecordSerializer, serializer_of
 
 
 class IntervalSerializer(serializers.Serializer[Any]):
@@ -22,17 +22,6 @@ class IntervalSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField()
 
 
-class ProportionSerializer(serializers.Serializer[Any]):
-    """A counted share; null with a reason in `note` where nothing was counted."""
-
-    count = serializers.IntegerField()
-    of = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True)
-    note = serializers.CharField()
-    interval = IntervalSerializer(allow_null=True)
-    at_most = serializers.FloatField(allow_null=True)
-
-
 class WeightedSerializer(serializers.Serializer[Any]):
     """A share over strata, weighted by their sizes."""
 
@@ -40,6 +29,13 @@ class WeightedSerializer(serializers.Serializer[Any]):
     note = serializers.CharField()
     interval = IntervalSerializer(allow_null=True)
     at_most = serializers.FloatField(allow_null=True)
+
+
+class ProportionSerializer(WeightedSerializer):
+    """A counted share; null with a reason in `note` where nothing was counted."""
+
+    count = serializers.IntegerField()
+    of = serializers.IntegerField()
 
 
 class CoefficientSerializer(serializers.Serializer[Any]):
@@ -182,22 +178,12 @@ class WeightedRatesSerializer(serializers.Serializer[Any]):
     grade = WeightedSerializer()
 
 
-class ConditionCountRowSerializer(serializers.Serializer[Any]):
+class ConditionCountRowSerializer(RecordSerializer):
     """The checked labels that claim one number of conditions."""
 
-    claimed = serializers.IntegerField()
-    counts = serializers.ListField(
-        child=serializers.IntegerField(), help_text="How many meet 0, 1, 2 … conditions."
-    )
-    checked = serializers.IntegerField()
-    wrong = serializers.IntegerField()
-
-
-class ErrorMatrixSerializer(serializers.Serializer[Any]):
-    """Numbers of conditions claimed against those counted."""
-
-    numbers = serializers.ListField(child=serializers.IntegerField())
-    rows = ConditionCountRowSerializer(many=True)
+    class Meta:
+        record = MatrixRow
+        fields = ("claimed", "counts", "checked", "wrong")
 
 
 class FiguresSerializer(serializers.Serializer[Any]):
@@ -218,7 +204,7 @@ class FiguresSerializer(serializers.Serializer[Any]):
         many=True, help_text="On each question; empty if these are not asked."
     )
     sentence = serializers.CharField(allow_blank=True)
-    matrix = ErrorMatrixSerializer(
+    matrix = serializer_of(ErrorMatrix)(
         allow_null=True, help_text="For a sample that asks how many conditions are met."
     )
 

@@ -11,30 +11,9 @@ from annotate.pairs.models import ReviewDraw
 from annotate.projects import access
 from audit.reviews import draws
 from audit.reviews.draws import CurrentDraw
-from base.api.resource import RequestBody, Resource, Scope, reads, writes
-
-
-class SentReviewDraw(RequestBody):
-    """The choices for a draw of instructions: strata, size and seed."""
-
-    stratify = serializers.ChoiceField(
-        choices=ReviewDraw.Stratify.choices, default=ReviewDraw.Stratify.NONE
-    )
-    size = serializers.IntegerField(
-        min_value=1, max_value=draws.MAX_SIZE, help_text="Instructions of each stratum."
-    )
-    seed = serializers.IntegerField(min_value=0, max_value=draws.MAX_SEED)
-    fewer = serializers.BooleanField(
-        default=False, help_text="Whether to take all of a stratum that has fewer."
-    )
-
-
-class DrawnStratumSerializer(serializers.Serializer[Any]):
-    """A stratum of a draw."""
-
-    stratum = serializers.CharField(allow_blank=True)
-    instructions = serializers.IntegerField(help_text="Number of instructions to draw from.")
-    drawn = serializers.IntegerField()
+from audit.reviews.forms import ReviewDrawForm
+from base.api.records import serializer_of
+from base.api.resource import Resource, Scope, reads, writes
 
 
 class ReviewDrawSerializer(serializers.Serializer[Any]):
@@ -45,7 +24,7 @@ class ReviewDrawSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(source="draw.seed")
     fewer = serializers.BooleanField(source="draw.fewer")
     drawn_at = serializers.DateTimeField(source="draw.drawn_at")
-    strata = DrawnStratumSerializer(many=True)
+    strata = serializer_of(draws.DrawnStratum)(many=True)
 
 
 class ReviewDrawInForceSerializer(serializers.Serializer[Any]):
@@ -65,7 +44,7 @@ class InForce(Resource, tag="Reviews"):
         member = access.lead(self.person, slug)
         return {"draw": draws.current_draw(member.project)}
 
-    @writes(ReviewDrawInForceSerializer, body=SentReviewDraw, scope=Scope.LEAD)
+    @writes(ReviewDrawInForceSerializer, body=ReviewDrawForm, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
         """Draw the instructions to review. Only these have review tasks from now on."""
         member = access.lead(self.person, slug)

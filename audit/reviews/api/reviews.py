@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotate.collection.removal import MOST
 from annotate.overview.api.assignments import SentConfirmation
 from annotate.pairs import access as pairs_access
-from annotate.pairs.api.shapes import VersionSerializer
+from annotate.pairs.api.shapes import OfPairSerializer, VersionSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from audit.reviews import access, actions, decisions, rejected, rubrics
@@ -27,21 +27,20 @@ from audit.reviews.api.shapes import (
     machine_passes_as_json,
     passes_as_json,
 )
+from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import Chapter, contrasts, others_reviews, pass_of, story, verdict_of
 from audit.reviews.review_page import review_rows
 from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
+from base.api.bodies import FormBody
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 from formats.rubrics import rubric_object
 
 
-class ReviewRowSerializer(serializers.Serializer[Any]):
+class ReviewRowSerializer(OfPairSerializer):
     """A current altered narrative with the progress of its reviews and, if visible, its verdict."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     category = serializers.CharField(source="pair.category")
     narrative = VersionSerializer()
     submitted = serializers.IntegerField(help_text="Number of submitted reviews.")
@@ -104,12 +103,9 @@ class SentSubmission(RequestBody):
     )
 
 
-class ReviewSerializer(serializers.Serializer[Any]):
+class ReviewSerializer(OfPairSerializer):
     """The instruction to review, and your review so far."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     query = serializers.CharField(source="pair.query.title")
     category = serializers.CharField(source="pair.category")
     original = VersionSerializer(allow_null=True)
@@ -170,33 +166,20 @@ class ChapterSerializer(serializers.Serializer[Any]):
         return verdict_of(chapter.passes, self.context["reader"].project).value
 
 
-class StorySerializer(serializers.Serializer[Any]):
+class StorySerializer(OfPairSerializer):
     """The versions of a pair's altered narrative, newest first."""
 
-    pair = serializers.IntegerField(source="pair.pk")
-    pair_id = serializers.CharField(source="pair.pair_id")
-    query_id = serializers.CharField(source="pair.query.query_id")
     chapters = ChapterSerializer(many=True)
 
 
-class SentDecision(RequestBody):
-    """A decision on an instruction."""
-
-    outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
-    reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
-
-
-class SentDecisions(RequestBody):
+class SentDecisions(FormBody):
     """One decision on several altered narratives."""
 
     narratives = serializers.ListField(child=KeyField(), max_length=MOST)
     outcome = serializers.ChoiceField(choices=[outcome.value for outcome in decisions.OF_MANY])
-    reason = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=MAX_WORDS,
-        help_text="Their authors read it; needed to send them back.",
-    )
+
+    class Meta:
+        form = DecisionForm
 
 
 class Reviews(Resource, tag="Reviews"):
@@ -294,7 +277,7 @@ class Story(Resource, tag="Reviews"):
 class NarrativeDecision(Resource, tag="Reviews"):
     """The decision on a narrative version."""
 
-    @writes(DecisionSerializer, body=SentDecision, scope=Scope.LEAD, status=201)
+    @writes(DecisionSerializer, body=DecisionForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Decision:
         """Accept it, send it back to be rewritten, or remove its pair."""
         member, version = access.review_disagreement(self.person, narrative)

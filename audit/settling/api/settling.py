@@ -10,21 +10,21 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judgments.models import Adjudication, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import access, adjudication, batches, settle_checks, settle_many
+from audit.settling import access, batches, settle_checks, settle_many
 from audit.settling.api.disagreements import queue_filter_from
 from audit.settling.api.shapes import (
     AskedDisagreements,
     ConditionSettledSerializer,
     SettledSerializer,
 )
-from audit.settling.forms import RuleForm
+from audit.settling.forms import AdjudicationForm, RuleForm, SettleManyForm, VerdictForm
 from audit.settling.queue_filters import Kind
+from base.api.bodies import FormBody
+from base.api.records import RecordSerializer
 from base.api.resource import (
     KeyField,
-    RequestBody,
     Resource,
     Scope,
     form_errors,
@@ -33,36 +33,6 @@ from base.api.resource import (
 )
 
 CHOOSE = "Give either an answer of your own or one to adopt, not both."
-
-
-class _SentSettling(RequestBody):
-    """The cause of the disagreement, and the reason for the decision."""
-
-    cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
-    reason = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=adjudication.MAX_REASON,
-        help_text="If an answer is adopted without a reason, its note is used.",
-    )
-
-
-class SentAdjudication(_SentSettling):
-    """A decision on a document: a relevance, or a judgment to adopt."""
-
-    relevance = serializers.IntegerField(
-        min_value=-32_768, max_value=32_767, required=False, allow_null=True
-    )
-    adopt = KeyField(required=False, allow_null=True, help_text="The key of a judgment.")
-
-
-class SentConditionAdjudication(_SentSettling):
-    """A decision on a condition: an answer, or a verdict to adopt."""
-
-    answer = serializers.ChoiceField(
-        choices=Verdict.Answer.choices, required=False, allow_null=True
-    )
-    adopt = KeyField(required=False, allow_null=True, help_text="The key of a verdict.")
 
 
 class AskedRule(AskedDisagreements):
@@ -79,12 +49,11 @@ class AskedRule(AskedDisagreements):
     grade = serializers.IntegerField(min_value=-32_768, max_value=32_767, required=False)
 
 
-class SentMany(AskedRule, RequestBody):
+class SentMany(AskedRule, FormBody):
     """The rule with its reason, and the token of the preview that was seen."""
 
-    cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
-    reason = serializers.CharField(max_length=adjudication.MAX_REASON)
-    token = serializers.CharField(max_length=100)
+    class Meta:
+        form = SettleManyForm
 
 
 class SettledAsSerializer(serializers.Serializer[Any]):
@@ -94,18 +63,14 @@ class SettledAsSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField()
 
 
-class SettlingPreviewSerializer(serializers.Serializer[Any]):
+class SettlingPreviewSerializer(RecordSerializer):
     """The result that settling by a rule would have."""
 
     settled = SettledAsSerializer(many=True)
-    left = serializers.IntegerField(help_text="Documents that the rule leaves open.")
-    counts_then = serializers.IntegerField(
-        help_text="Documents that would count as relevant though somebody says they are not."
-    )
-    drops_then = serializers.IntegerField(
-        help_text="Documents that would not count though somebody says they are relevant."
-    )
-    token = serializers.CharField()
+
+    class Meta:
+        record = settle_many.Preview
+        fields = ("settled", "left", "counts_then", "drops_then", "token")
 
 
 class BatchSerializer(serializers.Serializer[Any]):
@@ -151,7 +116,7 @@ class Settling(_Settling):
 
     kind, own = Kind.JUDGMENT, "relevance"
 
-    @writes(SettledSerializer, body=SentAdjudication, scope=Scope.LEAD, status=201)
+    @writes(SettledSerializer, body=AdjudicationForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, **keys: int) -> Any:
         """Settle it by a relevance of your own or an adopted one. Judgments are not changed."""
         return self.settle(keys)
@@ -162,9 +127,7 @@ class ConditionSettling(_Settling):
 
     kind, own = Kind.VERDICT, "answer"
 
-    @writes(
-        ConditionSettledSerializer, body=SentConditionAdjudication, scope=Scope.LEAD, status=201
-    )
+    @writes(ConditionSettledSerializer, body=VerdictForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, **keys: int) -> Any:
         """Settle it by an answer of your own or an adopted one. Verdicts are not changed."""
         return self.settle(keys)

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from annotate.guidelines import rejudge_requests
 from annotate.judging.forms import SpanSerializer
 from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
-from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
+from annotate.pairs.api.shapes import ConditionSerializer, OfNarrativeSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
 from audit.reviews.api.shapes import (
     VERDICT_CHOICES,
@@ -59,14 +59,11 @@ class VoiceSerializer(serializers.Serializer[Any]):
     rejects = serializers.IntegerField(allow_null=True)
 
 
-class DisagreementSerializer(serializers.Serializer[Any]):
+class DisagreementSerializer(OfNarrativeSerializer):
     """A disagreement, open or settled."""
 
     key = serializers.CharField(source="key.disagreement_key")
     kind = serializers.ChoiceField(source="key.kind.value", choices=Kind.values)
-    pair = serializers.IntegerField(source="narrative.pair_id")
-    pair_id = serializers.CharField(source="narrative.pair.pair_id")
-    query_id = serializers.CharField(source="narrative.pair.query.query_id")
     narrative = serializers.IntegerField(source="narrative.pk")
     candidate = serializers.IntegerField(source="candidate.pk", allow_null=True, default=None)
     doc_id = serializers.CharField(
@@ -146,12 +143,9 @@ class RejudgeRequestSerializer(serializers.Serializer[Any]):
         return rejudge_request.withdrawn_at is None and rejudge_request.judgment.is_current
 
 
-class _AboutSerializer(serializers.Serializer[Any]):
+class _AboutSerializer(OfNarrativeSerializer):
     """The instruction it belongs to, and whether people differ on it."""
 
-    pair = serializers.IntegerField(source="narrative.pair_id")
-    pair_id = serializers.CharField(source="narrative.pair.pair_id")
-    query_id = serializers.CharField(source="narrative.pair.query.query_id")
     narrative = VersionSerializer()
     differs = serializers.BooleanField()
     hidden = serializers.BooleanField(

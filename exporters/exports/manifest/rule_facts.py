@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from django.db.models import F
 
@@ -84,7 +84,7 @@ class RuleFacts(TypedDict):
     state: str
     holds: int
     not_known: int
-    broken: list[str]
+    broken: Annotated[list[str], "Ids of pairs."]
 
 
 class ShareFacts(TypedDict):
@@ -115,16 +115,6 @@ class ReviewDrawFacts(TypedDict):
     of: int
 
 
-class FilterFacts(TypedDict):
-    """Counts of a machine filter's decisions about objects of one kind."""
-
-    machine: str
-    about: str
-    kept: int
-    discarded: int
-    brought_back: int
-
-
 class KindFacts(TypedDict, total=False):
     """The kind of a project and the state of its rules.
 
@@ -138,7 +128,8 @@ class KindFacts(TypedDict, total=False):
     label_checks: list[CheckFacts]
     taken_out: list[TakenOut]
     review_draw: ReviewDrawFacts
-    filters: list[FilterFacts]
+    # As `annotate.topics.filters.FilterCount`.
+    filters: list[dict[str, Any]]
 
 
 def kind_facts(project: Project) -> KindFacts:
@@ -166,7 +157,7 @@ def kind_facts(project: Project) -> KindFacts:
     if out := _taken_out(project):
         facts["taken_out"] = out
     if filters := filter_counts(project):
-        facts["filters"] = [FilterFacts(**filter_facts._asdict()) for filter_facts in filters]  # type: ignore[typeddict-item]
+        facts["filters"] = [filter_count._asdict() for filter_count in filters]
     if (standing := current_draw(project)) is not None:
         facts["review_draw"] = ReviewDrawFacts(
             stratify=standing.draw.stratify,

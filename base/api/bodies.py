@@ -1,0 +1,94 @@
+"""Request bodies, as a rule with the fields of a form, so that page and program send the same.
+
+`@writes(body=SomeForm)` accepts the fields of the form. `FormBody` is for a body that differs from
+it. Rules about several fields belong into the action: the form's `clean` is not called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, ClassVar
+
+from django import forms
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
+
+
+class RequestBody(serializers.Serializer[Any]):
+    """A request body. Unknown fields are refused: they are misspelt or not permitted."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Validate the body and refuse unknown fields."""
+        if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
+            sentence = "There is no such field."
+            raise ValidationError({str(name): [sentence] for name in sorted(map(str, unknown))})
+        return super().to_internal_value(data)
+
+
+class Settings(RequestBody):
+    """Settings, as they are read and as PATCH changes those that are sent."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields without defaults: each is in the answer."""
+        fields = super().get_fields()
+        for field in fields.values():
+            field.required, field.default = True, empty
+        return fields
+
+
+class FormBody(RequestBody):
+    """A body with the fields of `Meta.form` that `Meta.fields` names, and those it declares.
+
+    Its fields have the labels and help texts of the form. One that the form does not require, or
+    that has an initial value there, may be left out.
+    """
+
+    Meta: ClassVar[Any]
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields of the form, then those that only the body has."""
+        declared, fields = super().get_fields(), self.Meta.form.base_fields
+        names = getattr(self.Meta, "fields", fields)
+        shared = {name: declared.get(name) or field_like(fields[name]) for name in names}
+        return {**shared, **declared}
+
+
+@cache
+def body_of(form: type[forms.BaseForm]) -> type[FormBody]:
+    """Return the body with all fields of a form."""
+    content = {"__doc__": form.__doc__, "Meta": type("Meta", (), {"form": form})}
+    return type(f"Sent{form.__name__.removesuffix('Form')}", (FormBody,), content)
+
+
+def field_like(field: Any) -> Any:
+    """Return the serializer field that accepts what this field of a form does."""
+    choices: Any = getattr(field, "choices", ())
+    described = [str(text) for text in (field.label, field.help_text) if text]
+    options: dict[str, Any] = {"help_text": " ".join(map(_sentence, described))}
+    if not field.required or field.initial is not None:
+        options |= {"required": False, "default": field.initial}
+    match field:
+        case forms.BooleanField():
+            return serializers.BooleanField(**options | {"default": bool(field.initial)})
+        case forms.MultipleChoiceField():
+            choice: Any = serializers.ChoiceField(list(choices))
+            return serializers.ListField(child=choice, **options | {"default": list})
+        case forms.ChoiceField():
+            return serializers.ChoiceField(list(choices), **options)
+        case forms.IntegerField():
+            options |= {"min_value": field.min_value, "max_value": field.max_value}
+            null = not field.required and field.initial is None
+            return serializers.IntegerField(allow_null=null, **options)
+        case forms.CharField():
+            if "default" in options:
+                options |= {"default": field.initial or "", "allow_blank": True}
+            options |= {"max_length": field.max_length, "trim_whitespace": field.strip}
+            is_mail = isinstance(field, forms.EmailField)
+            return (serializers.EmailField if is_mail else serializers.CharField)(**options)
+    raise TypeError(f"no serializer field is like {field!r}")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", ":")) else f"{text}."

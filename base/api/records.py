@@ -1,0 +1,119 @@
+"""Serializers of typed records, so that an answer is declared once: by its NamedTuple or dataclass.
+
+`@reads(Record)` shows every field of the record. `RecordSerializer` is for a record that is not
+shown as it is, as ModelSerializer is for a model. `Annotated[int, "Help."]` describes a field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
+from datetime import date, datetime
+from enum import Enum
+from functools import cache
+from inspect import getdoc
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+from uuid import UUID
+
+from rest_framework import serializers
+
+_fields: dict[Any, Any] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    str: serializers.CharField,
+    UUID: serializers.UUIDField,
+    date: serializers.DateField,
+    datetime: serializers.DateTimeField,
+    object: serializers.JSONField,
+}
+_serializers: dict[type, type[RecordSerializer]] = {}
+
+
+class RecordSerializer(serializers.Serializer[Any]):
+    """A serializer of `Meta.record`, also where that record is part of another one.
+
+    It has the record's fields and properties that `Meta.fields` names, and those it declares.
+    """
+
+    Meta: ClassVar[Any]
+
+    def __init_subclass__(cls) -> None:
+        """Register it for its record."""
+        super().__init_subclass__()
+        if "Meta" in cls.__dict__:
+            assert _serializers.setdefault(cls.Meta.record, cls) is cls, cls.Meta.record
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields, in the order of `Meta.fields`."""
+        declared, record = super().get_fields(), self.Meta.record
+        names = getattr(self.Meta, "fields", _hints(record))
+        shown = {name: declared.get(name) or _field(_hint(record, name)) for name in names}
+        return {**shown, **declared}
+
+
+def is_record(kind: Any) -> bool:
+    """Return whether this is a NamedTuple, a dataclass or a TypedDict."""
+    return is_dataclass(kind) or hasattr(kind, "_fields") or is_typeddict(kind)
+
+
+def serializer_of(record: type) -> type[RecordSerializer]:
+    """Return the serializer of a record, by default one that shows all its fields."""
+    if record not in _serializers:
+        content = {"__doc__": _summary(record), "Meta": type("Meta", (), {"record": record})}
+        type(f"{record.__name__}Serializer", (RecordSerializer,), content)
+    return _serializers[record]
+
+
+def _field(hint: Any, **options: Any) -> Any:
+    """Return the serializer field for values of this type."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _field(parts[0], help_text=parts[1], **options)
+    if origin in (Union, UnionType) and len(parts) == 2 and NoneType in parts:
+        [kind] = set(parts) - {NoneType}
+        return _field(kind, allow_null=True, **options)
+    if origin in (list, tuple, Sequence, Iterable):
+        if is_record(parts[0]):
+            return serializer_of(parts[0])(many=True, **options)
+        return serializers.ListField(child=_field(parts[0]), **options)
+    if origin in (dict, Mapping):
+        return serializers.DictField(child=_field(parts[1]), **options)
+    if is_record(hint):
+        return serializer_of(hint)(**options)
+    if origin is Literal:
+        return serializers.ChoiceField(choices=parts, **options)
+    if issubclass(hint, Enum):
+        choices = getattr(hint, "choices", None) or [choice.value for choice in hint]
+        return serializers.ChoiceField(choices=choices, **options)
+    return _fields[hint](**options)
+
+
+@cache
+def _hints(record: type) -> dict[str, Any]:
+    return get_type_hints(record, include_extras=True)
+
+
+def _hint(record: type, name: str) -> Any:
+    """Return the type of a field, or of a property with its docstring."""
+    if name in _hints(record):
+        return _hints(record)[name]
+    getter = getattr(record, name)
+    returned = get_type_hints(getattr(getter, "fget", None) or getter.func).get("return")
+    return Annotated[returned, _summary(getter)]
+
+
+def _summary(described: Any) -> str:
+    """Return the first paragraph of a docstring."""
+    return (getdoc(described) or "").partition("\n\n")[0]
