@@ -111,6 +111,19 @@ def test_preview_counts_outcomes_and_settles_nothing(scene):
     assert scene.settled() == {}
 
 
+def test_page_opens_with_the_preview_of_the_majority_and_htmx_replaces_it(scene, client):
+    client.force_login(scene.carla.user)
+
+    opened = client.get(scene.url())
+    replaced = client.get(scene.url() + "?rule=lower", headers={"HX-Request": "true"})
+
+    assert opened.context["preview"].settled == scene.preview().settled
+    assert replaced.text.strip().startswith('<div id="preview"')
+    total = scene.preview(RuleChoice(Rule.LOWER)).total
+    assert f'id="preview-title">{total} documents would be settled' in replaced.text
+    assert scene.settled() == {}
+
+
 def test_preview_shows_a_few_of_each_outcome_open_ones_last(scene):
     shown = scene.preview().shown
 
