@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -66,6 +67,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
+            messages.success(request, "The publication settings are saved.")
             return redirect("exporters:publication", member.project.slug)
     return project_page(
         request,
