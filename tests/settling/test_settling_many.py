@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -513,6 +514,17 @@ def test_the_preview_costs_the_same_however_many_there_are(
 
     with django_assert_max_num_queries(len(first)):
         client.get(scene.url() + "?rule=majority")
+
+
+def test_batch_leads_to_the_next_step(scene, client):
+    scene.project.kind = "followir"
+    scene.project.save()
+    batch = scene.settle()
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url("batch", batch))
+
+    assert re.search(r'<a class="button button--primary" href="[^"]+">Next: \w+', page.text)
 
 
 def test_batch_hides_decisions_on_documents_the_lead_must_still_judge(scene, client):
