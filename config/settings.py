@@ -161,6 +161,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "judging": "annotate.judging.tags",
                 "rewriting": "annotate.rewriting.tags",
                 "charts": "annotate.overview.tags",
+                "steps": "annotate.overview.step_tags",
                 "checks": "audit.checks.tags",
                 "evaluation_charts": "exporters.evaluations.tags",
             },

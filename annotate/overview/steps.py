@@ -14,8 +14,10 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 
 from annotate.collection.models import Candidate
+from annotate.judgments import completion
 from annotate.judgments.completion import JudgingProgress
-from annotate.overview.progress import TaskProgress
+from annotate.overview.contributions import overview
+from annotate.overview.progress import TaskProgress, task_progress
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -159,6 +161,13 @@ def steps(
         name = kind.step_names.get(key) or str(NAMES[key])
         listed.append(Step(key, name, state, far.count, url))
     return listed
+
+
+def steps_of(member: Membership) -> list[Step]:
+    """Return the steps of the member's project, for callers that have computed nothing yet."""
+    judging = completion.judging(member.project)
+    context = overview(member, details=True).context
+    return steps(member, judging, task_progress(member, judging), context)
 
 
 def next_step(found: Sequence[Step]) -> Step | None:

@@ -184,5 +184,9 @@ def _words(value: Any) -> str:
     if _is_table(value):
         rows = [": ".join(filter(None, (f"{row[0]} {row[1]}", *row[2:3]))) for row in value]
         value = (" · " if any(row[2:] for row in value) else ", ").join(rows)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = ", ".join(value)
+    if isinstance(value, str):
+        value = " · ".join(value.splitlines())
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return str(Truncator(text).chars(SHOWN))

@@ -14,7 +14,9 @@ from audit.checks.queue import waiting_to_check
 
 
 def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Return notices of labels that each member could check, dated by the newest sample."""
+    """Return notices of labels that each member could check, dated by the newest sample; each
+    leads to the first of them.
+    """
     waiting = waiting_to_check(members)
     rows = Sample.objects.filter(project__in=[one.project_id for one in members]).order_by()
     drawn = dict(rows.values_list("project").annotate(at=Max("created_at")))
@@ -26,9 +28,9 @@ def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
                 "Labels to check",
                 waiting[member.pk].number,
                 max(member.joined_at, drawn[member.project_id]),
-                reverse("audit:checks", args=[member.project.slug]),
+                reverse("audit:check", args=[first]),
             )
         ]
         for member in members
-        if waiting[member.pk].number
+        if (first := waiting[member.pk].first) is not None
     }

@@ -9,11 +9,19 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.reviews import rejected
-from audit.reviews.models import Rating, Review
+from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.passes import narratives_to_decide, owes_no_review
 from audit.reviews.review_page import under_review
 
 TO_DECIDE, SENT_BACK, DRAWN = "to-decide", "sent-back", "drawn"
+# What leads can list, with its name on the page; the outcomes are those of current decisions.
+STATES = {
+    TO_DECIDE: "To decide",
+    SENT_BACK: "Sent back",
+    Decision.Outcome.ACCEPTED.value: "Accepted",
+    Decision.Outcome.REMOVED.value: "Removed",
+    DRAWN: "Drawn",
+}
 # The same value selects pairs without a category in the matrix of documents.
 NO_CATEGORY = "-"
 
@@ -34,8 +42,8 @@ class ReviewFilter(NamedTuple):
 def filter_reviews(member: Membership, filters: ReviewFilter) -> QuerySet[Narrative]:
     """Return the current altered narratives that match the filters.
 
-    Filters by auditor or criterion return only narratives whose reviews this reader may see. For
-    anybody except a lead, only words and category count.
+    Filters by outcome, auditor or criterion return only narratives whose reviews this reader may
+    see. For anybody except a lead, only words and category count.
     """
     rows = under_review(member)
     if filters.search:
@@ -56,6 +64,9 @@ def filter_reviews(member: Membership, filters: ReviewFilter) -> QuerySet[Narrat
         rows = rows.filter(pk__in=sent_back.values("pk"))
     elif filters.state == DRAWN:
         rows = rows.filter(is_drawn=True)
+    elif filters.state:
+        decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
+        rows = rows.filter(owes_no_review(member), Exists(decided.filter(outcome=filters.state)))
     if filters.author is not None:
         rows = rows.filter(author=filters.author)
     if filters.auditor is not None or filters.criterion:

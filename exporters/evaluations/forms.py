@@ -42,15 +42,15 @@ class EvaluationForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
     )
 
-    def __init__(self, project: Project, data: Any = None) -> None:
-        """Offer the releases and runs of the project."""
+    def __init__(self, project: Project, data: Any = None, *, release: str = "") -> None:
+        """Offer the releases and runs of the project; `release`: the name of the one chosen."""
         runs = list(Run.objects.filter(project=project).order_by("-pk")[:OFFERED])[::-1]
         self.runs = {str(run.pk): run for run in runs}
         self.offered = {
             "-".join(str(run.pk) for run in system.runs.values()): system
             for system in propose_systems(runs)
         }
-        super().__init__(data, initial={"systems": list(self.offered)[:2]})
+        super().__init__(data, initial={"systems": list(self.offered)[:2], "release": release})
         made = Release.objects.made().filter(project=project).order_by("-pk")
         self.releases = {release.name: release for release in made.defer("manifest")[:OFFERED]}
         self._offer("release", [("", "the judgments as they are now"), *_choices(self.releases)])

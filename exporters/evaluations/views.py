@@ -32,9 +32,16 @@ SHOWN = 25
 
 @require_http_methods(["GET", "POST"])
 def evaluations(request: PageRequest, slug: str) -> HttpResponse:
-    """Show the newest results, and list evaluations; a POST requests a new one."""
+    """Show the newest results, and list evaluations; a POST requests a new one.
+
+    `?release=` chooses a release in the form.
+    """
     member = lead(request.user, slug)
-    form = EvaluationForm(member.project, request.POST if request.method == "POST" else None)
+    form = EvaluationForm(
+        member.project,
+        request.POST if request.method == "POST" else None,
+        release=request.GET.get("release", ""),
+    )
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             return redirect(

@@ -13,6 +13,8 @@ from django.core.files import File
 from django.core.files.storage import default_storage
 
 from annotate.judgments.blindness import must_answer_first
+from annotate.projects.kinds import KINDS
+from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from base.errors import Refused
@@ -69,6 +71,19 @@ LAYOUTS = {
     Export.Format.CITATION: Format(layout_size, citation.write),
 }
 WRITERS = FORMATS | LAYOUTS
+
+
+def divide_layouts(project: Project) -> tuple[list[Export.Format], list[Export.Format]]:
+    """Return the layouts that suit the project's kind, and those of the papers of other kinds.
+
+    A layout with the name of a kind is that of its paper; a project of one's own may use any.
+    """
+    others = {
+        layout for layout in LAYOUTS if layout in KINDS and project.kind not in (layout, OWN.key)
+    }
+    return [layout for layout in LAYOUTS if layout not in others], [
+        layout for layout in LAYOUTS if layout in others
+    ]
 
 
 def request_export(

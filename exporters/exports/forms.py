@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 
-from exporters.exports.actions import LAYOUTS
+from annotate.projects.models import Project
+from exporters.exports.actions import FORMATS, divide_layouts
 from exporters.exports.models import Export, Publication
 from exporters.exports.publishing import FIELDS, FIRST_YEAR, LAST_YEAR, find_faults
+
+
+def _format_choices(project: Project, first: Iterable[Export.Format] = ()) -> list[Any]:
+    """Return `first` and the layouts of the project's kind, then those of other kinds, apart."""
+    suitable, others = divide_layouts(project)
+    choices: list[Any] = [(name.value, name.label) for name in (*first, *suitable)]
+    if others:
+        choices.append(("Layouts of other kinds", [(name.value, name.label) for name in others]))
+    return choices
 
 
 class ExportForm(forms.Form):
     """The format to write, and whether to prove it."""
 
     format = forms.ChoiceField(
-        label="What to write",
-        choices=Export.Format.choices,
-        initial=Export.Format.TREC,
-        widget=forms.RadioSelect,
+        label="What to write", initial=Export.Format.TREC, widget=forms.RadioSelect
     )
     prove = forms.BooleanField(
         label="Let the installed tools of the field read the folder once it is written",
         required=False,
     )
 
+    def __init__(self, project: Project, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        format_field = self.fields["format"]
+        assert isinstance(format_field, forms.ChoiceField)
+        format_field.choices = _format_choices(project, FORMATS)
+
 
 class PublicationForm(forms.ModelForm[Publication]):
     """The publication settings of a project; the action validates them."""
 
     layouts = forms.MultipleChoiceField(
-        label="Releases also hold",
-        choices=[(name.value, name.label) for name in LAYOUTS],
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
+        label="Releases also hold", required=False, widget=forms.CheckboxSelectMultiple
     )
 
     year = forms.IntegerField(required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR)
@@ -55,6 +66,12 @@ class PublicationForm(forms.ModelForm[Publication]):
             "description": forms.Textarea(attrs={"rows": 3}),
             "citation": forms.Textarea(attrs={"rows": 4}),
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        layouts = self.fields["layouts"]
+        assert isinstance(layouts, forms.MultipleChoiceField)
+        layouts.choices = _format_choices(self.instance.project)
 
     def clean(self) -> dict[str, Any]:
         """Add every fault that the action would refuse, at its field."""

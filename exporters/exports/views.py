@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -31,7 +32,7 @@ SHOWN = 50
 def exports(request: PageRequest, slug: str) -> HttpResponse:
     """List the project's exports, newest first; a POST requests another."""
     member = lead(request.user, slug)
-    form = ExportForm(request.POST or None)
+    form = ExportForm(member.project, request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             return redirect(
@@ -66,6 +67,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
+            messages.success(request, "The publication settings are saved.")
             return redirect("exporters:publication", member.project.slug)
     return project_page(
         request,
@@ -75,7 +77,11 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         blind=access.BLIND if blind else "",
         preview=None if blind else publishing.preview(member.project),
-        layouts=[(layout.value, layout.label, tools_for(layout)) for layout in actions.LAYOUTS],
+        layouts=[
+            [(layout.value, layout.label, tools_for(layout)) for layout in layouts]
+            for layouts in actions.divide_layouts(member.project)
+            if layouts
+        ],
         proofs=[] if blind else publishing.newest_proofs(member.project),
         status=422 if form.errors else 200,
     )

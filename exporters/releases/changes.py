@@ -68,7 +68,7 @@ COMPARED = {
     "judgments_by_people": "judgments by people",
     "judgments_stale": "of them under an older narrative or text, not counted",
     "adjudications_standing": "settling decisions by leads",
-    "judgments_by_machines": "claims by machines",
+    "judgments_by_machines": "claims by machines under every version",
     "flags": "flags",
     "reviews": "reviews",
     "decisions": "decisions on instructions",

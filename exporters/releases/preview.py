@@ -78,7 +78,10 @@ def preview(by: Membership) -> Preview:
         ),
         ("judgments by people", judgments.of_people().count()),
         ("settling decisions by leads", standing_decisions(project).count()),
-        ("claims by machines", judgments.filter(annotator__is_machine=True).count()),
+        (
+            "claims by machines under every version",
+            judgments.filter(annotator__is_machine=True).count(),
+        ),
         ("flags, cleared ones included", Flag.objects.filter(**of_project).count()),
         ("reviews", Review.objects.submitted().of_people().filter(**of_project).count()),
         ("decisions on instructions", Decision.objects.filter(**of_project).count()),

@@ -427,6 +427,16 @@ def test_the_project_page_lists_labels_to_check_and_to_settle(scene, sample, cli
     assert "Checked labels to settle" in page
 
 
+def test_the_notice_leads_to_the_next_label(scene, sample, client):
+    first, second = sample.items.order_by("pk")[:2]
+    check_as_relevant(first, scene.ada)
+    sign_in(client, scene.ada)
+
+    page = client.get(reverse("annotate:notices")).text
+
+    assert f'<a href="{url("check", second.pk)}">Labels to check</a>' in page
+
+
 # --- strangers, and costs -----------------------------------------------------------------------
 
 

@@ -75,6 +75,34 @@ def test_the_strata_count_what_is_left_out_before_anything_is_drawn(scene, clien
     assert not Sample.objects.exists()
 
 
+def test_the_planned_spot_check_counts_what_is_left_out_as_it_opens(scene, client):
+    """FollowIR plans 100 labels, and only two of the five documents have a text."""
+    scene.project.kind = "followir"
+    scene.project.save()
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("audit:new_sample", args=["tides"]), {"planned": 0})
+
+    (plan,) = page.context["plans"]
+    assert (page.status_code, plan["without_text"]) == (200, 3)
+    assert plan["strata"] == [{"label": "", "size": 2, "taken": None}]
+    assert "There are 2 to draw from, fewer than the 100 asked for." in page.text
+    assert 'value="fewer">Take what there is' in page.text
+
+
+def test_a_refused_draw_counts_what_is_left_out(scene, client):
+    client.force_login(scene.carla.user)
+    sent = {"name": "Spot check", "claims": "never", "asks": "grade", "stratify": "none"}
+
+    page = client.post(
+        reverse("audit:new_sample", args=["tides"]),
+        {**sent, "size": "5", "per": "stratum", "seed": "1"},
+    )
+
+    assert page.status_code == 422
+    assert "Left out: 3 labels of documents without a text." in " ".join(page.text.split())
+
+
 def test_a_sample_of_documents_without_any_text_is_refused_with_the_way_on(scene):
     for doc_id in "AB":
         scene.candidates[doc_id].removed_at = scene.carla.joined_at

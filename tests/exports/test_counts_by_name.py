@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from annotate.models import Judgment
 from annotate.topics.removal import QUERIES
 from exporters.exports.manifest.manifest import FIGURES, add_derived_counts, figures
@@ -57,12 +59,22 @@ def test_the_page_and_the_api_of_a_release_have_the_same_counts(tides):
     assert dict(figures(contents.all_counts(held))) | {
         "judgments by people": 11,
         "settling decisions by leads": 1,
-        "claims by machines": 1,
+        "claims by machines under every version": 1,
     } == dict(figures(contents.all_counts(held)))
     counts = contents.all_counts(held)
     by_people = Judgment.objects.current().of_people().count()
     assert (counts["judgments_by_people"], by_people) == (11, 11)
     assert counts["judgments_by_machines"] == 1
+
+
+@pytest.mark.parametrize(("people", "rows"), [(2, 5), (0, 1)])
+def test_zeros_are_left_out_of_the_figures_where_nobody_judged(people, rows):
+    counts = {"judged": people, "settled": 0, "judgments_by_people": people, "claims": 3}
+
+    shown = figures({**counts, "adjudications_standing": 0})
+
+    assert len(shown) == rows
+    assert shown[-1] == ("claimed labels in the claimed qrels", 3)
 
 
 def test_the_page_of_a_new_release_counts_the_same(tides):
@@ -71,7 +83,7 @@ def test_the_page_of_a_new_release_counts_the_same(tides):
     assert (
         counts["judgments by people"],
         counts["settling decisions by leads"],
-        counts["claims by machines"],
+        counts["claims by machines under every version"],
     ) == (11, 1, 1)
     assert "judgments" not in counts
 

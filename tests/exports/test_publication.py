@@ -121,7 +121,7 @@ def test_the_page_says_which_tools_this_server_can_prove_a_layout_with(tides, cl
 
     page = client.get("/projects/tides/publication/")
 
-    tools = {name: tools for name, _words, tools in page.context["layouts"]}
+    tools = {name: tools for layouts in page.context["layouts"] for name, _, tools in layouts}
     assert (tools["beir"].installed, tools["beir"].missing) == ([], ["no-such-tool"])
     assert "not installed here: no-such-tool" in page.text
     assert 'name="prove"' not in page.text
@@ -286,3 +286,28 @@ def test_a_lead_with_documents_left_to_judge_sees_no_counts(tides, client):
 
     assert "You have judging or reviewing left" in page
     assert "What would be published now" not in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "others"),
+    [
+        ("followir", ["followtable", "infosearch", "multiconir", "multi-infosearch"]),
+        ("infosearch", ["followtable", "multiconir", "multi-infosearch"]),
+        ("own", []),
+    ],
+)
+def test_layouts_of_other_kinds_stand_apart_and_can_still_be_chosen(tides, client, kind, others):
+    tides.project.kind = kind
+    tides.project.save()
+    client.force_login(tides.carla.user)
+
+    page = client.get("/projects/tides/publication/")
+    sent = {"texts": "on", "licence": "CC-BY-4.0", "layouts": ["mteb", "followtable"]}
+    saved = client.post("/projects/tides/publication/", sent)
+
+    apart = [[name for name, _, _ in layouts] for layouts in page.context["layouts"]][1:]
+    assert apart == ([others] if others else [])
+    assert page.text.count("Layouts of other kinds") == (2 if others else 0)
+    assert (saved.status_code, publication_of(tides.project).layouts) == (302, sent["layouts"])
+    exports = client.get("/projects/tides/exports/")
+    assert exports.text.count("Layouts of other kinds") == (1 if others else 0)

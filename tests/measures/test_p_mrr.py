@@ -63,6 +63,24 @@ def test_a_missing_document_ranks_after_the_last_or_is_left_out():
     assert left_out.reason == "undefined: no query with a changed document is in both runs"
 
 
+def test_a_document_lacking_in_one_or_both_runs_has_the_rank_after_the_last_of_each():
+    """By hand, and by `calculate_pmrr` of mteb 2.26.24: (2/3 + 1/4 - 1/4) / 3 = 2/9."""
+    runs = {
+        "original": {"1": ranked("abc"), "2": ranked("bc"), "3": ranked("bcd")},
+        "changed": {"1": ranked("bc"), "2": ranked("bcda"), "3": ranked("bc")},
+    }
+    qrels = {
+        "qrels_original": {query: {"a": 1} for query in "123"},
+        "qrels_changed": {query: {"a": 0} for query in "123"},
+    }
+
+    result = p_mrr(**runs, **qrels)
+
+    assert result.by_query == pytest.approx({"1": 1 - 1 / 3, "2": 1 - 3 / 4, "3": 3 / 4 - 1})
+    assert result.value == pytest.approx(2 / 9)
+    assert p_mrr(**runs, **qrels, missing="left_out").value is None
+
+
 def test_ties_are_broken_by_descending_id_or_by_the_file():
     tied = {"a": 1.0, "b": 1.0, "c": 1.0}
     runs = {"original": {"q": tied}, "changed": {"q": ranked("abc")}}

@@ -60,6 +60,21 @@ def test_changes_and_reasons_are_shown_as_text(tides):
     assert "A command" in page
 
 
+def test_lists_and_lines_are_shown_in_words(tides):
+    record(
+        project=tides.project,
+        what="publication.changed",
+        about=tides.project,
+        by=tides.carla,
+        changes={"layouts": ([], ["mteb", "beir"]), "creators": ("", "Curie, Marie\nBohr, Niels")},
+    )
+
+    page = tides.client.get(tides.url).text
+
+    assert "Layouts: – → mteb, beir<" in page
+    assert "Creators: – → Curie, Marie · Bohr, Niels<" in page
+
+
 def test_grades_and_empty_values_are_shown_in_words(tides):
     changes = {
         "grades": ([[0, "No", ""]], [[0, "No", "Never."], [1, "Yes", ""]]),

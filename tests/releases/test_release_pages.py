@@ -517,6 +517,17 @@ def test_a_release_says_each_thing_once_and_has_one_part_for_each_format(tides, 
         assert page.count(f'All in one archive<span class="visually-hidden">: {name}</span>') == 1
 
 
+def test_a_release_leads_to_the_evaluation_form_with_itself_chosen(tides, carla):
+    make_release(tides, "v1.0")
+    evaluation = reverse("exporters:evaluations", args=["tides"]) + "?release=v1.0"
+
+    page = carla.get(url("release", "v1.0")).text
+    form = carla.get(evaluation).context["form"]
+
+    assert f'<a class="button" href="{evaluation}">Measure systems on it</a>' in page
+    assert form["release"].value() == "v1.0"
+
+
 def test_user_text_is_escaped(tides, carla):
     make_release(tides, "v1.0", note="<b>note</b>")
 

@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotate.judgments import assignments
 from annotate.models import Assignment, Narrative
 from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from tests import factories
 from tests.programs import Program
 from tests.second_pass import levels
@@ -72,6 +73,20 @@ def test_a_filter_and_a_state_combine(several, client):
 
     assert listed(client, several, state="to-decide") == ["302_1"]
     assert listed(client, several, state="to-decide", search="waders") == []
+
+
+def test_instructions_are_listed_by_the_outcome_of_their_decision(several, client):
+    client.force_login(several.carla.user)
+    decide(
+        narrative=factories.altered(several.dunes),
+        outcome="accepted",
+        reason="Clear enough.",
+        by=several.carla,
+    )
+
+    assert listed(client, several, state="to-decide") == []
+    assert listed(client, several, state="accepted") == ["302_1"]
+    assert listed(client, several, state="removed") == []
 
 
 def test_filters_reveal_nothing_to_a_lead_who_owes_a_review(several, client):

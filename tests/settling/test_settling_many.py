@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -109,6 +110,19 @@ def test_preview_counts_outcomes_and_settles_nothing(scene):
     assert (found.total, found.left) == (3, 1)
     # A would not count as relevant, D would; everybody finds B relevant.
     assert (found.counts_then, found.drops_then, found.decided) == (1, 1, 2)
+    assert scene.settled() == {}
+
+
+def test_page_opens_with_the_preview_of_the_majority_and_htmx_replaces_it(scene, client):
+    client.force_login(scene.carla.user)
+
+    opened = client.get(scene.url())
+    replaced = client.get(scene.url() + "?rule=lower", headers={"HX-Request": "true"})
+
+    assert opened.context["preview"].settled == scene.preview().settled
+    assert replaced.text.strip().startswith('<div id="preview"')
+    total = scene.preview(RuleChoice(Rule.LOWER)).total
+    assert f'id="preview-title">{total} documents would be settled' in replaced.text
     assert scene.settled() == {}
 
 
@@ -499,6 +513,17 @@ def test_the_preview_costs_the_same_however_many_there_are(
 
     with django_assert_max_num_queries(len(first)):
         client.get(scene.url() + "?rule=majority")
+
+
+def test_batch_leads_to_the_next_step(scene, client):
+    scene.project.kind = "followir"
+    scene.project.save()
+    batch = scene.settle()
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url("batch", batch))
+
+    assert re.search(r'<a class="button button--primary" href="[^"]+">Next: \w+', page.text)
 
 
 def test_batch_hides_decisions_on_documents_the_lead_must_still_judge(scene, client):

@@ -116,6 +116,7 @@ def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
             "batch": batch,
             "rows": rows,
             "over": over,
+            "all_loaded": all(row["outcome"].state == "done" for row in rows),
             "n_ready": sum(load_batches.can_load(preview) for preview in previews) if over else 0,
             "n_later": sum(load_batches.checked_later(preview) for preview in previews),
             "stopped": over and chained,

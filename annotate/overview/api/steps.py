@@ -7,10 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotate.judgments import completion
 from annotate.overview import steps
-from annotate.overview.contributions import overview
-from annotate.overview.progress import task_progress
 from annotate.projects import access
 from base.api.records import serializer_of
 from base.api.resource import Resource, Scope, reads
@@ -31,9 +28,7 @@ class Steps(Resource, tag="Progress"):
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read the state of each step, and which is next."""
         member = access.lead(self.person, slug)
-        judging = completion.judging(member.project)
-        context = overview(member, details=True).context
-        all_steps = steps.steps(member, judging, task_progress(member, judging), context)
+        all_steps = steps.steps_of(member)
         following = steps.next_step(all_steps)
         return {
             "kind": member.project.kind,

@@ -80,19 +80,24 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def new_sample(request: PageRequest, slug: str) -> HttpResponse:
-    """Show the form of a sample and draw it; `preview` shows the strata and draws nothing."""
+    """Show the form of a sample and draw it; `preview` shows the strata and draws nothing.
+
+    A planned check (`?planned=`) shows its strata at once, as does a draw that is refused.
+    """
     member = annotate_access.lead(request.user, slug)
     sent = request.POST.copy()
     if sent.get("preview") == "fewer":
         sent["fewer"] = "on"
-    form = SampleForm(member, sent or None, initial=_initial_of_planned(member, request))
+    planned = _initial_of_planned(member, request)
+    form = SampleForm(member, sent or None, initial=planned)
+    if planned and not sent:
+        as_sent = {field.name: field.value() for field in form}
+        form = SampleForm(member, as_sent, initial=planned)
     plans: list[dict[str, Any]] = []
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         selection, choices = form.selection(), form.choices()
         cleaned = form.cleaned_data
-        if "preview" in request.POST:
-            plans = _plan_modes(member.project, selection, cleaned["modes"], choices)
-        else:
+        if request.method == "POST" and "preview" not in request.POST:
             with refusal_in(form):
                 made = make_mode_samples(
                     lambda name, in_mode: samples.draw_sample(
@@ -110,6 +115,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
                 )
                 words = "The sample is drawn. Two people check each label."
                 return _redirect_to_made(request, member, made, words)
+        plans = _plan_modes(member.project, selection, cleaned["modes"], choices)
     return project_page(
         request,
         "checks/new_sample.html",
@@ -117,8 +123,8 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
         "checks",
         form=form,
         plans=plans,
-        drawable=bool(plans) and not any(planned["plan"].refused for planned in plans),
-        status=422 if form.errors else 200,
+        drawable=bool(plans) and not any(of_mode["plan"].refused for of_mode in plans),
+        status=422 if sent and form.errors else 200,
     )
 
 

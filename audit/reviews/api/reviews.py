@@ -31,7 +31,7 @@ from audit.reviews.forms import DecisionForm
 from audit.reviews.models import Decision
 from audit.reviews.passes import Chapter, contrasts, others_reviews, pass_of, story, verdict_of
 from audit.reviews.review_page import review_rows
-from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
+from audit.reviews.review_search import STATES, ReviewFilter, filter_reviews
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.api.bodies import FormBody
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
@@ -54,7 +54,7 @@ class ReviewRowSerializer(OfPairSerializer):
 class AskedReviews(QueryParameters):
     """Filters of instructions; all by default."""
 
-    state = serializers.ChoiceField(choices=[TO_DECIDE, SENT_BACK, DRAWN], required=False)
+    state = serializers.ChoiceField(choices=list(STATES), required=False)
     search = serializers.CharField(required=False, max_length=200)
     category = serializers.CharField(
         required=False, max_length=100, help_text="`-`: those without a category."

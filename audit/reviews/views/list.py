@@ -21,7 +21,7 @@ from audit.reviews.draws import current_draw
 from audit.reviews.forms import ReviewFilterForm
 from audit.reviews.models import Decision
 from audit.reviews.review_page import review_rows
-from audit.reviews.review_search import DRAWN, SENT_BACK, TO_DECIDE, ReviewFilter, filter_reviews
+from audit.reviews.review_search import DRAWN, STATES, ReviewFilter, filter_reviews
 from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
 
@@ -31,7 +31,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's altered narratives with the progress of their reviews."""
     member = annotate_access.member(request.user, slug)
     state = request.GET.get("state", "")
-    if not member.leads or state not in {TO_DECIDE, SENT_BACK, DRAWN}:
+    if not member.leads or state not in STATES:
         state = ""
     rubric = rubrics.current_rubric(member.project_id)
     form = ReviewFilterForm(member, rubric, request.GET)
@@ -39,6 +39,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     narratives = filter_reviews(member, filters)
     page = page_by_key(narratives, request.GET)
     rows = review_rows(member, page.rows)
+    standing = current_draw(member.project) if member.leads else None
     return project_page(
         request,
         "reviews/reviews.html",
@@ -51,7 +52,8 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
         or bool(open_assignments(member, Assignment.Task.REVIEW)),
         page=page,
         state=state,
-        standing=current_draw(member.project) if member.leads else None,
+        states={key: name for key, name in STATES.items() if key != DRAWN or standing},
+        standing=standing,
         form=form,
         filtered=filters != ReviewFilter(state=state),
         rubric=rubric,

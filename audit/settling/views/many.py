@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
 
 from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
@@ -24,19 +25,20 @@ from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import page_by_key
 
 
+@vary_on_headers("HX-Request")
 @require_http_methods(["GET", "POST"])
 def settling_many(request: PageRequest, slug: str) -> HttpResponse:
-    """Choose a rule (`?rule=`), preview its result, and settle exactly that."""
+    """Choose a rule (`?rule=`, else the majority), preview its result, and settle exactly that.
+
+    htmx gets the preview alone, when the rule on the page changes.
+    """
     member = annotate_access.lead(request.user, slug)
     asked = filter_in(request.GET)
     filtered = QueueFilterForm(member, request.GET)
     # An invalid filter does not count as no filter: that would settle everything.
     sound = filtered.is_valid()
     filters = filtered.queue_filter()
-    chosen = "rule" in request.GET
-    rule_form = RuleForm(
-        member, request.GET if chosen else None, initial={"rule": settle_many.Rule.MAJORITY}
-    )
+    rule_form = RuleForm(member, {"rule": settle_many.Rule.MAJORITY, **request.GET.dict()})
     of_checks = filters.kind is Kind.CHECK
     form = SettleManyForm(request.POST or None, of_checks=of_checks)
     if request.method == "POST" and sound and rule_form.is_valid() and form.is_valid():
@@ -53,15 +55,14 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
                 filters=filters, choice=rule_form.choice(), by=member, **cleaned
             )
             return redirect("audit:batch", slug, batch)
-    ready = sound and chosen and rule_form.is_valid()
     count = settle_checks.preview_checks if of_checks else settle_many.preview
     preview = None
-    if ready:
+    if sound and rule_form.is_valid():
         with refusal_in(rule_form, "rule"):
             preview = count(member, filters, rule_form.choice())
     return project_page(
         request,
-        "settling/settling_many.html",
+        "settling/settling_many.html#preview" if request.htmx else "settling/settling_many.html",
         member,
         "disagreements",
         grades=list(member.project.grades.order_by("value")),

@@ -67,11 +67,9 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
             f"{marked:,} documents are HTML or Markdown tables. Their texts are written unchanged, "
             "without a mark that they are tables."
         )
-    if published.left_out:
-        notes.append(
-            f"{len(published.left_out):,} queries and pairs are left out; the manifest lists each "
-            "with the reason."
-        )
+    if left_out := len(published.left_out):
+        words = "query or pair is" if left_out == 1 else "queries and pairs are"
+        notes.append(f"{left_out:,} {words} left out; the manifest lists each with the reason.")
     return compose(
         project=published.project,
         format_name=layout,

@@ -126,7 +126,7 @@ GROUPS = {
         "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
         "adjudications_standing": "settling decisions by leads",
         "adjudications_counted": "of these under the current narrative, counted",
-        "judgments_by_machines": "claimed by machines, not counted",
+        "judgments_by_machines": "claimed by machines under every version, not counted",
         **{
             f"judgments_by_machines_{side}": f"of these under {side} narratives"
             for side in Narrative.Side.values
@@ -144,7 +144,7 @@ FIGURES = {
     "changed": "with another relevance",
     "judgments_by_people": "judgments by people",
     "adjudications_standing": "settling decisions by leads",
-    "judgments_by_machines": "claims by machines",
+    "judgments_by_machines": "claims by machines under every version",
     "claims": "claimed labels in the claimed qrels",
     "claims_corrected": "claims corrected",
     "reviews": "reviews",
@@ -162,8 +162,15 @@ def add_derived_counts(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the most important counts, with their descriptions."""
-    return _described(add_derived_counts(counts), FIGURES)
+    """Return the most important counts, with their descriptions.
+
+    If nobody judged, those that are 0 are left out: most of them are about judging.
+    """
+    every = add_derived_counts(counts)
+    described = _described(every, FIGURES)
+    if every["judgments_by_people"]:
+        return described
+    return [(words, count) for words, count in described if count]
 
 
 def groups(counts: Mapping[str, int]) -> list[tuple[str, list[tuple[str, int]]]]:
