@@ -141,7 +141,7 @@ async function open(row) {
   else place.remove();
   // The row itself already shows its rejudge request.
   for (const one of place.querySelectorAll("[data-again]")) one.remove();
-  paintMarks();
+  place.dispatchEvent(new CustomEvent("document:window", { bubbles: true }));
   // Show the text from its top.
   if (row === current() && row.getBoundingClientRect().bottom > innerHeight) row.scrollIntoView({ block: "start" });
 }
