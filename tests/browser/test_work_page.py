@@ -748,6 +748,27 @@ def test_a_key_that_does_nothing_says_why_once(work, new_person):
     expect(notices).to_be_empty()
 
 
+@pytest.mark.parametrize("task", [Listing])
+def test_in_the_list_a_key_that_does_nothing_says_so(work, new_person):
+    page = work.open(new_person)
+
+    page.keyboard.press("b")
+
+    expect(page.locator("[data-notices]")).to_contain_text("The key “b” does nothing here.")
+
+
+@pytest.mark.parametrize("task", [Questions, Counting])
+def test_what_a_key_said_goes_with_the_next_key(work, new_person):
+    page = work.open(new_person)
+    notices = page.locator("[data-notices]")
+
+    for key in (work.keys[0], "Escape"):
+        page.keyboard.press("Enter")
+        expect(notices).to_contain_text("Answer ")
+        page.keyboard.press(key)
+        expect(notices).to_be_empty()
+
+
 @AND_THE_LIST
 @pytest.mark.parametrize("size", [(1280, 800), (720, 450), (400, 800)])
 def test_the_page_is_accessible_at_every_size(work, new_person, accessibility, size):

@@ -355,10 +355,14 @@ root.addEventListener("submit", (event) => {
   enqueue(() => (kind === "undo" ? undo() : answer(kind, fields, pressed)));
 });
 
+addEventListener("keydown", ({ key }) => key === "Escape" && clearNotices(), true);
+
 // A click caused by a key has no pointer, so its `detail` is 0.
 let clicked = false;
 let clickedAt = 0;
 root.addEventListener("click", (event) => {
+  // What was said of the last key no longer holds.
+  clearNotices();
   clicked = event.detail > 0;
   // After a click no button keeps the focus: Space scrolls the document, and Enter does what the page promises.
   if (clicked) event.target.closest("button, summary")?.blur();
