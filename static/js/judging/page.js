@@ -99,12 +99,7 @@ function draw(long) {
   if (flag) flag.hidden = short?.kind !== "flag";
   if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
   answers.showRequest(place, current);
-  const progress = document.querySelector("#judge-progress progress");
-  progress.max = Math.max(1, judgingSession.total);
-  progress.value = judgingSession.settled;
-  document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(judgingSession.settled), total: number.format(judgingSession.total) });
-  const undoing = document.getElementById("undo");
-  undoing.disabled = judgingSession.last() === null && !("otherwise" in undoing.form.dataset);
+  answers.drawProgress(root.dataset.progress);
   setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
   setLink("next", current === null ? null : judgingSession.following(current));
   root.dispatchEvent(new CustomEvent("judge:draw", { detail: { current, answerTo: (candidate) => fullAnswer(candidate, stack.get(candidate)) } }));
@@ -225,7 +220,7 @@ function finish() {
   setState("end");
   draw();
   clock.turn(null);
-  spoken.textContent = words("end");
+  spoken.textContent = part("end").querySelector("h2").textContent;
   return painted();
 }
 
