@@ -73,7 +73,6 @@ ACTIONS = (
     Action("leave", "q", "Leave: back to the list", beside=SETTLE),
     Action("review_since", "h", "What changed since the last version"),
     Action("check_reason", "r", "Read why the document violates"),
-    Action("settle_decide", "s", "Decide on an instruction", "settle"),
     Action("settle_ambiguous", "w", "Because of an ambiguous text", "settle"),
     Action("settle_guideline", "e", "Because of a gap in the guidelines", "settle"),
     Action("settle_error", "r", "Because of an annotator's error", "settle"),

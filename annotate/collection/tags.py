@@ -15,6 +15,8 @@ register = template.Library()
 
 # The attribute of most cells of numbers, built once.
 _NUMBER = format_html(' class="{}"', "number")
+# Up to how many characters the name of a row stays in one line.
+_SHORT = 20
 
 
 @register.simple_tag
@@ -87,6 +89,8 @@ def _render_attributes(cell: ShownCell) -> str:
     ):
         return _NUMBER if cell.number else ""
     names = " ".join(name for name in ("first", "hit", "number") if getattr(cell, name))
+    if cell.first and len(cell.text) <= _SHORT:
+        names += " short"
     attributes = [
         (name, value)
         for name, value in (

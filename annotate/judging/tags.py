@@ -5,7 +5,7 @@ Text written by people or read from files always goes through `format_html`, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from django import template
@@ -80,6 +80,34 @@ def narrative_clauses(
     return before + format_html_join(
         "", '<span class="narrative__block">{}</span>', ((block,) for block in _split_blocks(drawn))
     )
+
+
+class Choice(NamedTuple):
+    """One answer to a condition or a question: what is sent, its word, and what its key does."""
+
+    value: str
+    word: str
+    label: str
+    look: str
+    icon: str
+    key: str
+
+
+@register.simple_tag
+def verdict_choices(of: str, keys: Mapping[str, str]) -> list[Choice]:
+    """Return the three answers to a condition or a question, with the reader's keys."""
+    if of == "question":
+        words = (("yes", "Yes", "Yes"), ("no", "No", "No"))
+    else:
+        words = (
+            ("met", "Met", "The condition is met"),
+            ("not_met", "Not met", "The condition is not met"),
+        )
+    return [
+        Choice(*words[0], "met", "check", keys["met"]),
+        Choice(*words[1], "not-met", "cross", keys["not_met"]),
+        Choice("cant_tell", "Can't tell", "Can't tell", "cant-tell", "bar", keys["cant_tell"]),
+    ]
 
 
 @register.simple_tag(takes_context=True)

@@ -1,8 +1,6 @@
 // Rows of conditions or questions, one of which is current: its keys answer it and move to the next open one. For the judge
 // page and the page of a check; without a script the rows are ordinary radio buttons. `changed` is called after each answer and
 // may return a sentence to speak; `enter` is called for Enter on a radio button.
-import { clearNotices } from "./notices.js";
-
 export function conditionRows(strip, { changed, enter }) {
   const rows = [...strip.querySelectorAll("[data-condition]")];
   const spoken = strip.querySelector("[data-conditions-spoken]");
@@ -31,7 +29,6 @@ export function conditionRows(strip, { changed, enter }) {
     const row = event.target.closest("[data-condition]");
     if (!row) return;
     const sentence = changed();
-    if (!rows.some(open)) clearNotices(strip.dataset.unanswered, document.querySelector(".judge").dataset.enter);
     const here = rows.indexOf(row);
     const next = rows.findIndex((other, index) => index > here && open(other));
     // With the arrow keys inside a row of radios the focus stays where it is; a click or a tap leaves none there.

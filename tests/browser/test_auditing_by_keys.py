@@ -351,6 +351,7 @@ def test_documents_can_be_opened_in_place(tides, new_person, accessibility):
     page.keyboard.press("3")
     rated(page, 1)
     expect(page.locator(".at-hand .document__text")).to_be_visible()
+    saved(page)
 
 
 def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, accessibility):

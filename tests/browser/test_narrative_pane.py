@@ -104,6 +104,9 @@ def test_a_completely_new_narrative_has_no_marks_and_both_texts_can_be_read(
     expect(side_by_side).to_have_attribute("aria-pressed", "true")
     expect(original(scene.page)).to_be_visible()
     assert original(scene.page).inner_text() == ORIGINAL
+    # Both begin at one height, though one heading is longer.
+    tops = [each(scene.page).bounding_box()["y"] for each in (original, narrative)]
+    assert tops[0] == tops[1]
     assert (
         original(scene.page)
         .locator("del")

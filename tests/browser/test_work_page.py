@@ -19,6 +19,8 @@ from annotate.models import (
     Assignment,
     Candidate,
     ConditionAdjudication,
+    Document,
+    DocumentText,
     Judgment,
     Verdict,
 )
@@ -28,7 +30,7 @@ from audit.reviews.project_rubric import save_rubric
 from tests import factories
 from tests.browser.conftest import sign_in
 from tests.browser.test_keys import press_typed
-from tests.browser.waiting import document_on, hides, listens, saved, shows, until
+from tests.browser.waiting import document_on, hides, holds, listens, saved, shows, until
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
 
@@ -691,6 +693,43 @@ def test_touch_alone_answers_takes_back_and_leaves(work, new_person, accessibili
     assert min(heights) >= 44
 
 
+def show_tall_tables() -> None:
+    """Make every document a table of thirty rows and thirteen columns."""
+    rows = ["|" + "|".join(f"r{row}c{n}" for n in range(13)) + "|" for row in range(31)]
+    DocumentText.objects.update(text="\n".join([rows[0], "|---" * 13 + "|", *rows[1:]]))
+    Document.objects.update(markup=Document.Markup.MARKDOWN)
+
+
+@pytest.mark.parametrize("task", [Judging, Questions, Counting, Settling, *DECIDING, Listing])
+def test_space_leads_through_a_tall_table_whose_edge_stays_above_the_bar(work, new_person):
+    show_tall_tables()
+    page = work.open(new_person, viewport={"width": 1366, "height": 650})
+    if isinstance(work, Listing):
+        page.keyboard.press("x")
+    more = page.locator("[data-table-more]")
+    expect(more).to_contain_text("more rows below")
+
+    # The answers of a disagreement stand above the table: the page scrolls to it first.
+    while not is_above_bar(page, more):
+        before = page.evaluate("scrollY")
+        page.keyboard.press("Space")
+        holds(page, f"scrollY > {before}")
+    expect(more).to_contain_text("more rows below")
+    for _ in range(10):
+        page.keyboard.press("Space")
+
+    expect(page.get_by_role("rowheader", name="r30c0")).to_be_in_viewport()
+    expect(page.locator(".document__table thead")).to_be_in_viewport()
+    expect(more).not_to_contain_text("rows")
+    assert is_above_bar(page, page.get_by_role("rowheader", name="r30c0"))
+
+
+def is_above_bar(page: Page, locator: Locator) -> bool:
+    bar = page.locator(".judge__bar").bounding_box() or {}
+    box = locator.bounding_box() or {}
+    return bool(box["y"] + box["height"] <= bar["y"])
+
+
 @pytest.mark.parametrize("task", [Questions, Counting])
 def test_a_key_that_does_nothing_says_why_once(work, new_person):
     page = work.open(new_person)
@@ -707,6 +746,27 @@ def test_a_key_that_does_nothing_says_why_once(work, new_person):
 
     page.keyboard.press("ArrowLeft")
     expect(notices).to_be_empty()
+
+
+@pytest.mark.parametrize("task", [Listing])
+def test_in_the_list_a_key_that_does_nothing_says_so(work, new_person):
+    page = work.open(new_person)
+
+    page.keyboard.press("b")
+
+    expect(page.locator("[data-notices]")).to_contain_text("The key “b” does nothing here.")
+
+
+@pytest.mark.parametrize("task", [Questions, Counting])
+def test_what_a_key_said_goes_with_the_next_key(work, new_person):
+    page = work.open(new_person)
+    notices = page.locator("[data-notices]")
+
+    for key in (work.keys[0], "Escape"):
+        page.keyboard.press("Enter")
+        expect(notices).to_contain_text("Answer ")
+        page.keyboard.press(key)
+        expect(notices).to_be_empty()
 
 
 @AND_THE_LIST

@@ -258,7 +258,7 @@ def test_markup_in_a_table_cell_stays_text():
     head = ShownCell("<img src=x>", 2, 1, header=True, first=True, again=True)
 
     assert table_rows([[head, cell]]) == (
-        '<tr><th class="first" rowspan="2" data-again="again">&lt;img src=x&gt;</th>'
+        '<tr><th class="first short" rowspan="2" data-again="again">&lt;img src=x&gt;</th>'
         '<td colspan="2" data-marks="[[0,3],[]]">&lt;14 &amp; ≥34</td></tr>'
     )
 

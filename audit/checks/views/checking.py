@@ -218,10 +218,10 @@ def _question_rows(request: PageRequest, answer: Check | None) -> list[dict[str,
     """Return the two questions with the reader's replies: those just sent, else the stored ones."""
     return [
         {
-            "column": question.column,
+            "id": question.column,
             "number": question.number,
             "text": question.sentence,
-            "reply": request.POST.get(question.column)
+            "answer": request.POST.get(question.column)
             or (getattr(answer, question.column) if answer else ""),
         }
         for question in Question

@@ -83,6 +83,18 @@ export class Answers extends EventTarget {
     return open;
   }
 
+  // Draws how much is answered, and whether there is something to take back. `sentence`: "{done} of {total}".
+  drawProgress(sentence) {
+    const number = new Intl.NumberFormat(document.documentElement.lang);
+    const { settled, total } = this.session;
+    const bar = document.querySelector("#judge-progress progress");
+    bar.max = Math.max(1, total);
+    bar.value = settled;
+    document.querySelector("#judge-progress .count").textContent = sentence.replace("{done}", number.format(settled)).replace("{total}", number.format(total));
+    const undoing = document.getElementById("undo");
+    undoing.disabled = this.session.last() === null && !("otherwise" in undoing.form.dataset);
+  }
+
   #apply(entry) {
     this.entries.set(entry.uuid, entry);
     this.session.apply(entry);

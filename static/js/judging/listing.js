@@ -42,9 +42,6 @@ function draw(row) {
   for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(statement?.kind === "judgment" && statement.value === Number(button.value));
 }
 
-// Disables undo while there is nothing to undo.
-const updateUndo = () => (document.getElementById("undo").disabled = judgingSession.last() === null);
-
 function count() {
   const counts = { "": judgingSession.total, open: 0, later: 0, aside: 0, again: 0 };
   for (const candidate of judgingSession.order) {
@@ -55,11 +52,7 @@ function count() {
   }
   const written = new Intl.NumberFormat(document.documentElement.lang);
   for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
-  updateUndo();
-  const bar = document.querySelector("#judge-progress progress");
-  bar.value = judgingSession.settled;
-  const words = document.querySelector("#judge-progress .count");
-  words.textContent = root.dataset.progress.replace("{done}", written.format(judgingSession.settled)).replace("{total}", written.format(judgingSession.total));
+  answers.drawProgress(root.dataset.progress);
 }
 
 function redraw(candidate) {
@@ -141,7 +134,7 @@ async function open(row) {
   else place.remove();
   // The row itself already shows its rejudge request.
   for (const one of place.querySelectorAll("[data-again]")) one.remove();
-  paintMarks();
+  place.dispatchEvent(new CustomEvent("document:window", { bubbles: true }));
   // Show the text from its top.
   if (row === current() && row.getBoundingClientRect().bottom > innerHeight) row.scrollIntoView({ block: "start" });
 }
@@ -180,7 +173,7 @@ async function answer(row, kind, fields, words) {
   const made = answers.make(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.answerOf(candidate)?.uuid ?? null });
   // It counts at once, before the next key.
   const saving = answers.keep(made, { label: nameOf(row), answer: words });
-  updateUndo();
+  answers.drawProgress(root.dataset.progress);
   clearNotices();
   const wasOpen = isOpen(row);
   close(row);
@@ -244,7 +237,7 @@ root.addEventListener("click", (event) => {
 
 root.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.matches("[data-undo]")) {
+  if (form.dataset.entry === "undo") {
     event.preventDefault();
     undo();
   } else if (form.dataset.entry === "flag") {

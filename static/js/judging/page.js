@@ -99,12 +99,7 @@ function draw(long) {
   if (flag) flag.hidden = short?.kind !== "flag";
   if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
   answers.showRequest(place, current);
-  const progress = document.querySelector("#judge-progress progress");
-  progress.max = Math.max(1, judgingSession.total);
-  progress.value = judgingSession.settled;
-  document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(judgingSession.settled), total: number.format(judgingSession.total) });
-  const undoing = document.getElementById("undo");
-  undoing.disabled = judgingSession.last() === null && !("otherwise" in undoing.form.dataset);
+  answers.drawProgress(root.dataset.progress);
   setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
   setLink("next", current === null ? null : judgingSession.following(current));
   root.dispatchEvent(new CustomEvent("judge:draw", { detail: { current, answerTo: (candidate) => fullAnswer(candidate, stack.get(candidate)) } }));
@@ -225,7 +220,7 @@ function finish() {
   setState("end");
   draw();
   clock.turn(null);
-  spoken.textContent = words("end");
+  spoken.textContent = part("end").querySelector("h2").textContent;
   return painted();
 }
 
@@ -355,10 +350,14 @@ root.addEventListener("submit", (event) => {
   enqueue(() => (kind === "undo" ? undo() : answer(kind, fields, pressed)));
 });
 
+addEventListener("keydown", ({ key }) => key === "Escape" && clearNotices(), true);
+
 // A click caused by a key has no pointer, so its `detail` is 0.
 let clicked = false;
 let clickedAt = 0;
 root.addEventListener("click", (event) => {
+  // What was said of the last key no longer holds.
+  clearNotices();
   clicked = event.detail > 0;
   // After a click no button keeps the focus: Space scrolls the document, and Enter does what the page promises.
   if (clicked) event.target.closest("button, summary")?.blur();

@@ -1,6 +1,7 @@
 // Windows of a big table: its links replace the window in place, without leaving the page. The new window then dispatches
 // `document:window`. Two keys scroll a wide table (`data-table-scroll`), and at its edge show the next window. The keys that
-// scroll a page scroll the table of a document first, and a line below it says how many rows and columns are out of sight.
+// scroll a page bring the table of a document into view, then scroll it, then the page; a line below it says how many rows and columns
+// are out of sight.
 const WINDOW = ".document__window";
 
 // Fetches a window and replaces another with it; throws if it cannot be fetched.
@@ -71,7 +72,11 @@ document.addEventListener("click", async (event) => {
 
 const FIELDS = "textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]";
 const LINE = 40;
-const shown = () => document.querySelector(".judge .document__table");
+const LEAST = 144;
+const MARGIN = 16;
+const tables = () => [...document.querySelectorAll(".judge .document__table")];
+// The table that the keys of the page scroll: the first that the reader has not passed.
+const ahead = () => tables().find((table) => table.getBoundingClientRect().bottom > 0);
 
 // By how much a key scrolls a table of this height; undefined for other keys.
 function stepOf({ key, shiftKey }, height) {
@@ -79,17 +84,26 @@ function stepOf({ key, shiftKey }, height) {
   return { PageDown: 0.9 * height, PageUp: -0.9 * height, ArrowDown: LINE, ArrowUp: -LINE, End: Infinity, Home: -Infinity }[key];
 }
 
+// How far the page must scroll down until all of the table is above the bar; negative: up, until its top is in view.
+function outOfView(table) {
+  const { top } = table.getBoundingClientRect();
+  const { bottom } = table.closest(WINDOW).getBoundingClientRect();
+  return top < 0 ? top : Math.max(0, Math.min(bottom + MARGIN - barTop(), top));
+}
+
 document.addEventListener("keydown", (event) => {
-  const table = shown();
+  const table = ahead();
   if (!table || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.target.matches(FIELDS) || event.target.closest("dialog")) return;
-  if (event.key === " " && event.target.matches("a, button, summary, input")) return;
+  if (event.key === " " && event.target.matches("button, summary, input")) return;
   if (event.target.matches("input, [role=region], [role=group]")) return;
   const step = stepOf(event, table.clientHeight - (table.querySelector("thead")?.offsetHeight ?? 0));
   if (step === undefined) return;
-  const before = table.scrollTop;
-  table.scrollTop = Number.isFinite(step) ? before + step : step > 0 ? table.scrollHeight : 0;
+  const away = outOfView(table);
+  const before = [table.scrollTop, scrollY];
+  if (Math.sign(away) === Math.sign(step)) scrollBy({ top: Math.sign(away) * Math.min(Math.abs(away), Math.abs(step)), behavior: "instant" });
+  else table.scrollTop = Number.isFinite(step) ? before[0] + step : step > 0 ? table.scrollHeight : 0;
   // At the end of the table the page scrolls.
-  if (table.scrollTop !== before) event.preventDefault();
+  if (table.scrollTop !== before[0] || scrollY !== before[1]) event.preventDefault();
 });
 
 function sayMore(table) {
@@ -102,10 +116,29 @@ function sayMore(table) {
   line.textContent = [words(rows, "row", "rows"), words(columns, "column", "columns")].filter(Boolean).join(" · ");
 }
 
+const bar = document.querySelector(".judge__bar");
+// Where the part of the window ends that the bar does not cover.
+const barTop = () => innerHeight - (bar && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0);
+
+// Gives a table the height between its title and the bar, however high they are. Where that is little, as below the answers of a
+// disagreement, a narrative on a phone or other rows of a list, it gets the height of the window above the bar.
+function fit(table) {
+  const { top } = table.getBoundingClientRect();
+  const below = table.closest(WINDOW).querySelector("[data-table-more]").offsetHeight + MARGIN;
+  const whole = barTop() - below;
+  const left = whole - top - scrollY;
+  table.style.maxBlockSize = `${left < LEAST ? whole - MARGIN : left}px`;
+}
+
 if (document.querySelector(".judge")) {
-  const look = () => shown() && sayMore(shown());
-  document.addEventListener("scroll", ({ target }) => target === shown() && look(), { capture: true, passive: true });
-  document.addEventListener("judge:document", look, true);
-  document.addEventListener("document:window", look);
-  addEventListener("resize", look);
+  const arrange = () => {
+    for (const table of tables()) {
+      fit(table);
+      sayMore(table);
+    }
+  };
+  document.addEventListener("scroll", ({ target }) => target.matches?.(".judge .document__table") && sayMore(target), { capture: true, passive: true });
+  for (const event of ["judge:document", "document:window", "htmx:load"]) document.addEventListener(event, arrange, true);
+  addEventListener("resize", arrange);
+  if (bar) new ResizeObserver(arrange).observe(bar);
 }

@@ -7,7 +7,6 @@ import "../judging/place.js";
 import "../judging/quoted.js";
 import { sessionMap } from "../judging/judging-session.js";
 import { journal } from "../journal.js";
-import { clearNotices } from "../notices.js";
 
 const root = document.querySelector(".judge");
 const unsent = sessionMap("causes"); // disagreement -> the cause that was chosen and not sent
@@ -32,9 +31,7 @@ root.addEventListener("judge:document", ({ detail: { candidate, answer } }) => {
 root.addEventListener("change", ({ target }) => {
   if (target.name !== "cause") return;
   unsent.set(current, target.value);
-  if (!waiting) return;
-  clearNotices();
-  waiting.click();
+  waiting?.click();
 });
 
 root.addEventListener("judge:collect", ({ detail: { entry, refuse } }) => {
