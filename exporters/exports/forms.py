@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from annotate.projects.models import Project
-from exporters.exports.actions import FORMATS, divide_layouts
+from exporters.exports.actions import FORMATS, LAYOUTS, divide_layouts
 from exporters.exports.models import Export, Publication
 from exporters.exports.publishing import FIELDS, FIRST_YEAR, LAST_YEAR, find_faults
 
@@ -26,7 +26,10 @@ class ExportForm(forms.Form):
     """The format to write, and whether to prove it."""
 
     format = forms.ChoiceField(
-        label="What to write", initial=Export.Format.TREC, widget=forms.RadioSelect
+        label="What to write",
+        choices=Export.Format.choices,
+        initial=Export.Format.TREC,
+        widget=forms.RadioSelect,
     )
     prove = forms.BooleanField(
         label="Let the installed tools of the field read the folder once it is written",
@@ -44,7 +47,10 @@ class PublicationForm(forms.ModelForm[Publication]):
     """The publication settings of a project; the action validates them."""
 
     layouts = forms.MultipleChoiceField(
-        label="Releases also hold", required=False, widget=forms.CheckboxSelectMultiple
+        label="Releases also hold",
+        choices=[(name.value, name.label) for name in LAYOUTS],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
     )
 
     year = forms.IntegerField(required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR)
