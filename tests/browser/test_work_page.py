@@ -725,9 +725,10 @@ def test_space_leads_through_a_tall_table_whose_edge_stays_above_the_bar(work, n
 
 
 def is_above_bar(page: Page, locator: Locator) -> bool:
-    bar = page.locator(".judge__bar").bounding_box() or {}
-    box = locator.bounding_box() or {}
-    return bool(box["y"] + box["height"] <= bar["y"])
+    bar, box = page.locator(".judge__bar").bounding_box(), locator.bounding_box()
+    assert bar is not None
+    assert box is not None
+    return box["y"] + box["height"] <= bar["y"]
 
 
 @pytest.mark.parametrize("task", [Questions, Counting])
