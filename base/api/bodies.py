@@ -64,11 +64,12 @@ def body_of(form: type[forms.BaseForm]) -> type[FormBody]:
 
 def field_like(field: Any) -> Any:
     """Return the serializer field that accepts what this field of a form does."""
-    choices: Any = getattr(field, "choices", ())
     described = [str(text) for text in (field.label, field.help_text) if text]
     options: dict[str, Any] = {"help_text": " ".join(map(_sentence, described))}
+    choices: Any = getattr(field, "choices", ())
     if not field.required or field.initial is not None:
         options |= {"required": False, "default": field.initial}
+    null = not field.required and field.initial is None
     match field:
         case forms.BooleanField():
             return serializers.BooleanField(**options | {"default": bool(field.initial)})
@@ -76,10 +77,9 @@ def field_like(field: Any) -> Any:
             choice: Any = serializers.ChoiceField(list(choices))
             return serializers.ListField(child=choice, **options | {"default": list})
         case forms.ChoiceField():
-            return serializers.ChoiceField(list(choices), **options)
+            return serializers.ChoiceField(list(choices), allow_null=null, **options)
         case forms.IntegerField():
             options |= {"min_value": field.min_value, "max_value": field.max_value}
-            null = not field.required and field.initial is None
             return serializers.IntegerField(allow_null=null, **options)
         case forms.CharField():
             if "default" in options:
