@@ -205,7 +205,7 @@ def test_a_whole_backup_is_not_restored_into_a_used_installation(installation, q
 
 
 @pytest.mark.parametrize(
-    ("at", "content"), [("rows/annotate.judgment.jsonl", b"At sea."), ("files/runs/", b"bm25")]
+    ("at", "content"), [("rows/annotate.statement.jsonl", b"At sea."), ("files/runs/", b"bm25")]
 )
 def test_a_damaged_backup_restores_nothing(
     installation, start_empty_installation, quiet, tmp_path, at, content
