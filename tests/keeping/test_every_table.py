@@ -89,8 +89,7 @@ def test_every_json_column_is_listed_as_with_or_without_keys():
     """
     without_keys = {
         "annotate.preferences.keys",
-        *("annotate.judgment.evidence", "annotate.judgment.clauses"),
-        *("annotate.repeat.evidence", "annotate.repeat.clauses"),
+        *("annotate.statement.evidence", "annotate.statement.clauses"),
         "annotate.load.report",
         # Ranks and percentages; they refer to queries and runs by name.
         *("annotate.pool.strata", "annotate.pool.counts"),
