@@ -106,7 +106,7 @@ class FlagHereSerializer(serializers.Serializer[Any]):
 
     who = serializers.CharField(allow_null=True)
     kind = serializers.ChoiceField(source="flag.flag", choices=Flag.Kind.choices)
-    words = serializers.CharField(source="flag.words")
+    words = serializers.CharField(source="flag.note")
 
 
 class MachineSerializer(serializers.Serializer[Any]):
