@@ -172,9 +172,9 @@ def test_the_page_leads_to_the_guidelines_with_the_case(disagreement, client):
 
     case = f"{disagreement.narrative.pk}-{disagreement.first.pk}"
     address = f"/projects/tides/guidelines/?edit=1&amp;case={case}"
-    assert f'href="{address}"' in page
+    assert shows(page, f'href="{address}"')
     editor = client.get(address.replace("&amp;", "&")).content.decode()
-    assert f'id="case-{case}" form="guideline-form" checked' in editor
+    assert shows(editor, f'id="case-{case}" form="guideline-form" checked')
 
 
 def test_a_request_from_a_condition_returns_to_the_condition(disagreement, client):
