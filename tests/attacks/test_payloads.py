@@ -48,7 +48,7 @@ CODES = {
     *("annotate.Preferences.time_zone", "annotate.Draft.place"),
     *("audit.Review.rubric", "audit.Rating.criterion", "audit.Rating.level", "audit.Rubric.name"),
     *("audit.AgreementReport.scope", "audit.AgreementReport.against"),
-    *("audit.AgreementReport.sha256", "exporters.Export.folder"),
+    *("audit.AgreementReport.sha256", "exporters.Export.folder", "jobs.Job.kind"),
 }
 # Types that a browser shows as plain text.
 PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
@@ -56,16 +56,19 @@ PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
 OF_FAILED = "error"
 # Only rows that are taken out may have a reason: attacked with such rows.
 OF_REMOVED = "removed_reason"
-# Triggers refuse updates of these models: attacked when a row is created.
-UNCHANGING = {"exporters.Release", "annotate.AuditEvent", "annotate.Link"}
+# Triggers refuse updates of these models: attacked when a row is created. Only jobs of named kinds
+# may have a name.
+UNCHANGING = {"exporters.Release", "annotate.AuditEvent", "annotate.Link", "jobs.Job"}
 
 
 def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]]:
     """Yield every column with texts of people or files, each with a number."""
     number = 0
-    for room in APPS:
+    for room in (*APPS, "jobs"):
         for model in apps.get_app_config(room).get_models():
-            for field in model._meta.concrete_fields:
+            if model._meta.proxy:
+                continue
+            for field in model._meta.local_concrete_fields:
                 label = f"{model._meta.label}.{field.name}"
                 if (
                     isinstance(field, models.CharField | models.TextField)
