@@ -34,7 +34,9 @@ def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
     """Return a pool for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
     candidate_pool = first_or_404(
-        Pool.objects.select_related("project", "by").filter(pk=pk, project=member.project_id),
+        Pool.objects.select_related("project", "by").filter(
+            pk=min(pk, LARGEST_KEY), project=member.project_id
+        ),
         "There is no such pool in this project.",
     )
     if must_answer_first(member):
