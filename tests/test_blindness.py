@@ -589,6 +589,8 @@ def test_every_route_is_read_and_answers_somebody(stage):
         "annotate:judging": {302},
         "audit:checking": {302},
         "audit:settling": {302},
+        # It leads to the page of the job, unless a script asks for its progress.
+        "annotate:job": {302, 403},
         # For administrators only.
         "annotate:people": {403},
         "annotate:api_accounts": {403},
