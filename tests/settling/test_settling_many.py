@@ -122,7 +122,7 @@ def test_page_opens_with_the_preview_of_the_majority_and_htmx_replaces_it(scene,
     assert opened.context["preview"].settled == scene.preview().settled
     assert replaced.text.strip().startswith('<div id="preview"')
     total = scene.preview(RuleChoice(Rule.LOWER)).total
-    assert f'id="preview-title">{total} documents would be settled' in replaced.text
+    assert shows(replaced, f'id="preview-title">{total} documents would be settled')
     assert scene.settled() == {}
 
 

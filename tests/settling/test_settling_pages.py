@@ -14,6 +14,7 @@ from audit.models import Check, Decision, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from tests import factories
+from tests.pages import shows
 from tests.second_pass import levels
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
@@ -135,7 +136,7 @@ def test_a_settled_condition_shows_its_decision_and_can_be_withdrawn(led, client
     response = client.post(page.context["withdraw_url"])
 
     assert "Near it." in text(page)
-    assert 'data-key-label="Met" aria-pressed="true"' in text(page)
+    assert shows(page, 'data-key-label="Met" aria-pressed="true"')
     assert response.url == led.answered
     assert not ConditionAdjudication.objects.current().exists()
     assert "Withdrawn decisions" in text(client.get(led.answered))
