@@ -150,9 +150,7 @@ def test_a_refused_version_keeps_the_ticks(scene, client):
     page = client.post(scene.url(), fields)
 
     assert page.status_code == 422
-    assert f'id="case-{scene.key(scene.second)}" form="guideline-form" checked' in (
-        page.content.decode()
-    )
+    assert shows(page, f'id="case-{scene.key(scene.second)}" form="guideline-form" checked')
     assert not GuidelineCase.objects.exists()
 
 
