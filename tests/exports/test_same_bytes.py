@@ -84,7 +84,10 @@ def test_texts_are_not_sorted_by_the_collation_of_the_database(tides, write, for
 
 
 # Columns that hold the key of a row, which is not sorted as text.
-KEYS = r'"id"|_ptr_id"|annotator_id|"candidate_id"|"narrative_id"|"annotate_narrative"\."pair_id"|"pool_id"'
+KEYS = (
+    r'annotator_id|"(id|job_ptr_id|candidate_id|narrative_id|pool_id)"'
+    r'|"annotate_narrative"\."pair_id"'
+)
 
 
 def order_terms(sql: str) -> list[str]:

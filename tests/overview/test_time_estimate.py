@@ -9,6 +9,7 @@ from annotate.judgments import completion
 from annotate.models import Project
 from annotate.overview.time_estimate import TimeEstimate, time_estimate
 from tests import factories
+from tests.pages import shows
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_the_overview_says_that_it_is_an_estimate_to_leads_alone(client, carla):
 
     for who, shown in ((carla, True), (factories.member(carla.project, "ada"), False)):
         client.force_login(who.user)
-        assert (sentence in client.get(page).content.decode()) is shown
+        assert shows(client.get(page), sentence) is shown
 
 
 def test_programs_read_the_estimate(client, carla):

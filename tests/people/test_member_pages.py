@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotate.models import Invitation, Membership, User
 from tests import factories
+from tests.pages import shows
 
 LINK = re.compile(r"http://testserver(/invitations/[\w-]+/)")
 
@@ -57,7 +58,7 @@ def test_the_link_must_be_passed_on_without_a_mail_server(members, client, setti
 
     shown = client.post(members, form_fields(email="ada@example.org")).content.decode()
 
-    assert "Pass this link on to ada@example.org yourself now" in shown
+    assert shows(shown, "Pass this link on to ada@example.org yourself now")
     assert "This link was sent" not in shown
     assert len(set(LINK.findall(shown))) == 1
 

@@ -103,7 +103,7 @@ def test_leads_see_on_the_query_page_which_runs_rank_a_document(carla, project):
     page = carla.get(at("query", query.pk)).content.decode()
 
     # B is second of ance and first of bm25.
-    assert "first: bm25.run at 1, ance.run at 2" in page
+    assert shows(page, "first: bm25.run at 1, ance.run at 2")
     table = carla.get(at("pool_documents", Pool.objects.get().pk)).getvalue().decode()
     assert "301,B,yes,ance.run,2\n301,B,yes,bm25.run,1\n" in table
 

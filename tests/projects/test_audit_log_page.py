@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotate.models import Preferences
 from annotate.projects.audit_log import record
 from tests import factories
+from tests.pages import shows
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_events_of_the_project_are_listed_newest_first(tides):
 def test_changes_and_reasons_are_shown_as_text(tides):
     page = tides.client.get(tides.url).content.decode()
 
-    assert "People who judge each document: 2 → 3" in page
+    assert shows(page, "People who judge each document: 2 → 3")
     assert "&lt;b&gt;She&lt;/b&gt; asked." in page
     assert "A command" in page
 
@@ -71,8 +72,8 @@ def test_lists_and_lines_are_shown_in_words(tides):
 
     page = tides.client.get(tides.url).text
 
-    assert "Layouts: – → mteb, beir<" in page
-    assert "Creators: – → Curie, Marie · Bohr, Niels<" in page
+    assert shows(page, "Layouts: – → mteb, beir<")
+    assert shows(page, "Creators: – → Curie, Marie · Bohr, Niels<")
 
 
 def test_grades_and_empty_values_are_shown_in_words(tides):
