@@ -319,7 +319,7 @@ def test_settled_document_shows_its_decision_and_can_be_withdrawn(led, client):
     response = client.post(url(led, led.first, "adjudication_withdrawal"))
 
     assert "At the mouth." in page
-    assert 'data-key-label="Relevant" aria-pressed="true"' in page
+    assert shows(page, 'data-key-label="Relevant" aria-pressed="true"')
     assert response.url == led.url
     assert not Adjudication.objects.current().exists()
     assert "Withdrawn decisions" in text(client.get(led.url))
@@ -365,7 +365,7 @@ def test_a_decision_of_another_lead_is_not_offered_to_be_undone(led, client):
 
     page = text(client.get(url(led, led.third)))
     assert url(led, led.first, "adjudication_withdrawal") not in page
-    assert 'data-key-label="Take the last decision back" disabled' in page
+    assert shows(page, 'data-key-label="Take the last answer back" disabled')
 
 
 def test_withdrawing_nothing_is_not_found(led, client):
@@ -450,7 +450,7 @@ def test_condition_is_shown_with_its_name(led, client):
     )
     Verdict.objects.create(statement=led.adas, condition=condition, answer="met")
 
-    assert "1 <bdi><b>length</b> At most two pages.</bdi>" in text(client.get(led.url))
+    assert shows(client.get(led.url), "1 <bdi><b>length</b> At most two pages.</bdi>")
 
 
 def test_reviews_are_side_by_side_with_the_verdict(reviewed, client):
@@ -482,7 +482,7 @@ def test_a_decided_review_shows_its_decision(reviewed, client):
     page = text(client.get(reviewed.review))
 
     assert "Beyond repair." in page
-    assert 'data-key-label="Remove" aria-pressed="true"' in page
+    assert shows(page, 'data-key-label="Remove" aria-pressed="true"')
 
 
 def test_settled_ones_are_listed_with_who_settled_them(reviewed, client):
