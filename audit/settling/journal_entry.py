@@ -13,6 +13,7 @@ from rest_framework import serializers
 
 from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
 from annotate.judging.forms import StatementUuidField
+from annotate.pairs.models import InstructionPair
 from audit.checks.models import Check
 from audit.settling import access
 from audit.settling.disagreements import Disagreement
@@ -79,6 +80,8 @@ def save_decision(
     A decision with the UUID in `given` changes nothing if there is one already.
     """
     with transaction.atomic():
+        # One at a time: a decision that is sent twice at once must not withdraw itself.
+        InstructionPair.objects.select_for_update().get(pk=disagreement.narrative.pair_id)
         sent = disagreement.decisions().filter(uuid=given["uuid"]).first()
         if sent is not None:
             return sent
