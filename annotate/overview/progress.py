@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
-from django.db.models import Count, Exists, Max, OuterRef, Subquery
+from django.db.models import Count, Exists, OuterRef, Subquery
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.shown_documents import is_shown_to_judges
@@ -223,11 +223,12 @@ def _last_answers(project: Project, judged: Mapping[int, datetime]) -> dict[int,
 
     `judged` is when they last judged. Judgments from files were not given here.
     """
-    flagged = Flag.objects.filter(annotator__project=project, annotator__is_machine=False)
+    of_member = Flag.objects.filter(annotator=OuterRef("pk")).exclude(flag=Flag.Kind.LATER)
+    flagged = Subquery(of_member.order_by("-at").values("at")[:1])
     last = dict(judged)
-    rows = flagged.exclude(flag=Flag.Kind.LATER).order_by().values_list("annotator_id")
-    for person, at in rows.annotate(at=Max("at")):
-        last[person] = max(at, last.get(person, at))
+    for person, at in project.memberships.people().annotate(at=flagged).values_list("pk", "at"):
+        if at is not None:
+            last[person] = max(at, last.get(person, at))
     return last
 
 
