@@ -195,7 +195,9 @@ def serving(application: Application) -> Iterator[int]:
     try:
         yield int(server.effective_port)
     finally:
-        server.trigger.pull_trigger(lambda: _close(server))
+        # The loop may be awake already and close everything, before the byte that wakes it is sent.
+        with contextlib.suppress(OSError):
+            server.trigger.pull_trigger(lambda: _close(server))
         thread.join()
         server.task_dispatcher.shutdown()
 
