@@ -16,7 +16,3 @@ def main() -> None:
     from manage import main as run_command
 
     run_command()
-
-
-if __name__ == "__main__":
-    main()

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import TypeVar, cast
 
 from django.db import transaction
+from django.http import Http404
 from django.utils import timezone
 
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from base.lookup import first_or_404
 from jobs import queue
 from jobs.models import Job, specific
 
@@ -57,8 +57,10 @@ def request_job(
 
 def job_of(member: Membership, pk: int) -> Job:
     """Return a job of the member's project, as a row of its kind, or raise Http404."""
-    rows = Job.objects.filter(pk=pk, project=member.project_id)
-    return specific([first_or_404(rows, "There is no such job in this project.")])[0]
+    jobs = specific(Job.objects.filter(pk=pk, project=member.project_id))
+    if not jobs:
+        raise Http404("There is no such job in this project.")
+    return jobs[0]
 
 
 def cancel_job(*, job: SomeJob, by: Membership, now: datetime | None = None) -> SomeJob:

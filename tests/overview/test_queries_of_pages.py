@@ -216,7 +216,7 @@ def test_no_page_of_a_project_reads_the_rows_of_another(carla):
         if rows > 500
     }
     assert too_many == {}
-    # Of 12 judgments and 6 flags.
+    # 6 flags; in so small a project PostgreSQL may read its 12 judgments in the same table too.
     assert 6 <= found["flags/"]["annotate_statement"] <= 18
 
 
