@@ -69,7 +69,7 @@ def coefficient(value, interval=None, note=""):
 
 
 def render(source, **context):
-    return Template("{% load rejudge %}" + source).render(Context(context))
+    return Template("" + source).render(Context(context))
 
 
 def test_a_time_shows_its_zone_and_has_a_value_for_the_script():
@@ -283,25 +283,23 @@ def test_an_unknown_state_raises():
 
 
 def test_a_notice_shows_its_content_beside_the_mark_of_its_kind():
-    page = Template(
-        "{% load rejudge %}{% notice 'error' %}{{ words }} <b>twice</b>{% endnotice %}"
-    ).render(Context({"words": "<i>Nothing</i> is saved"}))
+    page = Template("{% notice 'error' %}{{ words }} <b>twice</b>{% endnotice %}").render(
+        Context({"words": "<i>Nothing</i> is saved"})
+    )
 
     assert 'class="notice notice--error"' in page
     assert "<p>&lt;i&gt;Nothing&lt;/i&gt; is saved <b>twice</b></p>" in page
 
 
 def test_a_notice_can_be_set_apart():
-    page = Template("{% load rejudge %}{% notice 'info' apart=True %}Later{% endnotice %}").render(
-        Context()
-    )
+    page = Template("{% notice 'info' apart=True %}Later{% endnotice %}").render(Context())
 
     assert 'class="notice notice--info notice--apart"' in page
 
 
 def test_an_empty_state_says_what_will_be_here_and_how_to_fill_it():
     page = Template(
-        "{% load rejudge %}{% empty_state title action='Load' action_url='/l/' %}"
+        "{% empty_state title action='Load' action_url='/l/' %}"
         "Load <b>a file</b>.{% endempty_state %}"
     ).render(Context({"title": "Topics & more"}))
 
@@ -312,7 +310,7 @@ def test_an_empty_state_says_what_will_be_here_and_how_to_fill_it():
 
 def test_an_empty_state_without_an_address_has_no_link():
     page = Template(
-        "{% load rejudge %}{% empty_state 'Topics' action='Load' action_url=missing %}"
+        "{% empty_state 'Topics' action='Load' action_url=missing %}"
         "A lead loads them.{% endempty_state %}"
     ).render(Context())
 

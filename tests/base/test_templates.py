@@ -145,11 +145,11 @@ def test_styles_use_classes_and_known_tokens():
 
 
 def test_pages_link_each_style_sheet_or_the_joined_one(settings):
-    each = Template("{% load rejudge %}{% style_sheets %}").render(Context())
+    each = Template("{% style_sheets %}").render(Context())
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "tests.base.test_templates.Joined"}
     }
-    joined = Template("{% load rejudge %}{% style_sheets %}").render(Context())
+    joined = Template("{% style_sheets %}").render(Context())
 
     assert re.findall(r'href="/static/([^"]+)"', each) == imported_styles()
     assert joined == '<link rel="stylesheet" href="/static/css/all.css">'
