@@ -24,21 +24,16 @@ class AuditConfig(AppConfig):
         from annotate.projects import audit_events, hash_chain, kind_settings
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
-        from audit.checks import check_chain, outcomes
-        from audit.checks import journal_entry as check_entry
-        from audit.checks import notices as check_notices
-        from audit.checks import overview as checks
+        from audit.checks import check_chain, outcomes, queue
+        from audit.checks.api import checking
         from audit.reports import overview
-        from audit.reviews import journal_entry, passes, project_rubric, review_chain
-        from audit.reviews.intake import stale_checks
-        from audit.reviews.intake.decisions import Decisions
-        from audit.reviews.intake.reviews import Reviews
-        from audit.reviews.intake.rubrics import Rubrics
-        from audit.settling import journal_entry as decision_entry
-        from audit.settling import notices as disagreement_notices
+        from audit.reviews import api, intake, passes, review_chain, rubrics
+        from audit.reviews.intake import Decisions, Reviews, Rubrics
+        from audit.settling import open_counts
+        from audit.settling.api import settling
 
         audit_events.register(AUDIT_EVENTS)
-        kind_settings.adopt_rubric.register(project_rubric.use_shipped_rubric)
+        kind_settings.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion.register_reviews(passes.submitted_reviews)
         tally.checked_labels.register(outcomes.checked_labels)
@@ -49,12 +44,12 @@ class AuditConfig(AppConfig):
             Answers("decision", "decisions", passes.count_decisions_under),
             Answers("check of a label", "checks of labels", outcomes.count_checks_under),
         )
-        journal.register(journal_entry.ENTRIES | check_entry.ENTRIES | decision_entry.ENTRIES)
+        journal.register(api.ENTRIES | checking.ENTRIES | settling.ENTRIES)
         contributions.register(overview.contribution)
         progress.reviews_by_member.register(overview.reviews_by_member)
-        contributions.register(checks.contribution)
-        notices.register(disagreement_notices.notices)
-        notices.register(check_notices.notices)
+        contributions.register(queue.contribution)
+        notices.register(open_counts.notices)
+        notices.register(queue.notices)
         files.register(Rubrics, Reviews, Decisions)
-        stale_answers.register(stale_checks.CHECKS)
-        stale_answers.register_unaffected(stale_checks.REVIEWS)
+        stale_answers.register(intake.CHECKS)
+        stale_answers.register_unaffected(intake.REVIEWS)

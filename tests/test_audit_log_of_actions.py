@@ -42,8 +42,8 @@ from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
 from audit.reviews.decisions import decide, withdraw_decision
 from audit.reviews.draws import draw_for_review, end_draw
-from audit.reviews.project_rubric import choose_rubric
-from audit.settling import adjudication, batches, reveals
+from audit.reviews.rubrics import choose_rubric
+from audit.settling import adjudication, names, settle_many
 from audit.settling import settle_many as settling_many
 from audit.settling.queue_filters import QueueFilter
 from base.errors import Refused
@@ -199,7 +199,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
 
     # Disagreements.
     story.logs("names.revealed", times=2)(
-        lambda: reveals.reveal_names(narrative=story.narrative, candidate=first, by=carla)
+        lambda: names.reveal_names(narrative=story.narrative, candidate=first, by=carla)
     )
     settled = story.logs("judgment.settled", times=2)(
         lambda: adjudication.adjudicate(
@@ -234,7 +234,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
         )
     )
     story.logs("judgments.unsettled", times=2)(
-        lambda: batches.withdraw_batch(batch=batch, by=carla)
+        lambda: settle_many.withdraw_batch(batch=batch, by=carla)
     )
 
     # Rejudge requests.

@@ -1,4 +1,4 @@
-"""Agreement: reports of a part of a project, comparisons of two parts, and unit tables."""
+"""API resources of reports: agreement, comparisons, units, rules, differences and coverage."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
+from annotate.judgments.tally import PairStatus, rule_report
+from annotate.pairs.api.shapes import OfPairSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.checks.api.shapes import CoefficientSerializer
+from audit.checks.api.samples import CoefficientSerializer
 from audit.reports import access, actions, differences
 from audit.reports.category_figures import CategoryFigures, CriterionFigures, by_category
 from audit.reports.coverage import CategoryCoverage, coverage
 from audit.reports.models import AgreementReport
+from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
 from audit.reports.scopes import Scope as Part
 from audit.reports.unit_table import Of, units
@@ -225,3 +229,58 @@ def _parse_part(member: Membership, fields: dict[str, Any], before: str = "") ->
     except Refused as refused:
         name = next(iter(fields), FIELDS[0])
         raise ValidationError({f"{before}{name}": [str(refused)]}) from refused
+
+
+class BreakingSerializer(OfPairSerializer):
+    """A pair that breaks a rule."""
+
+    candidates = serializers.SerializerMethodField(
+        help_text="Documents that break it, if single ones can."
+    )
+    complying = serializers.IntegerField(source="counts.compliant")
+    violating = serializers.IntegerField(source="counts.violating")
+    open = serializers.IntegerField(
+        source="counts.open", help_text="Documents that are disputed or not judged."
+    )
+
+    def get_candidates(self, pair: PairStatus) -> list[int]:
+        """Return the documents that break the rule."""
+        return list(pair.breaking_candidates(self.context["rule"]))
+
+
+class RuleSerializer(RecordSerializer):
+    """The state of a rule."""
+
+    broken = serializers.SerializerMethodField()
+
+    class Meta:
+        record = RuleStanding
+        fields = ("rule", "name", "sentence", "limits", "state", "holds", "not_known", "broken")
+
+    @extend_schema_field(BreakingSerializer(many=True))
+    def get_broken(self, standing: RuleStanding) -> Any:
+        """Return the pairs that break the rule."""
+        return BreakingSerializer(standing.broken, many=True, context={"rule": standing.rule}).data
+
+
+class RuleStandingsSerializer(serializers.Serializer[Any]):
+    """The state of the rules of a project's kind."""
+
+    kind = serializers.CharField()
+    hidden = serializers.IntegerField(help_text="Pairs that you still judge; they are left out.")
+    rules = RuleSerializer(many=True)
+
+
+class Rules(Resource, tag="Progress"):
+    """The rules of a project."""
+
+    @reads(RuleStandingsSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
+        """Return which rules hold now, which are broken, and by which pairs."""
+        member = annotate_access.lead(self.person, slug)
+        report = rule_report(member)
+        return {
+            "kind": member.project.kind,
+            "hidden": report.hidden,
+            "rules": rule_standings(report),
+        }

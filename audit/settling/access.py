@@ -23,6 +23,7 @@ from audit.checks import access as checks_access
 from audit.checks.models import Check
 from audit.reviews import access as reviews_access
 from audit.reviews.access import narrative_for_lead
+from audit.settling.disagreement_queries import Reader
 from audit.settling.disagreements import (
     CheckDisagreement,
     Disagreement,
@@ -30,7 +31,6 @@ from audit.settling.disagreements import (
     ReviewDisagreement,
     VerdictDisagreement,
 )
-from audit.settling.kinds.frame import Reader
 from audit.settling.queue_filters import DisagreementKey, Kind
 from base import raw_sql
 from base.lookup import first_or_404

@@ -9,7 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeVar
+from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Model, Prefetch, QuerySet
 from django.http import Http404
 
@@ -22,7 +24,7 @@ from annotate.judgments.models import (
     RejudgeRequest,
     Verdict,
 )
-from annotate.pairs.models import Condition, Narrative
+from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from audit.checks import actions as check_actions
 from audit.checks.models import Check, SampleItem
@@ -32,10 +34,9 @@ from audit.reviews.models import Decision
 from audit.reviews.passes import Pass, passes_of, verdict_of
 from audit.settling import adjudication
 from audit.settling.models import Reveal
-from audit.settling.names import Naming, naming_for
+from audit.settling.names import Naming, naming_for, reveal_names
 from audit.settling.queue import position_of
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
-from audit.settling.reveals import reveal_names
 from base.errors import Refused
 from base.lookup import first_or_404
 
@@ -391,6 +392,27 @@ class CheckDisagreement(Disagreement):
         if self.third is None or self.third.checker_id != self.member.pk:
             raise Refused("You have no decision to withdraw here.")
         check_actions.withdraw_check(item=self.item, by=self.member)
+
+
+def save_decision(
+    disagreement: Disagreement, given: Mapping[str, Any], instead_of: UUID | None
+) -> Any:
+    """Settle a disagreement, withdrawing the reader's own decision `instead_of` first.
+
+    A decision with the UUID in `given` changes nothing if there is one already.
+    """
+    with transaction.atomic():
+        # One at a time: a decision that is sent twice at once must not withdraw itself.
+        InstructionPair.objects.select_for_update().get(pk=disagreement.narrative.pair_id)
+        sent = disagreement.decisions().filter(uuid=given["uuid"]).first()
+        if sent is not None:
+            return sent
+        current = disagreement.decision()
+        if current is not None and current.uuid == instead_of:
+            decider = current.checker_id if isinstance(current, Check) else current.by_id
+            if decider == disagreement.member.pk:
+                disagreement.withdraw()
+        return disagreement.settle(given)
 
 
 def _reason_in(fields: Mapping[str, Any], by: Membership) -> dict[str, Any]:

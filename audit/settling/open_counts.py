@@ -12,14 +12,16 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from django.urls import reverse
+
 from annotate.judgments import revisions
 from annotate.judgments.answer_counts import AnswerCounts, counts_of
 from annotate.judgments.consensus import State
+from annotate.overview.notices import Notice
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Rating
-from audit.settling.disagreement_queries import build_source
-from audit.settling.kinds.frame import Reader
+from audit.settling.disagreement_queries import Reader, build_source
 from audit.settling.queue_filters import Kind, QueueFilter
 from base.current_request import read_once
 
@@ -123,3 +125,17 @@ def _read_open(
             for narrative, distance, since in rows:
                 found[narrative].append(OpenAnswers(kind, distance, 1, since))
     return found
+
+
+def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+    """Return a notice of the disagreements each lead can settle, with the newest one's time."""
+    leads = [member for member in members if member.leads]
+    counts = count_open_with_newest(leads)
+    url = {lead.pk: reverse("audit:disagreements", args=[lead.project.slug]) for lead in leads}
+    text = "Disagreements to settle"
+    return {
+        lead.pk: [Notice(lead.project, "disputes", text, number, newest, url[lead.pk])]
+        for lead in leads
+        for number, newest in (counts[lead.pk],)
+        if number and newest is not None
+    }

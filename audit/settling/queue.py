@@ -15,8 +15,7 @@ from operator import attrgetter
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
 from annotate.projects.models import Membership
-from audit.settling.disagreement_queries import build_source
-from audit.settling.kinds.frame import Reader, Source
+from audit.settling.disagreement_queries import Reader, Source, build_source
 from audit.settling.open_counts import count_open, open_answers
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, QueuePosition
 from audit.settling.queue_items import Item, read_items

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from annotate.pairs.models import Condition, Narrative
 from audit.checks.models import Check, Question, SampleItem
 from audit.checks.questions import describe_replies
 from audit.reviews.models import Decision, Review
-from audit.settling.kinds.frame import Reader
+from audit.settling.disagreement_queries import Reader
 from audit.settling.models import Reveal
 from audit.settling.names import display_names
 from audit.settling.queue_filters import (
@@ -263,3 +263,74 @@ def _add_decisions(
     thirds = Check.objects.current().filter(item__in=checks, place=Check.SETTLES)
     for check in thirds.select_related("checker"):
         items[checks[check.item_id]].settled = check
+
+
+HEADER = (
+    "key",
+    "kind",
+    "query_id",
+    "pair_id",
+    "side",
+    "version",
+    "doc_id",
+    "condition",
+    "answers",
+    "distance",
+    "decides",
+    "since",
+    "settled_as",
+    "cause",
+    "reason",
+    "by",
+)
+
+
+def table_rows(items: Iterable[Item]) -> Iterator[list[str]]:
+    """Yield the header, and a row for each disagreement."""
+    yield list(HEADER)
+    for item in items:
+        narrative, document = item.narrative, item.candidate.document if item.candidate else None
+        yield [
+            str(item.key.disagreement_key),
+            item.key.kind.value,
+            narrative.pair.query.query_id,
+            narrative.pair.pair_id,
+            narrative.side,
+            str(narrative.version),
+            document.doc_id if document else "",
+            (item.condition.name or str(item.condition.number)) if item.condition else "",
+            "; ".join(f"{voice.name}: {_answer(voice)}" for voice in item.voices),
+            str(item.distance),
+            "yes" if item.decides else "no",
+            item.key.at.isoformat(),
+            *_decision(item),
+        ]
+
+
+def _answer(voice: Voice) -> str:
+    """Return a person's answer in words."""
+    if voice.rejects is not None:
+        return f"rejects on {voice.rejects}"
+    if voice.relevance is None:
+        return voice.answer or voice.replies or "cannot judge"
+    return f"{voice.relevance} ({voice.replies})" if voice.replies else str(voice.relevance)
+
+
+def _decision(item: Item) -> list[str]:
+    """Return the cells of the decision: what, the cause, the reason, who."""
+    decision = item.settled
+    if decision is None:
+        return ["", "", "", ""]
+    if isinstance(decision, Check):
+        grade = decision.relevance
+        return [
+            "cannot judge" if grade is None else str(grade),
+            "",
+            decision.words,
+            decision.checker.name,
+        ]
+    if isinstance(decision, Adjudication):
+        return [str(decision.relevance), decision.cause, decision.reason, decision.by.name]
+    if isinstance(decision, ConditionAdjudication):
+        return [decision.answer, decision.cause, decision.reason, decision.by.name]
+    return [decision.outcome, "", decision.reason, decision.by.name]

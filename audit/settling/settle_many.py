@@ -1,29 +1,36 @@
-"""Settling many documents at once by one rule, after a preview.
+"""Settle many documents or checked labels at once by one rule, after a preview.
 
-This covers only open disagreements between judges, and none that was sent back to an annotator. The
-preview has a token computed from all it counted; settling with that token settles exactly what was
-previewed, or nothing.
+This covers only open disagreements, and none that was sent back to an annotator. The preview has a
+token computed from all it counted; settling with that token settles exactly what was previewed, or
+nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from typing import Annotated, NamedTuple
-from uuid import UUID
+from typing import Annotated, Any, NamedTuple
+from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, Sum, TextChoices
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum, TextChoices
+from django.utils import timezone
 
 from annotate.collection import text_versions
 from annotate.collection.models import Candidate
-from annotate.pairs.models import Narrative
+from annotate.judging.answer_rules import check_grade
+from annotate.judgments import adjudication_chain
+from annotate.judgments.models import Adjudication
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership
-from audit.settling import adjudication, batches
-from audit.settling.disagreement_queries import build_source
-from audit.settling.kinds.frame import Reader
+from audit.checks import actions as checking
+from audit.checks.models import Check, Sample, SampleItem
+from audit.settling.adjudication import check_reason, refuse_unless_lead
+from audit.settling.disagreement_queries import Reader, build_source
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.queue_items import read_documents
 from base.errors import Refused, Stale
@@ -130,16 +137,16 @@ def settle_many(
     """Settle what the preview with this token showed, and return the batch.
 
     Stale: since the preview somebody judged, settled or sent something back, or a document got
-    another text, and the rule now gives another result. Refused: as in `batches.settle_together`.
+    another text, and the rule now gives another result. Refused: as in `settle_together`.
     """
-    adjudication.check_reason(reason, cause)
+    check_reason(reason, cause)
     with transaction.atomic():
-        batches.lock_pairs(by)
+        lock_pairs(by)
         outcomes = require_unchanged(_compute_outcomes(by, filters, choice), token)
         if text_versions.lock_texts(outcome.candidate for outcome in outcomes):
             # A load that committed before the locks may have replaced texts that were counted.
             require_unchanged(_compute_outcomes(by, filters, choice), token)
-        return batches.settle_together(
+        return settle_together(
             decisions=[
                 (outcome.narrative, outcome.candidate, outcome.relevance)
                 for outcome in outcomes
@@ -150,6 +157,81 @@ def settle_many(
             by=by,
             now=now,
         )
+
+
+def lock_pairs(by: Membership) -> None:
+    """Lock every pair of the project of `by` against other leads and rewriters, for this
+    transaction. Refused: not a lead.
+    """
+    refuse_unless_lead(by, by.project_id)
+    held = InstructionPair.objects.select_for_update().filter(project=by.project_id)
+    list(held.order_by("pk").values_list("pk", flat=True))
+
+
+def settle_together(
+    *,
+    decisions: Collection[tuple[int, int, int]],
+    cause: str,
+    reason: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> UUID:
+    """Settle many candidates with one reason, and return their batch.
+
+    `decisions`: keys of narrative and candidate, and the relevance. The caller has locked the pairs
+    and the texts (`text_versions.lock_texts`), and checked that each is open. Refused: not a lead,
+    no reason, no cause, nothing to settle, a grade the project does not have.
+    """
+    now = now or timezone.now()
+    reason = check_reason(reason, cause)
+    batch = uuid4()
+    with transaction.atomic():
+        lock_pairs(by)
+        if not decisions:
+            raise Refused("There is nothing to settle.")
+        for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
+            check_grade(by, relevance)
+        read = text_versions.lock_newest_versions(
+            candidate for _narrative, candidate, _relevance in decisions
+        )
+        made = Adjudication.objects.bulk_create(
+            (
+                Adjudication(
+                    narrative_id=narrative,
+                    candidate_id=candidate,
+                    relevance=relevance,
+                    reason=reason,
+                    cause=cause,
+                    by=by,
+                    at=now,
+                    batch=batch,
+                    text_version=read[candidate],
+                )
+                for narrative, candidate, relevance in decisions
+            ),
+            batch_size=1_000,
+        )
+        adjudication_chain.follow(by.project_id, new={one.pk for one in made})
+        about = name_documents(len(decisions), batch)
+        record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
+    return batch
+
+
+def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) -> int:
+    """Withdraw the decisions of a batch that are still current, and return how many there were.
+    Repeating changes nothing. Refused: not a lead.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        lock_pairs(by)
+        standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
+        keys = set(standing.values_list("pk", flat=True))
+        count = standing.update(withdrawn_at=now, withdrawn_by=by)
+        if count:
+            adjudication_chain.follow(by.project_id, ended=keys)
+            about = name_documents(count, batch)
+            record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
+    return count
 
 
 def require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
@@ -282,3 +364,93 @@ def sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
         )
         for outcome in chosen
     ]
+
+
+def preview_checks(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview:
+    """Preview settling all checked labels that match `filters`: one query, and two for those shown.
+
+    A label that somebody could not judge is left open.
+    """
+    outcomes = list(_compute_label_outcomes(by, filters, choice).values())
+    return summarize(by, outcomes, sample_outcomes(outcomes))
+
+
+def settle_checks(
+    *,
+    filters: QueueFilter,
+    choice: RuleChoice,
+    reason: str,
+    token: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> int:
+    """Settle what the preview with this token showed, and return the number of labels.
+
+    Each is settled as by hand: a grade adopts the answer of the checker who gave it. Stale: as in
+    `settle_many`. Refused: no reason, nothing to settle.
+    """
+    if not reason.strip():
+        raise Refused("Give a reason.")
+    with transaction.atomic():
+        outcomes = _compute_label_outcomes(by, filters, choice)
+        require_unchanged(list(outcomes.values()), token)
+        settled = {
+            key: outcome for key, outcome in outcomes.items() if outcome.relevance is not None
+        }
+        if not settled:
+            raise Refused("There is nothing to settle.")
+        items = SampleItem.objects.select_related(
+            "sample", "narrative__pair", "candidate__document"
+        ).in_bulk(settled)
+        checks: dict[tuple[int, int | None], Check] = {
+            (check.item_id, check.relevance): check
+            for check in Check.objects.current().filter(item__in=settled, place__in=(1, 2))
+        }
+        for key, outcome in sorted(settled.items()):
+            answer = _answer(outcome, checks.get((key, outcome.relevance)))
+            checking.settle(item=items[key], words=reason, by=by, now=now, **answer)
+    return len(settled)
+
+
+def _answer(outcome: Outcome, adopted: Check | None) -> dict[str, Any]:
+    """Return the answer that settles a label: that of the checker who gave the grade, if any."""
+    if adopted is not None and adopted.verdicts:
+        return {"verdicts": adopted.answers()}
+    if adopted is not None and (questions := adopted.questions()):
+        return {"questions": questions}
+    return {"relevance": outcome.relevance}
+
+
+def _compute_label_outcomes(
+    by: Membership, filters: QueueFilter, choice: RuleChoice
+) -> dict[int, Outcome]:
+    """Return the outcome for each wanted label, by the key of its item."""
+    reader = Reader(by)
+    check_choice(choice, reader)
+    if choice.rule is Rule.PERSON:
+        raise Refused("Checked labels are not settled as one person says. Choose another rule.")
+    filters = filters.replaced(kind=Kind.CHECK, settled=False, waiting=False)
+    second = Check.objects.current().filter(item=OuterRef("item_id"), place=2)
+    rows = (
+        build_source(Kind.CHECK, reader, filters)
+        .rows.annotate(second_key=Subquery(second.values("pk")[:1]), claimed=F("item__claimed"))
+        .order_by("item_id")
+        .values_list(
+            *("item_id", "item__narrative_id", "item__candidate_id", "claimed"),
+            *("item__sample__asks", "relevance", "second", "pk", "second_key"),
+        )
+    )
+    outcomes = {}
+    for item, narrative, candidate, claimed, asks, first, other, key, second_key in rows:
+        # Of equal grades with different answers, a rule could not say which to adopt.
+        rankable = None not in (first, other) and first != other
+        counts = tuple((grade, 1) for grade in sorted((first, other))) if rankable else ()
+        relevance = apply_rule(choice, counts, None, claimed) if counts else None
+        if (
+            choice.rule is Rule.GRADE
+            and asks != Sample.Asks.GRADE
+            and relevance not in (first, other)
+        ):
+            relevance = None
+        outcomes[item] = Outcome(narrative, candidate, relevance, counts, key + second_key)
+    return outcomes

@@ -32,7 +32,7 @@ from annotate.models import (
 from audit.reports.actions import request_agreement
 from audit.reports.scopes import Scope
 from audit.reviews.criteria import SHIPPED, Rubric
-from audit.reviews.project_rubric import save_rubric
+from audit.reviews.rubrics import save_rubric
 from exporters.exports.actions import request_export
 from jobs.errors import JobError
 from tests.attacks.reading import ALL, PAYLOADS, SHORT, find_running_code

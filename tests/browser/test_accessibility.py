@@ -43,9 +43,9 @@ from audit.checks import actions as checking
 from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
 from audit.models import AgreementReport, Sample
+from audit.settling.names import reveal_names
 from audit.settling.queue import read_page
 from audit.settling.queue_filters import Kind, QueueFilter
-from audit.settling.reveals import reveal_names
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from config.example import ensure_example
 from exporters.evaluations.actions import request_evaluation

@@ -11,7 +11,7 @@ from annotate.rewriting import actions as rewriting
 from audit.models import Decision, Rating, Review
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Level, Rubric
-from audit.reviews.project_rubric import save_rubric
+from audit.reviews.rubrics import save_rubric
 from tests import factories
 from tests.browser.waiting import listens, saved, shows
 

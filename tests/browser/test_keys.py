@@ -248,7 +248,7 @@ def test_the_settling_page_has_letters_by_place_too(settling, layout):
 def test_a_list_is_paged_by_the_places_of_brackets_where_the_layout_has_letters(
     settling, monkeypatch
 ):
-    monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 1)
+    monkeypatch.setattr("audit.settling.views.pages.PAGE_SIZE", 1)
     first = Judgment.objects.earliest("pk")
     other = factories.candidate(first.candidate.query, "D1")
     for name, grade in (("ada", 0), ("ben", 1)):

@@ -26,7 +26,7 @@ from annotate.models import (
 )
 from audit.models import Check, Rating, Sample, SampleItem
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
-from audit.reviews.project_rubric import save_rubric
+from audit.reviews.rubrics import save_rubric
 from tests import factories
 from tests.browser.conftest import sign_in
 from tests.browser.test_keys import press_typed

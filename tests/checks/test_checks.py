@@ -12,7 +12,7 @@ from annotate.models import Adjudication, Narrative
 from audit.checks import actions, samples
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.queue import next_item, progress, to_check, to_settle, with_checks
-from audit.checks.sampled_claims import plan
+from audit.checks.samples import plan
 from audit.models import Check, Sample, SampleItem
 from base.errors import Refused
 from tests import factories

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.checks.figures import figures
-from audit.checks.sentence import format_upper_bound
+from audit.checks.figures import figures, format_upper_bound
 from tests.checks.checking import check_label, claimed_scene, draw
 
 # Ten labels of two categories. The outcome is in brackets; grades from 1 are relevant.

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from audit.checks import actions
 from audit.checks.claims import ClaimSelection, build_frame
-from audit.checks.sampled_claims import plan
+from audit.checks.samples import plan
 from audit.models import Sample
 from base.errors import Refused
 from base.sampling import draw as draw_names

@@ -38,9 +38,9 @@ EXEMPT = {
         "annotate/overview/views/home.py:confirmed",
         "annotate/people/api/members.py:link_response",
         "annotate/people/views/accounts.py:new_link_context",
-        "audit/reviews/views/reviews.py:try_decide",
-        "audit/settling/views/frame.py:item_context",
-        "audit/settling/views/frame.py:session_context",
+        "audit/reviews/views.py:try_decide",
+        "audit/settling/views/kind_pages.py:item_context",
+        "audit/settling/views/kind_pages.py:session_context",
         "audit/settling/views/addresses.py:disagreement_of_form",
     },
 }

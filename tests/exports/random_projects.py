@@ -26,7 +26,7 @@ from annotate.pools.removal import DOCUMENTS
 from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
-from audit.reviews.project_rubric import choose_rubric, save_rubric
+from audit.reviews.rubrics import choose_rubric, save_rubric
 from tests import factories
 from tests.collection.arriving import jsonl, load
 

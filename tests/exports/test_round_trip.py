@@ -27,7 +27,7 @@ from annotate.models import (
 from audit.models import Decision, Rating, Review
 from audit.reviews import rubrics
 from audit.reviews.criteria import FOLLOWTABLE
-from audit.reviews.project_rubric import choose_rubric, save_rubric
+from audit.reviews.rubrics import choose_rubric, save_rubric
 
 pytestmark = pytest.mark.both_databases
 

@@ -24,8 +24,8 @@ from annotate.rewriting import drafts
 from audit.checks import actions as checking
 from audit.checks import samples
 from audit.reviews import actions as auditing
-from audit.reviews import decisions, project_rubric
-from audit.settling import adjudication, batches, settle_many
+from audit.reviews import decisions, rubrics
+from audit.settling import adjudication, settle_many
 from base.errors import Refused
 from tests import factories
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.both_databases
 MODULES = (
     *(taxonomy, drafts, guidelines, invitations, judging, load_jobs, rejudge_requests, members),
     *(rewriting, rules, assignments, adjudication, auditing, settle_many, checking),
-    *(withdrawal, batches, samples, decisions, project_rubric),
+    *(withdrawal, settle_many, samples, decisions, rubrics),
 )
 # The functions by which an action checks; the second is for judging.
 CHECKS = {"refuse_if_archived", "refuse_if_closed"}

@@ -209,7 +209,7 @@ def test_the_bar_of_a_rule_shows_pairs_without_a_judgment_as_not_known(tides, cl
 
 
 def test_pairs_that_break_a_rule_are_paged(tides, client, monkeypatch):
-    monkeypatch.setattr("audit.reports.views.dashboard.LISTED", 1)
+    monkeypatch.setattr("audit.reports.views.LISTED", 1)
     Project.objects.update(relevant_from=2)
     tides.carla.project.refresh_from_db()
     client.force_login(tides.carla.user)

@@ -300,7 +300,7 @@ def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client
 
 
 def test_chart_draws_the_first_lines_and_counts_the_rest(tides, client, monkeypatch):
-    monkeypatch.setattr("audit.reports.views.dashboard.DRAWN", 1)
+    monkeypatch.setattr("audit.reports.views.DRAWN", 1)
     report = AgreementReport.objects.create(project=tides.project, resamples=100)
     compute_agreement(report, Progress())
     AgreementReport.objects.update(state="done", finished_at=report.requested_at)

@@ -19,7 +19,7 @@ from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.decisions import decide
 from audit.settling.access import disagreement_of
 from audit.settling.adjudication import adjudicate
-from audit.settling.journal_entry import save_decision
+from audit.settling.disagreements import save_decision
 from audit.settling.queue_filters import DisagreementKey, Kind
 from base.errors import Refused, Stale
 from tests import factories

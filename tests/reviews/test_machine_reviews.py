@@ -129,7 +129,7 @@ def test_a_machines_review_does_not_choose_the_rubric_for_people(criticised):
 
 
 def choose_new_rubric(project, content):
-    from audit.reviews.project_rubric import choose_rubric, save_rubric
+    from audit.reviews.rubrics import choose_rubric, save_rubric
 
     save_rubric(project=project, content=content, by=None)
     choose_rubric(project=project, name=content.name, by=None)

@@ -15,7 +15,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment
 from annotate.projects import rules
 from audit.models import Rating, Review, Rubric
-from audit.reviews import actions, project_rubric, rubrics
+from audit.reviews import actions, rubrics
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
 from audit.reviews.passes import pass_of, passes_of, verdict_of
 from base.errors import Refused
@@ -51,7 +51,7 @@ def signed_in(member):
 
 
 def save(scene, **changes: Any) -> Rubric:
-    return project_rubric.save_rubric(
+    return rubrics.save_rubric(
         project=scene.project, content=parse_rubric(rubric_json(**changes)), by=scene.carla
     )
 
@@ -96,24 +96,24 @@ def test_the_rubric_chosen_last_is_current(scene):
     save(scene)
     save(scene, name="ours-2")
 
-    project_rubric.choose_rubric(project=scene.project, name="ours-1", by=scene.carla)
+    rubrics.choose_rubric(project=scene.project, name="ours-1", by=scene.carla)
     assert rubrics.current_rubric(scene.project.pk).name == "ours-1"
 
-    project_rubric.choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
+    rubrics.choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
     assert rubrics.current_rubric(scene.project.pk) == MULTICONIR
 
-    project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
+    rubrics.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
     assert rubrics.current_rubric(scene.project.pk) == FOLLOWTABLE
 
 
 def test_only_leads_choose_the_rubric_and_not_in_an_archived_project(scene):
     for stranger in (scene.ada, scene.eve):
         with pytest.raises(Refused, match="Only leads of this project"):
-            project_rubric.save_rubric(
+            rubrics.save_rubric(
                 project=scene.project, content=parse_rubric(rubric_json()), by=stranger
             )
     with pytest.raises(Refused, match="There is no rubric “theirs-1” in this project"):
-        project_rubric.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
+        rubrics.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
     rules.archive(by=scene.carla)
     with pytest.raises(Refused, match="archived"):
         save(scene)
@@ -175,7 +175,7 @@ def test_the_verdict_follows_the_levels_that_reject(assigned, dan, ben, expected
 def test_all_auditors_of_a_version_use_the_rubric_of_the_first_review(assigned):
     save(assigned)
     actions.save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan)
-    project_rubric.choose_rubric(project=assigned.project, name="followtable-1", by=assigned.carla)
+    rubrics.choose_rubric(project=assigned.project, name="followtable-1", by=assigned.carla)
 
     second = actions.save_ratings(narrative=assigned.narrative, answers={}, by=assigned.ben)
     newer = factories.narrative(assigned.pair, text="Other words.", version=2)
@@ -215,7 +215,7 @@ def test_the_database_refuses_a_level_without_a_place_and_the_reverse(
 
 def test_a_loaded_rubric_becomes_current_the_first_time(scene):
     first = load(scene.project, "rubric-json", rubric_json())
-    project_rubric.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
+    rubrics.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
     second = load(scene.project, "rubric-json", rubric_json())
 
     assert (first.counts_of("rubrics").new, first.refused) == (1, 0)
@@ -343,7 +343,7 @@ def test_another_rubric_is_chosen_on_the_page(page, scene):
 
 
 def test_the_review_page_asks_what_the_rubric_asks(assigned):
-    project_rubric.choose_rubric(project=assigned.project, name="multiconir-1", by=assigned.carla)
+    rubrics.choose_rubric(project=assigned.project, name="multiconir-1", by=assigned.carla)
 
     shown = signed_in(assigned.dan).get(f"/pairs/{assigned.pair.pk}/review/").content.decode()
 

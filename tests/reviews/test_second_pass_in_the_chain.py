@@ -15,7 +15,7 @@ from audit.checks import actions as checks
 from audit.models import Check, Decision, Rating, Review
 from audit.reviews import actions as audit
 from audit.reviews.decisions import decide, withdraw_decision
-from audit.settling import adjudication, batches
+from audit.settling import adjudication, settle_many
 from keeping.verify import verify
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
@@ -219,13 +219,13 @@ def test_loaded_reviews_and_decisions_are_in_the_chain(db, scene):
 
 
 def test_a_settled_and_withdrawn_batch_is_in_order(story):
-    batch = batches.settle_together(
+    batch = settle_many.settle_together(
         decisions=[(story.narrative.pk, one.pk, 1) for one in story.candidates],
         by=story.carla,
         **WHY,
     )
     assert faults(story.project) == []
-    batches.withdraw_batch(batch=batch, by=story.carla)
+    settle_many.withdraw_batch(batch=batch, by=story.carla)
 
     assert faults(story.project) == []
     assert verify(story.project).rows["adjudication"] == 3

@@ -164,7 +164,7 @@ def test_pair_id_filters_by_its_query(led, client):
 
 
 def test_long_list_is_paged(led, client, monkeypatch):
-    monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 1)
+    monkeypatch.setattr("audit.settling.views.pages.PAGE_SIZE", 1)
 
     first = client.get(led.list)
     second = client.get(first.context["next_url"])

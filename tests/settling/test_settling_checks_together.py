@@ -11,8 +11,7 @@ from annotate.models import Condition
 from audit.checks import actions as checking
 from audit.models import Check, Sample, SampleItem
 from audit.settling.queue_filters import Kind, QueueFilter
-from audit.settling.settle_checks import preview_checks, settle_checks
-from audit.settling.settle_many import Rule, RuleChoice
+from audit.settling.settle_many import Rule, RuleChoice, preview_checks, settle_checks
 from base.errors import Refused, Stale
 from tests import factories
 

@@ -14,8 +14,9 @@ from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment
-from audit.settling import adjudication, batches
+from audit.settling import adjudication
 from audit.settling import queue as disagreements
+from audit.settling import settle_many as batches
 from audit.settling.queue_filters import QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from base.errors import Refused, Stale

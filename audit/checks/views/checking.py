@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.projects.models import Guideline, Membership
+from annotate.collection.document_rendering import DocumentPane, build_pane
+from annotate.collection.models import DocumentText
+from annotate.judging.forms import VERDICT_PREFIX
+from annotate.judgments.document_names import Name, name_of
+from annotate.pairs.marked_words import words_to_mark
+from annotate.pairs.models import Condition
+from annotate.projects.models import Grade, Guideline, Membership
 from annotate.projects.project_page import project_page
 from audit.checks import access, actions
-from audit.checks.checking_session import (
-    CheckingSession,
-    read_session,
-    session_data,
-    waiting_labels,
-)
+from audit.checks.condition_counts import BrokenConditions, broken_conditions_of
 from audit.checks.forms import CheckForm
-from audit.checks.label_view import label_views
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.modes import MODES, checks_in_modes, waiting_by_mode
 from audit.checks.queue import next_item, next_to_check, to_check, to_settle
@@ -33,6 +37,225 @@ from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
 from base.pagination import parse_key
+
+# How long the page offers to undo a check with one key.
+UNDO_OFFERED = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class CheckingSession:
+    """The labels of one person in the order in which they are checked, and their answers."""
+
+    # Every label the person has answered or can answer, in the order of its key.
+    order: list[int]
+    answers: dict[int, Check]
+    settles: bool
+
+    @property
+    def left(self) -> int:
+        """How many labels the person can still answer."""
+        return len(self.order) - len(self.answers)
+
+    @property
+    def history(self) -> list[int]:
+        """The labels whose answer can be undone, the latest answer last."""
+        since = timezone.now() - UNDO_OFFERED
+        undoable = [
+            check
+            for check in self.answers.values()
+            if check.at > since and check.reason_read_at is None
+        ]
+        return [check.item_id for check in sorted(undoable, key=lambda check: (check.at, check.pk))]
+
+    @property
+    def last(self) -> Check | None:
+        """The person's latest answer, if undo is offered for it."""
+        return self.answers[self.history[-1]] if self.history else None
+
+    def position(self, item: int) -> int:
+        """Return the position of a label, from 1."""
+        return self.order.index(item) + 1
+
+    def beside(self, item: int, step: int) -> int | None:
+        """Return the label before (-1) or after (1) this one, answered or not."""
+        at = self.order.index(item) + step
+        return self.order[at] if 0 <= at < len(self.order) else None
+
+
+def read_session(member: Membership, item: SampleItem, *, settles: bool) -> CheckingSession:
+    """Return the session in which `member` answers `item`: the labels of its sample or, if the
+    project's kind checks in modes, all labels of its mode. Two queries.
+    """
+    mine = Check.objects.current().filter(_place(settles), checker=member)
+    waiting: QuerySet[SampleItem] = to_settle(member, item.sample)
+    if settles or not checks_in_modes(member.project):
+        mine = mine.filter(item__sample=item.sample_id)
+    else:
+        side = item.narrative.side
+        mine = mine.filter(item__sample__project=member.project_id, item__narrative__side=side)
+    if not settles:
+        waiting = waiting_labels(member, item)
+    # A paused project still shows what was answered.
+    open_labels = [] if member.project.paused_at else list(waiting.values_list("pk", flat=True))
+    answers = {check.item_id: check for check in mine}
+    return CheckingSession(sorted({*open_labels, *answers}), answers, settles)
+
+
+def waiting_labels(member: Membership, item: SampleItem) -> QuerySet[SampleItem]:
+    """Return the labels that `member` can check in the session of `item`."""
+    if checks_in_modes(member.project):
+        return to_check(member).filter(narrative__side=item.narrative.side)
+    return to_check(member, item.sample)
+
+
+def session_data(
+    member: Membership,
+    item: SampleItem,
+    session: CheckingSession,
+    grades: list[Grade],
+    grade_keys: dict[int, str],
+) -> dict[str, Any]:
+    """Return the data on a checking session for the page's script, to be written as JSON."""
+    page, start = (
+        ("audit:settlement", "audit:settling")
+        if session.settles
+        else ("audit:check", "audit:checking")
+    )
+    return {
+        "user": member.user_id,
+        "task": "settle" if session.settles else "check",
+        "candidate": item.pk,
+        "order": session.order,
+        "answers": {
+            label: ["check", check.relevance, str(check.uuid)]
+            for label, check in session.answers.items()
+        },
+        "history": session.history,
+        "grades": [
+            {"value": grade.value, "name": grade.name, "key": grade_keys[grade.value]}
+            for grade in grades
+        ],
+        "urls": {
+            "documents": reverse("audit:labels", args=[item.sample_id])
+            + ("?settles=1" if session.settles else ""),
+            "judging": reverse(start, args=[item.sample_id]),
+            "candidate": reverse(page, args=[0]),
+        },
+    }
+
+
+def _place(settles: bool) -> Q:
+    return Q(place=Check.SETTLES) if settles else ~Q(place=Check.SETTLES)
+
+
+@dataclass(frozen=True)
+class LabelView:
+    """One claimed label with its document, its position and the checker's answer to it."""
+
+    item: SampleItem
+    position: int
+    shown: DocumentPane
+    # The id is shown once the checker has no open answer about the document.
+    name: Name
+    conditions: list[Condition]
+    answer: Check | None
+    # For who settles: the answers of the two, without their names.
+    answers: list[Check]
+    broken: BrokenConditions | None
+
+    @property
+    def sample(self) -> Sample:
+        """The sample of the label."""
+        return self.item.sample
+
+    @property
+    def text_version(self) -> int:
+        """The version of the text that is shown; 0 if there is no text."""
+        return self.shown.text_version
+
+    @property
+    def counts(self) -> bool:
+        """Whether conditions are answered instead of a grade."""
+        return self.sample.asks == Sample.Asks.COUNT
+
+    @property
+    def questions(self) -> bool:
+        """Whether two questions are answered instead of a grade."""
+        return self.sample.asks == Sample.Asks.QUESTIONS
+
+    @property
+    def answer_json(self) -> str:
+        """The checker's answer for the page's script: the fields of the form that gives it."""
+        return json.dumps(_answer_data(self.answer), ensure_ascii=False, separators=(",", ":"))
+
+
+def label_views(
+    member: Membership, session: CheckingSession, items: Iterable[SampleItem]
+) -> list[LabelView]:
+    """Return the views of `items`, except those not in the session.
+
+    The items come with sample, narrative, pair, query and document. One query for all texts, and
+    for each narrative one for its conditions and one for the words to mark.
+    """
+    items = [item for item in items if item.pk in set(session.order)]
+    texts = dict(
+        DocumentText.objects.filter(
+            document__in={item.candidate.document_id for item in items},
+            version=F("document__text_version"),
+        ).values_list("document", "text")
+    )
+    narratives = {item.narrative_id: item.narrative for item in items}
+    words = {pk: words_to_mark(narrative.pair, narrative) for pk, narrative in narratives.items()}
+    conditions = {
+        pk: list(narrative.conditions.order_by("number")) for pk, narrative in narratives.items()
+    }
+    still_open = set(
+        to_check(member)
+        .filter(candidate__document__in={item.candidate.document_id for item in items})
+        .values_list("candidate__document", flat=True)
+    )
+    views = []
+    for item in items:
+        answer = session.answers.get(item.pk)
+        document = item.candidate.document
+        hidden = answer is None or (not session.settles and document.pk in still_open)
+        views.append(
+            LabelView(
+                item=item,
+                position=session.position(item.pk),
+                shown=build_pane(document, texts.get(document.pk), words[item.narrative_id]),
+                name=name_of(document, member.project, hidden=hidden),
+                conditions=conditions[item.narrative_id],
+                answer=answer,
+                answers=_answers_of_the_two(item) if session.settles else [],
+                broken=broken_conditions_of(item) if answer else None,
+            )
+        )
+    return views
+
+
+def _answers_of_the_two(item: SampleItem) -> list[Check]:
+    checks = Check.objects.current().filter(item=item).exclude(place=Check.SETTLES)
+    return list(checks.order_by("place"))
+
+
+def _answer_data(check: Check | None) -> dict[str, Any]:
+    if check is None:
+        return {}
+    verdicts = {f"{VERDICT_PREFIX}{key}": answer for key, answer in check.answers().items()}
+    replies = {
+        question.column: reply
+        for question in Question
+        if (reply := getattr(check, question.column))
+    }
+    unable = check.cannot_judge and not verdicts and not replies
+    return {
+        "kind": "check",
+        "uuid": str(check.uuid),
+        "note": "" if unable else check.words,
+        "fields": {**verdicts, **replies},
+    }
+
 
 # The most labels that are sent at once.
 MAX_LABELS = 50

@@ -1,4 +1,4 @@
-"""Pages of samples: the list, drawing one, suspects, and the figures of one."""
+"""Pages of samples: the list, drawing one, suspects, figures, and what machines claim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection.models import Run
-from annotate.judgments.claims import count_undecided
+from annotate.judgments.claims import contradicted_labels, count_undecided
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -20,11 +20,24 @@ from audit.checks import access, samples
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.condition_counts import broken_conditions, label_rows
 from audit.checks.figures import Figures, Rates, figures
-from audit.checks.forms import BoundForm, SampleForm, SendForm, SuspectsForm, choices_of_planned
+from audit.checks.forms import (
+    BoundForm,
+    MachineForm,
+    SampleForm,
+    SendForm,
+    SuspectsForm,
+    choices_of_planned,
+)
+from audit.checks.machines import (
+    choose_machine,
+    claiming_machines,
+    describe_labels,
+    effect_of_choosing,
+)
 from audit.checks.models import Sample
 from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selection_in_mode
 from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
-from audit.checks.sampled_claims import plan
+from audit.checks.samples import plan
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_in
@@ -341,3 +354,44 @@ def _with_after(query: QueryDict, after: str) -> str:
     link = query.copy()
     link["after"] = after
     return "?" + link.urlencode()
+
+
+PAGE_SIZE = 50
+
+
+@require_http_methods(["GET", "POST"])
+def machines(request: PageRequest, slug: str) -> HttpResponse:
+    """List the labels that machines claim differently; a POST chooses whose claims count.
+
+    `?machine=` shows what the choice would do, with a button that makes it.
+    """
+    member = access.lead_of_claims(request.user, slug)
+    asked = request.POST if request.method == "POST" else request.GET
+    form = MachineForm(member, asked if "machine" in asked or asked is request.POST else None)
+    if request.method == "POST" and form.is_valid():
+        machine = form.cleaned_data["machine"]
+        with refusal_in(form):
+            choose_machine(machine=machine, by=member)
+            messages.success(request, f"The claims of {machine.name} count now.")
+            return redirect("audit:machines", slug)
+    rows = contradicted_labels(member.project).select_related(
+        "narrative__pair__query", "candidate__document"
+    )
+    page = page_by_key(rows, request.GET, PAGE_SIZE)
+    preview = request.method == "GET" and form.is_valid()
+    return project_page(
+        request,
+        "checks/machines.html",
+        member,
+        "checks",
+        form=form,
+        machines=claiming_machines(member.project),
+        differing=rows.count(),
+        undecided=count_undecided(member.project),
+        chosen=form.cleaned_data["machine"] if preview else None,
+        effect=effect_of_choosing(form.cleaned_data["machine"]) if preview else None,
+        labels=describe_labels(member, page.rows),
+        grades=list(member.project.grades.order_by("value")),
+        page=page,
+        status=422 if request.method == "POST" and form.errors else 200,
+    )

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotate.management.projects import get_project
-from audit.reviews import project_rubric, rubrics
+from audit.reviews import rubrics
 from base.commands import RejudgeCommand
 from formats.rubrics import format_rubric
 
@@ -29,5 +29,5 @@ class Command(RejudgeCommand):
         if options["name"] is None:
             self.stdout.write(format_rubric(rubrics.current_rubric(project.pk)), ending="")
             return
-        chosen = project_rubric.choose_rubric(project=project, name=options["name"], by=None)
+        chosen = rubrics.choose_rubric(project=project, name=options["name"], by=None)
         self.stdout.write(f"{chosen.name} is now the rubric of {project.slug}.")

@@ -1,36 +1,42 @@
-"""Settling disagreements, one at a time or many by a rule, and withdrawing decisions."""
+"""Settling disagreements, one at a time or many by a rule, also by the browser's journal."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.core.exceptions import PermissionDenied
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
+from annotate.judging.forms import StatementUuidField
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.settling import access, batches, settle_checks, settle_many
-from audit.settling.api.disagreements import queue_filter_from
-from audit.settling.api.shapes import (
+from audit.settling import access, settle_many
+from audit.settling.api.disagreements import (
     AskedDisagreements,
     ConditionSettledSerializer,
     SettledSerializer,
+    queue_filter_from,
 )
-from audit.settling.forms import AdjudicationForm, RuleForm, SettleManyForm, VerdictForm
-from audit.settling.queue_filters import Kind
+from audit.settling.disagreements import Disagreement, save_decision
+from audit.settling.forms import (
+    SETTLING_FORMS,
+    AdjudicationForm,
+    RuleForm,
+    SettleManyForm,
+    VerdictForm,
+)
+from audit.settling.queue_filters import DisagreementKey, Kind
 from base.api.bodies import FormBody
 from base.api.records import RecordSerializer
-from base.api.resource import (
-    KeyField,
-    Resource,
-    Scope,
-    form_errors,
-    reads,
-    writes,
-)
+from base.api.resource import KeyField, Resource, Scope, form_errors, reads, writes
+from base.errors import Refused
+from base.users import User
 
 CHOOSE = "Give either an answer of your own or one to adopt, not both."
 
@@ -144,7 +150,7 @@ class SettlingMany(Resource, tag="Disagreements"):
         choice = _rule_choice(member, asked, "?")
         filters = queue_filter_from(member, _filter_parameters(asked))
         of_checks = filters.kind is Kind.CHECK
-        count = settle_checks.preview_checks if of_checks else settle_many.preview
+        count = settle_many.preview_checks if of_checks else settle_many.preview
         preview = count(member, filters, choice)
         settled = [{"relevance": grade, "count": count} for grade, count in preview.settled.items()]
         return vars(preview) | {"settled": settled}
@@ -158,7 +164,7 @@ class SettlingMany(Resource, tag="Disagreements"):
         choice = _rule_choice(member, body, "")
         how: dict[str, Any] = {"reason": body["reason"], "token": body["token"], "by": member}
         if filters.kind is Kind.CHECK:
-            settle_checks.settle_checks(filters=filters, choice=choice, **how)
+            settle_many.settle_checks(filters=filters, choice=choice, **how)
             return {"batch": None}
         return {
             "batch": settle_many.settle_many(
@@ -184,7 +190,7 @@ class Batch(Resource, tag="Disagreements"):
         """Withdraw all of its decisions that are still current."""
         member = annotate_access.lead(self.person, slug)
         access.batch_decisions(member, batch)
-        batches.withdraw_batch(batch=batch, by=member)
+        settle_many.withdraw_batch(batch=batch, by=member)
 
 
 def _filter_parameters(body: dict[str, Any]) -> dict[str, Any]:
@@ -200,3 +206,62 @@ def _rule_choice(member: Membership, body: dict[str, Any], before: str) -> settl
     if not form.is_valid():
         raise form_errors(form, before)
     return form.choice()
+
+
+class DisagreementField(serializers.Field[DisagreementKey, str, str, Any]):
+    """The key of a disagreement."""
+
+    def to_internal_value(self, data: Any) -> DisagreementKey:
+        """Parse the key."""
+        try:
+            return DisagreementKey.parse(str(data))
+        except ValueError as error:
+            raise serializers.ValidationError("This names no disagreement.") from error
+
+
+class DecisionEntry(JournalEntry):
+    """A decision."""
+
+    disagreement = DisagreementField()
+    # The fields of the form on the disagreement's page.
+    fields = FormFieldsField()  # type: ignore[assignment]
+    # The decision that the page replaces, or None.
+    instead_of = StatementUuidField(default=None, allow_null=True)
+
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
+        """Save the decision in place of the one that the page replaces, if that is the reader's."""
+        disagreement = _disagreement(by.user, sent["disagreement"])
+        form = SETTLING_FORMS[disagreement.kind](sent["fields"])
+        if not form.is_valid():
+            raise Refused(str(next(iter(form.errors.values()))[0]))
+        decided = form.cleaned_data | {"uuid": sent["uuid"]}
+        return SavedEntry(save_decision(disagreement, decided, sent["instead_of"]).at)
+
+
+class DecisionWithdrawalEntry(JournalEntry):
+    """The undoing of a decision."""
+
+    disagreement = DisagreementField()
+    undoes = StatementUuidField()
+
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
+        """Withdraw the decision, unless it was withdrawn already or a newer one counts."""
+        disagreement = _disagreement(by.user, sent["disagreement"])
+        current = disagreement.decision()
+        if current is not None and current.uuid == sent["undoes"]:
+            disagreement.withdraw()
+        elif not disagreement.decisions().filter(uuid=sent["undoes"]).exists():
+            raise Refused("This decision is not there, so it cannot be undone. Reload the page.")
+        elif current is not None:
+            raise Refused("There is a newer decision on this. The newer one counts.")
+        return SavedEntry(timezone.now())
+
+
+def _disagreement(by: User, key: DisagreementKey) -> Disagreement:
+    try:
+        return access.disagreement_of(by, key)
+    except PermissionDenied as denied:
+        raise Refused(str(denied)) from denied
+
+
+ENTRIES = {"decision": DecisionEntry(), "decision_withdrawal": DecisionWithdrawalEntry()}

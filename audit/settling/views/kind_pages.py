@@ -1,34 +1,334 @@
-"""The page of each kind of disagreement: what it shows, and the form that settles it."""
+"""What the work page shows of each kind of disagreement, and of the session.
+
+The views of the four kinds extend `templates/settling/_view.html` and have the same keys. Names are
+hidden until the lead reveals them (`audit.settling.names`), unless the project shows them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar
 
+from django.db.models import QuerySet
+from django.forms import Form
 from django.urls import reverse
 
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Verdict
-from annotate.pairs.models import Condition
+from annotate.collection.document_rendering import read_pane
+from annotate.judgments.document_names import name_of
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
+from annotate.pairs.marked_words import words_to_mark
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import Check, Sample
 from audit.checks.queue import to_settle
 from audit.reviews.forms import OUTCOMES
 from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts
-from audit.reviews.views.reviews import decision_message
+from audit.reviews.views import decision_message
 from audit.settling.contradictions import warnings_on_answers, warnings_on_grades
 from audit.settling.disagreements import (
     CheckDisagreement,
+    Disagreement,
+    DocumentDisagreement,
+    GivenAnswer,
     JudgmentDisagreement,
     ReviewDisagreement,
     VerdictDisagreement,
 )
-from audit.settling.queue_filters import Kind
-from audit.settling.views import frame as pages
-from audit.settling.views.last_decision import outcome_of
-from audit.settling.views.rejudge import rejudge_context
+from audit.settling.queue_filters import DisagreementKey, Kind
+from audit.settling.settling_session import SettlingSession, key_of, value_of
+from audit.settling.views.addresses import (
+    add_filter,
+    disagreement_url,
+    filter_in,
+    list_url,
+    reveal_url,
+    withdrawal_url,
+)
+from base import keymap
+from base.page_request import PageRequest
+from base.word_diff import diff
 
 
-class JudgmentPage(pages.Page):
+def describe_last(member: Membership, last: Any) -> dict[str, Any] | None:
+    """Return what a lead's latest decision settled, and the address that withdraws it."""
+    if last is None:
+        return None
+    if isinstance(last, Adjudication) and last.batch:
+        # One undo withdraws the whole batch.
+        url = reverse("audit:batch_withdrawal", args=[member.project.slug, last.batch])
+        return {"at": last.at, "url": url, "what": "many documents together", "outcome": ""}
+    about = last.item if isinstance(last, Check) else last
+    of = last.condition.narrative if isinstance(last, ConditionAdjudication) else about.narrative
+    documents = [about.candidate.document.doc_id] if hasattr(about, "candidate") else []
+    what = " · ".join([*documents, of.pair.pair_id])
+    url = withdrawal_url(key_of(last))
+    return {"at": last.at, "url": url, "what": what, "outcome": outcome_of(last)}
+
+
+def outcome_of(decision: Any) -> int | str:
+    """Return the outcome of a decision, for use in a sentence."""
+    if isinstance(decision, Adjudication):
+        return decision.relevance
+    if isinstance(decision, Check):
+        return "“cannot judge”" if decision.relevance is None else decision.relevance
+    if isinstance(decision, ConditionAdjudication):
+        return decision.get_answer_display()
+    return str(decision.get_outcome_display())
+
+
+# How many disagreements the browser fetches ahead.
+AHEAD_OF_READER = 8
+
+
+@dataclass
+class Voice:
+    """One person's answer; `row` is its row."""
+
+    who: str
+    mine: bool
+    at: datetime
+    row: Judgment | Check
+    words: str = ""
+    seconds: float | None = None
+    evidence: list[dict[str, Any]] = field(default_factory=list)
+    clauses: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Answer:
+    """One answer with everybody who gave it; `adopt` is the key of the row to adopt."""
+
+    # None: they cannot judge it.
+    value: int | str | None
+    label: str
+    adopt: int
+    key: str = ""
+    voices: list[Voice] = field(default_factory=list)
+
+    @property
+    def who(self) -> str:
+        """The names of everybody who gave it."""
+        return ", ".join(voice.who for voice in self.voices)
+
+
+def item_context(request: PageRequest, disagreement: Disagreement) -> dict[str, Any]:
+    """Return what the page shows of a disagreement of any kind: instruction, names, addresses."""
+    narrative, key, naming = disagreement.narrative, disagreement.key, disagreement.naming
+    asked = filter_in(request.GET)
+    original = narrative.pair.current(Narrative.Side.ORIGINAL)
+    marked = original is not None and original.pk != narrative.pk and original.text
+    newest = narrative.pair.current(narrative.side)
+    return {
+        "kind": key.kind.value,
+        "disagreement_key": key,
+        "pair": narrative.pair,
+        "query": narrative.pair.query,
+        "narrative": narrative,
+        "stale": newest is not None and newest.pk != narrative.pk,
+        "change": diff(original.text, narrative.text) if original and marked else None,
+        # Independent of the filter, which only selects the next one.
+        "differs": disagreement.differs(),
+        "asked": add_filter("", asked),
+        "settle_url": disagreement_url(key, asked),
+        "withdraw_url": withdrawal_url(key),
+        "hidden": naming.hidden,
+        "reveals": naming.reveals,
+        "reveal_url": add_filter(reveal_url(key), asked),
+        "keys": keymap.keys_for(request.user),
+    }
+
+
+def session_context(
+    request: PageRequest, member: Membership, session: SettlingSession, key: DisagreementKey
+) -> dict[str, Any]:
+    """Return what the page shows of the session: progress, the neighbours, the last decision."""
+    asked, slug = filter_in(request.GET), member.project.slug
+    before, following = session.beside(key, -1), session.beside(key, 1)
+    listed = list_url(slug, asked)
+    documents = add_filter(reverse("audit:disagreement_views", args=[slug]), asked)
+    return {
+        "thing": "disagreement",
+        "answered_by": "a decision",
+        "note_title": "Reason",
+        "guideline": Guideline.objects.latest_of(member.project),
+        "done": len(session.decisions),
+        "total": len(session.order),
+        "back_url": listed,
+        "list_url": listed,
+        "previous_url": disagreement_url(before, asked) if before else "",
+        "next_url": disagreement_url(following, asked) if following else "",
+        "next": str(following) if following else "",
+        "count_url": add_filter(reverse("audit:disagreement_count", args=[slug]), asked),
+        "last": describe_last(member, session.last),
+        "judging_session": {
+            "user": member.user_id,
+            "task": "decide",
+            "candidate": str(key),
+            "order": [str(key) for key in session.order],
+            "answers": {
+                str(key): ["decision", value_of(row), str(row.uuid)]
+                for key, row in session.decisions.items()
+            },
+            "history": [str(key) for key in session.history],
+            "grades": [],
+            "ahead": AHEAD_OF_READER,
+            "addresses": {str(key): disagreement_url(key, asked) for key in session.order},
+            "urls": {"documents": documents, "judging": listed},
+        },
+    }
+
+
+def document_context(disagreement: DocumentDisagreement | CheckDisagreement) -> dict[str, Any]:
+    """Return what the document component needs."""
+    narrative = disagreement.narrative
+    words = words_to_mark(narrative.pair, narrative)
+    shown = read_pane(disagreement.candidate.document, words)
+    return {
+        "candidate": disagreement.candidate,
+        "document": shown.document,
+        # No need to hide the name: nobody who still has to judge it sees this page.
+        "name": name_of(shown.document, disagreement.member.project, hidden=False),
+        "text": shown.text,
+        "table": shown.table,
+        "marks": shown.marks,
+        "prior": disagreement.candidate.prior_relevance,
+    }
+
+
+def voice_of(
+    answer: GivenAnswer, judgment: Judgment, narrative: Narrative, text: str | None
+) -> Voice:
+    """Return one person's answer as a page shows it; `text`: that of the document."""
+    return Voice(
+        answer.who,
+        answer.mine,
+        judgment.at,
+        judgment,
+        words=judgment.note,
+        seconds=judgment.seconds,
+        evidence=_quote_spans(judgment.evidence, text),
+        clauses=_quote_spans(judgment.clauses, narrative.text),
+    )
+
+
+def _quote_spans(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
+    """Return the spans that a judge marked in a text, each with its words."""
+    return [{**span, "text": text[span["start"] : span["end"]]} for span in spans] if text else []
+
+
+def group_answers(
+    voices: Sequence[tuple[Any, str, int, Voice]],
+    keys: Mapping[str, str],
+    taken: Iterable[str],
+) -> list[Answer]:
+    """Group equal answers, each with a key that adopts it and is free on the page."""
+    answers: dict[Any, Answer] = {}
+    free = keymap.free_keys([*keymap.keys_on_page("settle", keys), *taken])
+    for value, label, pk, voice in voices:
+        if value not in answers:
+            key = free[len(answers)] if len(answers) < len(free) else ""
+            answers[value] = Answer(value, label, pk, key)
+        answers[value].voices.append(voice)
+    return list(answers.values())
+
+
+def grades_context(
+    project: Project, voices: Sequence[Voice], keys: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the grades with their keys, and the answers grouped by grade."""
+    grades = list(project.grades.order_by("value"))
+    labels: dict[int | None, str] = {grade.value: grade.name for grade in grades}
+    grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
+    for grade in grades:
+        grade.key = grade_keys[grade.value]
+    by_grade = [
+        (voice.row.relevance, labels.get(voice.row.relevance, ""), voice.row.pk, voice)
+        for voice in voices
+    ]
+    return {
+        "grades": grades,
+        "grade_keys": grade_keys,
+        "answers": group_answers(by_grade, keys, grade_keys.values()),
+    }
+
+
+def split_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
+    """Return the current decision, and the withdrawn ones in the same order."""
+    rows = list(decisions)
+    return {
+        "decision": next((row for row in rows if row.withdrawn_at is None), None),
+        "withdrawn": [row for row in rows if row.withdrawn_at is not None],
+    }
+
+
+def list_causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the causes to choose from, each with its key."""
+    return [
+        {"value": cause.value, "name": cause.label, "key": keys[f"settle_{cause.value}"]}
+        for cause in Adjudication.Cause
+    ]
+
+
+class Page(ABC):
+    """What is shown of one disagreement, which a lead settles or whose decision they withdraw."""
+
+    template: ClassVar[str]
+
+    def __init__(self, disagreement: Any) -> None:
+        self.disagreement = disagreement
+
+    @abstractmethod
+    def message(self, made: Any) -> str:
+        """Return a message for the lead about a decision just made."""
+
+    def can_settle(self, context: Mapping[str, Any]) -> bool:
+        """Return whether the lead can settle it now, provided that it is open."""
+        return not context["stale"]
+
+    def other_page_url(self) -> str:
+        """Return the address of the page that settles it instead of this one, if any."""
+        return ""
+
+    @abstractmethod
+    def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
+        """Return what the template needs in addition to `item_context`, and the `decision`."""
+
+    def view(self, request: PageRequest, form: Form) -> dict[str, Any]:
+        """Return everything that the template needs."""
+        item = item_context(request, self.disagreement)
+        context = item | self.context(item["keys"], item) | {"form": form}
+        decision = context["decision"]
+        by = None
+        if decision is not None:
+            by = decision.checker_id if isinstance(decision, Check) else decision.by_id
+        mine = by == self.disagreement.member.pk
+        elsewhere = self.other_page_url()
+        open_now = context["differs"] and self.can_settle(context) and not elsewhere
+        reason = getattr(decision, "words", "") or getattr(decision, "reason", "")
+        return context | {
+            "own_decision": mine,
+            "elsewhere_url": elsewhere,
+            # The reader's own decision may be replaced by another one.
+            "adoptable": open_now and (decision is None or mine),
+            "note": reason if mine else "",
+            "answer_json": json.dumps(_answer_data(decision, reason)),
+        }
+
+
+def _answer_data(decision: Any, reason: str) -> dict[str, Any]:
+    """Return a decision for the page's script: the fields of the form that gives it."""
+    if decision is None:
+        return {}
+    fields = {"cause": getattr(decision, "cause", "")}
+    return {"kind": "decision", "uuid": str(decision.uuid), "note": reason, "fields": fields}
+
+
+class JudgmentPage(Page):
     """The page of a disagreement between judges about the grade of a document."""
 
     template = "settling/judgment.html"
@@ -41,13 +341,13 @@ class JudgmentPage(pages.Page):
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the document with every answer, the verdicts, the flags and the decisions."""
         disagreement = self.disagreement
-        document = pages.document_context(disagreement)
+        document = document_context(disagreement)
         voices = [
-            pages.voice_of(answer, answer.row, disagreement.narrative, document["text"])
+            voice_of(answer, answer.row, disagreement.narrative, document["text"])
             for answer in disagreement.answers()
         ]
-        grades = pages.grades_context(disagreement.member.project, voices, keys)
-        decisions = pages.split_decisions(disagreement.decisions())
+        grades = grades_context(disagreement.member.project, voices, keys)
+        decisions = split_decisions(disagreement.decisions())
         decision = decisions["decision"]
         return {
             **document,
@@ -61,7 +361,7 @@ class JudgmentPage(pages.Page):
             "flags": disagreement.flags(),
             **decisions,
             "own_answer": decision and decision.relevance,
-            "causes": pages.list_causes(keys),
+            "causes": list_causes(keys),
         }
 
 
@@ -83,7 +383,7 @@ def _verdicts(disagreement: JudgmentDisagreement) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: not row["differs"])
 
 
-class VerdictPage(pages.Page):
+class VerdictPage(Page):
     """The page of a disagreement between judges about one condition of a document."""
 
     template = "settling/verdict.html"
@@ -99,19 +399,17 @@ class VerdictPage(pages.Page):
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the condition and the document with every answer, and the decisions."""
         disagreement = self.disagreement
-        document = pages.document_context(disagreement)
+        document = document_context(disagreement)
         voices = [
             (
                 answer.row.answer,
                 answer.row.get_answer_display(),
                 answer.row.pk,
-                pages.voice_of(
-                    answer, answer.row.statement, disagreement.narrative, document["text"]
-                ),
+                voice_of(answer, answer.row.statement, disagreement.narrative, document["text"]),
             )
             for answer in disagreement.answers()
         ]
-        decisions = pages.split_decisions(disagreement.decisions())
+        decisions = split_decisions(disagreement.decisions())
         decision = decisions["decision"]
         return {
             **document,
@@ -124,7 +422,7 @@ class VerdictPage(pages.Page):
                 {"value": answer.value, "name": answer.label, "key": str(place)}
                 for place, answer in enumerate(Verdict.Answer, start=1)
             ],
-            "answers": pages.group_answers(voices, keys, []),
+            "answers": group_answers(voices, keys, []),
             **rejudge_context(disagreement, item["asked"]),
             "machines": [
                 {"name": judgment.annotator.name, "verdict": verdict}
@@ -134,11 +432,11 @@ class VerdictPage(pages.Page):
             **decisions,
             "choice_name": "answer",
             "own_answer": decision and decision.answer,
-            "causes": pages.list_causes(keys),
+            "causes": list_causes(keys),
         }
 
 
-class ReviewPage(pages.Page):
+class ReviewPage(Page):
     """The page of a disagreement between auditors about an instruction."""
 
     template = "settling/review.html"
@@ -169,7 +467,7 @@ class ReviewPage(pages.Page):
         }
 
 
-class CheckPage(pages.Page):
+class CheckPage(Page):
     """The page of a disagreement between two checkers of a label."""
 
     template = "settling/check.html"
@@ -197,10 +495,10 @@ class CheckPage(pages.Page):
         disagreement = self.disagreement
         member, third, answers = disagreement.member, disagreement.third, disagreement.answers()
         voices = [
-            pages.Voice(answer.who, answer.mine, answer.row.at, answer.row, words=answer.row.words)
+            Voice(answer.who, answer.mine, answer.row.at, answer.row, words=answer.row.words)
             for answer in answers
         ]
-        document = pages.document_context(disagreement)
+        document = document_context(disagreement)
         # The prior relevance may be the claim.
         shows_claim = disagreement.shows_claim(differs=item["differs"])
         return {
@@ -210,7 +508,7 @@ class CheckPage(pages.Page):
             "conditions": list(disagreement.narrative.conditions.order_by("number")),
             "shows_claim": shows_claim,
             "prior": document["prior"] if shows_claim else None,
-            **pages.grades_context(member.project, voices, keys),
+            **grades_context(member.project, voices, keys),
             "decision": third,
             "own_answer": third and third.relevance,
             "reason_optional": True,
@@ -218,7 +516,49 @@ class CheckPage(pages.Page):
         }
 
 
-PAGES: dict[Kind, type[pages.Page]] = {
+def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str, Any]:
+    """Return what a disagreement's page shows of rejudge requests: who was asked, the answers, and
+    who can be asked. `asked`: the filter of the list as a query string.
+    """
+    names = disagreement.names
+    requests = disagreement.rejudge_requests().select_related("guideline")
+    rejudge_requests = list(requests.defer("guideline__text"))
+    answers = {
+        judgment.replaces_id: judgment
+        for judgment in Judgment.objects.filter(
+            replaces__in=[rejudge_request.judgment_id for rejudge_request in rejudge_requests]
+        )
+    }
+    waiting = {
+        rejudge_request.judgment_id
+        for rejudge_request in rejudge_requests
+        if rejudge_request.judgment.is_current
+    }
+    keys = [disagreement.narrative.pk, disagreement.candidate.pk]
+    guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
+    return {
+        "rejudge_requests": [
+            {
+                "rejudge_request": rejudge_request,
+                "who": names.get(rejudge_request.judgment.annotator_id, ""),
+                "waits": rejudge_request.judgment_id in waiting,
+                "answer": answers.get(rejudge_request.judgment_id),
+            }
+            for rejudge_request in rejudge_requests
+        ],
+        "askable": [
+            {"judgment": judgment, "who": names[judgment.annotator_id]}
+            for judgment in disagreement.judgments
+            if judgment.pk not in waiting
+        ],
+        "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,
+        "rejudge_request_withdrawal_url": reverse("audit:rejudge_request_withdrawal", args=keys)
+        + asked,
+        "case_url": f"{guidelines}?edit=1&case={keys[0]}-{keys[1]}",
+    }
+
+
+PAGES: dict[Kind, type[Page]] = {
     Kind.JUDGMENT: JudgmentPage,
     Kind.VERDICT: VerdictPage,
     Kind.REVIEW: ReviewPage,

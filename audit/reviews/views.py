@@ -1,31 +1,48 @@
-"""Pages that review an instruction, and that show and decide the story of a pair."""
+"""Pages of reviews: the list, draws, rubrics, the review of an instruction, a pair's story."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Count
 from django.forms import Form
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
+from annotate.collection.removal import parse_keys
+from annotate.judgments import open_pairs
 from annotate.judgments.assignments import LeadMustConfirm
 from annotate.judgments.document_names import names_for
+from annotate.judgments.work_left import open_assignments
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
 from annotate.pairs.instruction_styles import other_styles
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects import access as annotate_access
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from audit.reviews import access, actions, decisions
-from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm
-from audit.reviews.models import Decision
+from audit.reviews import access, actions, decisions, draws, rejected, rubrics
+from audit.reviews import rubrics as project_rubric
+from audit.reviews.actions import MAX_WORDS
+from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.draws import current_draw
+from audit.reviews.forms import (
+    DecisionForm,
+    RatingForm,
+    ReviewDrawForm,
+    ReviewFilterForm,
+    ReviewForm,
+    RubricForm,
+)
+from audit.reviews.models import Decision, Review
+from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.passes import (
     contrasts,
     digest_of_answers,
@@ -36,13 +53,228 @@ from audit.reviews.passes import (
     verdict_of,
     words_for,
 )
-from audit.reviews.review_page import current_decision, levels_of
+from audit.reviews.review_list import (
+    DRAWN,
+    STATES,
+    ReviewFilter,
+    current_decision,
+    filter_reviews,
+    levels_of,
+    review_rows,
+)
 from audit.reviews.review_session import CriterionView, ReviewSession, read_session
 from audit.reviews.review_verdict import Verdict
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
 from base.page_request import PageRequest, refusal_as_message
+from base.pagination import page_by_key
 from base.word_diff import diff
+from formats.rubrics import format_rubric
+
+
+@require_GET
+def reviews(request: PageRequest, slug: str) -> HttpResponse:
+    """List a project's altered narratives with the progress of their reviews."""
+    member = annotate_access.member(request.user, slug)
+    state = request.GET.get("state", "")
+    if not member.leads or state not in STATES:
+        state = ""
+    rubric = rubrics.current_rubric(member.project_id)
+    form = ReviewFilterForm(member, rubric, request.GET)
+    filters = form.filters(state)
+    narratives = filter_reviews(member, filters)
+    page = page_by_key(narratives, request.GET)
+    rows = review_rows(member, page.rows)
+    standing = current_draw(member.project) if member.leads else None
+    return project_page(
+        request,
+        "reviews/reviews.html",
+        member,
+        "reviews",
+        rows=rows,
+        any_waits=member.leads and any(row.waits for row in rows),
+        max_reason=MAX_WORDS,
+        can_take=open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
+        or bool(open_assignments(member, Assignment.Task.REVIEW)),
+        page=page,
+        state=state,
+        states={key: name for key, name in STATES.items() if key != DRAWN or standing},
+        standing=standing,
+        form=form,
+        filtered=filters != ReviewFilter(state=state),
+        rubric=rubric,
+        by_majority=kind_of(member.project.kind).rejects_by_majority,
+        for_generator=(rejected.rejected(member.project, by=member).count() if member.leads else 0),
+        words=_count_in_words(narratives.count()),
+    )
+
+
+@require_POST
+def decide_ticked(request: PageRequest, slug: str) -> HttpResponse:
+    """Accept the ticked instructions, or send them back with one reason: all or none."""
+    member = annotate_access.lead(request.user, slug)
+    outcome, reason = request.POST.get("outcome", ""), request.POST.get("reason", "")
+    with refusal_as_message(request):
+        narratives = access.ticked_narratives(
+            member, parse_keys(request.POST.getlist("narratives"))
+        )
+        made = decisions.decide_many(
+            narratives=narratives, outcome=outcome, reason=reason, by=member
+        )
+        number = "1 instruction is" if len(made) == 1 else f"{len(made)} instructions are"
+        done = "accepted" if outcome == Decision.Outcome.ACCEPTED else "sent back"
+        messages.success(request, f"{number} {done}. Withdraw a decision on its history page.")
+    query = request.GET.urlencode()
+    return redirect(reverse("audit:reviews", args=[slug]) + (f"?{query}" if query else ""))
+
+
+@require_GET
+def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
+    """Download sent-back instructions as JSON lines, for the language model that wrote them."""
+    member = annotate_access.lead(request.user, slug)
+    instructions = rejected.rejected(member.project, by=member)
+    response = StreamingHttpResponse(
+        rejected.lines(instructions), content_type="application/jsonl; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
+    return response
+
+
+def _count_in_words(count: int) -> str:
+    sentence = "%(shown)s instruction" if count == 1 else "%(shown)s instructions"
+    return sentence % {"shown": f"{count:,}"}
+
+
+@require_http_methods(["GET", "POST"])
+def review_draw(request: PageRequest, slug: str) -> HttpResponse:
+    """Preview a draw (`?size=`), make it, or end the current one (`end`)."""
+    member = annotate_access.lead(request.user, slug)
+    project = member.project
+    has_choices = "size" in request.GET or request.method == "POST"
+    form = ReviewDrawForm((request.POST or request.GET) if has_choices else None)
+    planned, error = None, ""
+    try:
+        if "end" in request.POST:
+            if draws.end_draw(project=project, by=member):
+                messages.success(request, "The draw has ended: every instruction is reviewed.")
+            return redirect("audit:reviews", slug)
+        if request.method == "POST" and form.is_valid():
+            draws.draw_for_review(project=project, by=member, **form.cleaned_data)
+            messages.success(request, "Drawn. Only these instructions are reviewed now.")
+            return redirect("audit:review_draw", slug)
+    except Refused as refused:
+        error = str(refused)
+    if has_choices and form.is_valid():
+        planned = draws.plan_draw(project, **form.cleaned_data)
+    current = draws.current_draw(project)
+    return project_page(
+        request,
+        "reviews/draw.html",
+        member,
+        "reviews",
+        form=form,
+        error=error,
+        standing=current,
+        plan=planned,
+        strata=[
+            (stratum, planned.sizes[stratum], planned.taken.get(stratum))
+            for stratum in planned.sizes
+        ]
+        if planned
+        else [],
+        status=422 if request.method == "POST" else 200,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def rubric(request: PageRequest, slug: str) -> HttpResponse:
+    """Show the current rubric or that in `?name=`; edit, preview and save a new version."""
+    member = annotate_access.lead(request.user, slug)
+    current = rubrics.current_rubric(member.project_id)
+    name = request.GET.get("name", "")
+    try:
+        shown = rubrics.get_rubric(member.project_id, name) if name else current
+    except rubrics.UnknownRubric:
+        shown = current
+    preview = None
+    proposed = shown._replace(name=rubrics.next_name(member.project_id, shown.name))
+    form = RubricForm(initial={"text": format_rubric(proposed)})
+    if request.method == "POST":
+        form = RubricForm(request.POST, request.FILES)
+        if form.is_valid():
+            preview = Rubric(*form.content)
+            # Show the content of an uploaded file in the text field, where it can be edited.
+            form = RubricForm({"text": format_rubric(preview)}, content=preview)
+            form.is_valid()
+            if "save" in request.POST and _try_save(request, member, form, preview):
+                return redirect("audit:rubric", slug)
+    return project_page(
+        request,
+        "reviews/rubric.html",
+        member,
+        "settings",
+        in_force=current,
+        kept=RubricRow.objects.current_of(member.project_id),
+        shown=shown,
+        levels=levels_of(shown),
+        others=_rubric_rows(member, current),
+        preview=preview,
+        preview_levels=levels_of(preview) if preview else [],
+        form=form,
+        next_name=proposed.name,
+        editing=request.method == "POST" or "edit" in request.GET,
+        status=422 if form.is_bound and form.errors else 200,
+    )
+
+
+@require_POST
+def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
+    """Make another rubric current."""
+    member = annotate_access.lead(request.user, slug)
+    with refusal_as_message(request):
+        chosen = project_rubric.choose_rubric(
+            project=member.project, name=request.POST.get("name", ""), by=member
+        )
+        _announce(request, chosen)
+    return redirect("audit:rubric", slug)
+
+
+def _try_save(request: PageRequest, member: Membership, form: RubricForm, content: Rubric) -> bool:
+    """Save a rubric and return True, or add the reason for refusal to the form."""
+    try:
+        saved = project_rubric.save_rubric(project=member.project, content=content, by=member)
+    except Refused as refused:
+        form.add_error("text", str(refused))
+        return False
+    _announce(request, saved)
+    return True
+
+
+def _announce(request: PageRequest, row: RubricRow) -> None:
+    messages.success(
+        request,
+        f"“{row.name}” is now the rubric. Versions already under review keep theirs.",
+    )
+
+
+def _rubric_rows(member: Membership, current: Rubric) -> list[dict[str, Any]]:
+    """Return every rubric the project can choose, with the number of its reviews: two queries."""
+    reviews = Review.objects.of_people().filter(auditor__project=member.project_id).order_by()
+    counted = dict(reviews.values_list("rubric").annotate(n=Count("pk")))
+    stored = {row.name: row for row in RubricRow.objects.filter(project=member.project_id)}
+    rubrics = {name: row.content for name, row in stored.items()} | SHIPPED
+    return [
+        {
+            "rubric": rubrics[name],
+            "reviews": counted.get(name, 0),
+            "shipped": name in SHIPPED,
+            "in_force": name == current.name,
+            "created_at": stored[name].created_at
+            if name in stored and name not in SHIPPED
+            else None,
+        }
+        for name in sorted(rubrics)
+    ]
 
 
 @require_POST

@@ -1,41 +1,254 @@
-"""API resources of reviews of instructions, the story of a pair, and decisions."""
+"""API resources of draws, rubrics, reviews, stories of pairs and decisions; and the journal."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import UUID
 
 from django.http import Http404, StreamingHttpResponse
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.removal import MOST
+from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
+from annotate.judging.forms import StatementUuidField
 from annotate.overview.api.assignments import SentConfirmation
 from annotate.pairs import access as pairs_access
 from annotate.pairs.api.shapes import OfPairSerializer, VersionSerializer
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Narrative, ReviewDraw
 from annotate.projects import access as annotate_access
-from audit.reviews import access, actions, decisions, rejected, rubrics
-from audit.reviews.actions import MAX_WORDS
-from audit.reviews.api.rubrics import RubricSerializer
-from audit.reviews.api.shapes import (
-    VERDICT_CHOICES,
-    DecisionSerializer,
-    PassSerializer,
-    machine_passes_as_json,
-    passes_as_json,
+from annotate.projects.models import Membership
+from audit.reviews import access, actions, decisions, draws, rejected, rubrics
+from audit.reviews.actions import MAX_WORDS, RATED_AGAIN, save_rating
+from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.draws import CurrentDraw
+from audit.reviews.forms import DecisionForm, ReviewDrawForm
+from audit.reviews.models import Decision, Rating
+from audit.reviews.models import Rubric as RubricRow
+from audit.reviews.passes import (
+    Chapter,
+    Pass,
+    contrasts,
+    others_reviews,
+    pass_of,
+    story,
+    verdict_of,
 )
-from audit.reviews.forms import DecisionForm
-from audit.reviews.models import Decision
-from audit.reviews.passes import Chapter, contrasts, others_reviews, pass_of, story, verdict_of
-from audit.reviews.review_page import review_rows
-from audit.reviews.review_search import STATES, ReviewFilter, filter_reviews
+from audit.reviews.review_list import STATES, ReviewFilter, filter_reviews, review_rows
+from audit.reviews.review_session import STORED
+from audit.reviews.review_verdict import Verdict
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.api.bodies import FormBody
+from base.api.records import serializer_of
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
-from formats.rubrics import rubric_object
+from base.errors import Refused
+from formats.rubrics import RubricFaults, parse_rubric, rubric_object
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    """A decision on a narrative version; `withdrawn_at` is null while it is current."""
+
+    outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
+    reason = serializers.CharField()
+    by = serializers.CharField(source="by.name")
+    at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+
+class RatedSerializer(serializers.Serializer[Any]):
+    """The answer to one criterion; `level` is null while not rated."""
+
+    criterion = serializers.CharField(source="criterion.key")
+    level = serializers.CharField(source="level.value", allow_null=True, default=None)
+    words = serializers.CharField()
+
+
+class PassSerializer(serializers.Serializer[Any]):
+    """One auditor's review: an answer for each criterion of the rubric it was made under."""
+
+    auditor = serializers.CharField(help_text="A number or a pseudonym if names are hidden.")
+    rubric = serializers.CharField(source="review_pass.rubric.name")
+    submitted_at = serializers.DateTimeField(allow_null=True)
+    answers = RatedSerializer(source="review_pass.answers", many=True)
+
+
+def passes_as_json(
+    passes: Iterable[Pass], reader: Membership, names: Mapping[int, str] | None = None
+) -> list[dict[str, Any]]:
+    """Return reviews as input for `PassSerializer`.
+
+    With `names` (by member key), auditors have these names and times are left out. Otherwise leads
+    see auditors' names; others see numbers, except for their own name.
+    """
+    rows = []
+    for number, review_pass in enumerate(passes, 1):
+        auditor = review_pass.review.auditor
+        if names is not None:
+            who = names[auditor.pk]
+        elif reader.leads or auditor.pk == reader.pk:
+            who = auditor.name
+        else:
+            who = f"Auditor {number}"
+        at = review_pass.review.submitted_at if names is None else None
+        rows.append({"auditor": who, "review_pass": review_pass, "submitted_at": at})
+    return rows
+
+
+def machine_passes_as_json(passes: Iterable[Pass]) -> list[dict[str, Any]]:
+    """Return reviews by machines as input for `PassSerializer`; their names are never hidden."""
+    return [
+        {
+            "auditor": review_pass.review.auditor.name,
+            "review_pass": review_pass,
+            "submitted_at": review_pass.review.submitted_at,
+        }
+        for review_pass in passes
+    ]
+
+
+# The verdicts on a narrative version.
+VERDICT_CHOICES = [(choice.value, choice.value) for choice in Verdict]
+
+
+class ReviewDrawSerializer(serializers.Serializer[Any]):
+    """A draw: only the drawn instructions are reviewed."""
+
+    stratify = serializers.ChoiceField(source="draw.stratify", choices=ReviewDraw.Stratify.choices)
+    size = serializers.IntegerField(source="draw.size")
+    seed = serializers.IntegerField(source="draw.seed")
+    fewer = serializers.BooleanField(source="draw.fewer")
+    drawn_at = serializers.DateTimeField(source="draw.drawn_at")
+    strata = serializer_of(draws.DrawnStratum)(many=True)
+
+
+class ReviewDrawInForceSerializer(serializers.Serializer[Any]):
+    """The current draw, or null."""
+
+    draw = ReviewDrawSerializer(
+        allow_null=True, help_text="null: every instruction is to be reviewed."
+    )
+
+
+class InForce(Resource, tag="Reviews"):
+    """The draw that limits what is reviewed."""
+
+    @reads(ReviewDrawInForceSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
+        """Read the current draw, with the numbers of each stratum."""
+        member = annotate_access.lead(self.person, slug)
+        return {"draw": draws.current_draw(member.project)}
+
+    @writes(ReviewDrawInForceSerializer, body=ReviewDrawForm, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
+        """Draw the instructions to review. Only these have review tasks from now on."""
+        member = annotate_access.lead(self.person, slug)
+        draws.draw_for_review(project=member.project, by=member, **self.body())
+        return {"draw": draws.current_draw(member.project)}
+
+    @writes(None, scope=Scope.LEAD, status=204)
+    def delete(self, request: Request, slug: str) -> None:
+        """End the current draw, if any: every instruction is to be reviewed."""
+        member = annotate_access.lead(self.person, slug)
+        draws.end_draw(project=member.project, by=member)
+
+
+class LevelSerializer(RequestBody):
+    """A level: how well an instruction meets a criterion. Some levels reject the instruction."""
+
+    value = serializers.CharField(max_length=20)
+    name = serializers.CharField(max_length=40)
+    sentence = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    rejects = serializers.BooleanField(required=False)
+
+
+class CriterionSerializer(RequestBody):
+    """One question that an auditor answers about an instruction."""
+
+    key = serializers.CharField(max_length=40)
+    name = serializers.CharField(max_length=80)
+    asks = serializers.CharField(max_length=500)
+    poor_when = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    good_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)
+    poor_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)
+
+
+class RubricSerializer(RequestBody):
+    """A rubric; its content never changes under one name."""
+
+    name = serializers.CharField(max_length=60)
+    title = serializers.CharField(max_length=120)
+    levels = LevelSerializer(many=True)
+    criteria = CriterionSerializer(many=True)
+
+
+class RubricRowSerializer(serializers.Serializer[Any]):
+    """A rubric that a project can choose."""
+
+    rubric = RubricSerializer()
+    shipped = serializers.BooleanField(help_text="Whether it comes with Rejudge.")
+    in_force = serializers.BooleanField()
+
+
+class RubricChoiceSerializer(RequestBody):
+    """The name of the rubric to make current."""
+
+    name = serializers.CharField(max_length=60)
+
+
+class Rubrics(Resource, tag="Reviews"):
+    """The rubrics that a project can choose."""
+
+    @reads(RubricRowSerializer, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> list[dict[str, Any]]:
+        """List the project's rubrics and those that come with Rejudge, by name."""
+        member = annotate_access.lead(self.person, slug)
+        current = rubrics.current_rubric(member.project_id).name
+        own = {row.name: row.content for row in RubricRow.objects.filter(project=member.project_id)}
+        available: dict[str, Rubric] = own | SHIPPED
+        return [
+            {
+                "rubric": rubric_object(available[name]),
+                "shipped": name in SHIPPED,
+                "in_force": name == current,
+            }
+            for name in sorted(available)
+        ]
+
+    @writes(RubricSerializer, body=RubricSerializer, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
+        """Save a rubric and make it current. A name with different content is refused."""
+        member = annotate_access.lead(self.person, slug)
+        try:
+            content = parse_rubric(json.dumps(self.body()))
+        except RubricFaults as error:
+            raise ValidationError(list(error.faults)) from error
+        row = rubrics.save_rubric(project=member.project, content=content, by=member)
+        return rubric_object(row.content)
+
+
+class RubricInForce(Resource, tag="Reviews"):
+    """The current rubric, which new reviews use."""
+
+    @reads(RubricSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
+        """Read the current rubric."""
+        member = annotate_access.lead(self.person, slug)
+        return rubric_object(rubrics.current_rubric(member.project_id))
+
+    @writes(RubricSerializer, body=RubricChoiceSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> dict[str, Any]:
+        """Make another rubric current. Versions under review keep the rubric they began with."""
+        member = annotate_access.lead(self.person, slug)
+        name = self.body()["name"]
+        row = rubrics.choose_rubric(project=member.project, name=name, by=member)
+        return rubric_object(row.content)
 
 
 class ReviewRowSerializer(OfPairSerializer):
@@ -322,3 +535,55 @@ def _review_content(task: access.ReviewTask) -> dict[str, Any]:
         "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),
         "others": passes_as_json(others_reviews(narrative, mine), member),
     }
+
+
+class ShownAnswerField(StatementUuidField):
+    """The UUID of the answer that a page showed, from there or from the server."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        """Return the UUID, without what the page's script knows stored answers by."""
+        return super().to_internal_value(
+            data.removeprefix(STORED) if isinstance(data, str) else data
+        )
+
+
+class RatingEntry(JournalEntry):
+    """A level, words, or both, for one criterion of a draft."""
+
+    pair = KeyField()
+    narrative = KeyField()
+    criterion = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    # `level` and `words`; one that is missing is not part of this entry.
+    fields = FormFieldsField()  # type: ignore[assignment]
+    # The level that is undone, and None for an answer. The entry then holds what stood before.
+    undone = serializers.CharField(default=None, allow_null=True, allow_blank=True)
+    # The answer that the page showed, or None.
+    instead_of = ShownAnswerField(default=None, allow_null=True)
+
+    def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
+        """Save it in the draft of `by`, once; a newer level is neither replaced nor undone."""
+        now = timezone.now()
+        member, pair = by.pair(sent["pair"])
+        narrative = pairs_access.narrative(pair, sent["narrative"])
+        criterion, undone = sent["criterion"], sent["undone"]
+        level, words = sent["fields"].get("level"), sent["fields"].get("words")
+        mine = Rating.objects.filter(
+            review__narrative=narrative, review__auditor=member, criterion=criterion
+        )
+        if undone is not None and mine.exclude(level__in=["", undone]).exists():
+            if mine.filter(level=level).exists():
+                return SavedEntry(now)
+            raise Refused(RATED_AGAIN)
+        save_rating(
+            narrative=narrative,
+            criterion=criterion,
+            level=level,
+            words=words,
+            by=member,
+            sent=actions.SentAnswer(sent["uuid"], sent["made_at"], sent["instead_of"]),
+            now=now,
+        )
+        return SavedEntry(now)
+
+
+ENTRIES = {"rating": RatingEntry()}

@@ -1,0 +1,626 @@
+"""API resources of samples: runs, drawing, suspects, figures, and labels that machines claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection.models import Run
+from annotate.judgments.claims import contradicted_labels
+from annotate.pairs.models import Narrative
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
+from audit.checks import access, samples
+from audit.checks.claims import ClaimSelection, build_frame, why_unfit
+from audit.checks.condition_counts import (
+    BrokenConditions,
+    ErrorMatrix,
+    MatrixRow,
+    broken_conditions,
+)
+from audit.checks.figures import BOUND, Figures, figures
+from audit.checks.forms import SampleForm
+from audit.checks.machines import Effect, choose_machine, describe_labels, effect_of_choosing
+from audit.checks.models import Question, Sample
+from audit.checks.queue import (
+    LABEL_FILTERS,
+    filter_labels,
+    hide_open_checks,
+    progress,
+)
+from audit.checks.samples import MAX_NAME, plan
+from audit.checks.suspects import find_suspects
+from base.api.bodies import FormBody
+from base.api.paging import page_response, requested_part
+from base.api.records import RecordSerializer, serializer_of
+from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
+
+
+class MachineGradeSerializer(serializers.Serializer[Any]):
+    """The grade that one machine claims."""
+
+    machine = serializers.CharField(source="machine.name")
+    relevance = serializers.IntegerField()
+
+
+class ContradictedLabelSerializer(serializers.Serializer[Any]):
+    """A label that machines claim differently."""
+
+    id = serializers.IntegerField(source="first.pk")
+    pair = serializers.IntegerField(source="first.narrative.pair_id")
+    pair_id = serializers.CharField(source="first.narrative.pair.pair_id")
+    side = serializers.ChoiceField(source="first.narrative.side", choices=Narrative.Side.choices)
+    narrative = serializers.IntegerField(source="first.narrative_id")
+    candidate = serializers.IntegerField(source="first.candidate_id")
+    document = serializers.CharField(
+        source="document.label",
+        help_text="The name on pages: the document's title, or a neutral name.",
+    )
+    doc_id = serializers.CharField(
+        source="document.doc_id", allow_null=True, help_text="null until you have answered."
+    )
+    claims = MachineGradeSerializer(
+        many=True,
+        allow_null=True,
+        help_text="null while you judge the document or people check the label.",
+    )
+    counts = serializers.CharField(
+        source="counts.name",
+        allow_null=True,
+        default=None,
+        help_text="The machine whose claim counts; null until a lead chooses.",
+    )
+
+
+class SentChoice(RequestBody):
+    """The machine whose claims count."""
+
+    machine = serializers.CharField(max_length=150, help_text="The machine's name.")
+
+
+class MachineClaims(Resource, tag="Checks"):
+    """The labels that machines claim differently."""
+
+    @reads(ContradictedLabelSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List them with each machine's claim, and the machine whose claim counts."""
+        member = access.lead_of_claims(self.person, slug)
+        rows = contradicted_labels(member.project).select_related(
+            "narrative__pair__query", "candidate__document"
+        )
+        return self.page(rows, prepare=lambda part: describe_labels(member, part))
+
+
+class MachineChoice(Resource, tag="Checks"):
+    """The machine whose claims count where several claim a label."""
+
+    @writes(Effect, body=SentChoice, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Effect:
+        """Choose the machine. An earlier choice counts where this machine claims nothing."""
+        member = access.lead_of_claims(self.person, slug)
+        machines = member.project.memberships.filter(is_machine=True)
+        machine = machines.filter(name=self.body()["machine"]).first()
+        if machine is None:
+            raise ValidationError(
+                {"machine": ["There is no machine of that name in this project."]}
+            )
+        effect = effect_of_choosing(machine)
+        choose_machine(machine=machine, by=member)
+        return effect
+
+
+SMALL = 32_767
+
+
+class _SentClaims(RequestBody):
+    """The choice of whose labels are checked."""
+
+    source = serializers.ChoiceField(choices=Sample.Source.choices)  # type: ignore[assignment]
+    rater = serializers.CharField(
+        max_length=150, required=False, help_text="The machine's name, for `machine`."
+    )
+    side = serializers.ChoiceField(
+        choices=Narrative.Side.choices,
+        required=False,
+        allow_blank=True,
+        help_text="The mode whose labels are checked; all modes if left out.",
+    )
+
+
+class SentPlan(_SentClaims, FormBody):
+    """The choices for a random sample, without a name."""
+
+    class Meta:
+        form = SampleForm
+        fields: tuple[str, ...] = (
+            *("relevant_only", "asks", "stratify", "per", "size", "seed", "fewer"),
+        )
+
+
+class SentSample(SentPlan):
+    """The choices for a random sample, with its name."""
+
+    class Meta:
+        form = SampleForm
+        fields = (*SentPlan.Meta.fields, "name", "shows_claim", "shows_reason")
+
+
+class AskedSuspects(QueryParameters):
+    """The rule for suspects: documents that are claimed relevant and missed by runs."""
+
+    source = serializers.ChoiceField(  # type: ignore[assignment]
+        choices=Sample.Source.choices, default=Sample.Source.PRIOR
+    )
+    rater = serializers.CharField(max_length=150, required=False)
+    side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
+    runs = serializers.RegexField(
+        r"^[1-9][0-9]{0,17}(,[1-9][0-9]{0,17})*$",
+        required=False,
+        help_text="Keys of runs, separated by commas; all runs if left out.",
+    )
+    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
+    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
+    below = serializers.FloatField(required=False)
+
+
+class SentSuspects(_SentClaims):
+    """The rule for suspects, and the name of the sample to make of them."""
+
+    name = serializers.CharField(max_length=MAX_NAME)
+    runs = serializers.ListField(child=KeyField(), min_length=1, max_length=1_000)
+    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
+    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
+    below = serializers.FloatField(required=False, allow_null=True)
+    stratify = serializers.ChoiceField(
+        choices=Sample.Stratify.choices, default=Sample.Stratify.NONE
+    )
+    shows_claim = serializers.BooleanField(default=False)
+
+
+class AskedSample(QueryParameters):
+    """The rate that the error bound should come below."""
+
+    bound = serializers.FloatField(min_value=0.0001, max_value=0.5, default=BOUND)
+
+
+class AskedLabels(QueryParameters):
+    """The filter of labels; all by default."""
+
+    show = serializers.ChoiceField(choices=LABEL_FILTERS, default=LABEL_FILTERS[0])
+
+
+class IntervalSerializer(serializers.Serializer[Any]):
+    """A confidence interval."""
+
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class WeightedSerializer(serializers.Serializer[Any]):
+    """A share over strata, weighted by their sizes."""
+
+    share = serializers.FloatField(allow_null=True)
+    note = serializers.CharField()
+    interval = IntervalSerializer(allow_null=True)
+    at_most = serializers.FloatField(allow_null=True)
+
+
+class ProportionSerializer(WeightedSerializer):
+    """A counted share; null with a reason in `note` where nothing was counted."""
+
+    count = serializers.IntegerField()
+    of = serializers.IntegerField()
+
+
+class CoefficientSerializer(serializers.Serializer[Any]):
+    """A coefficient of agreement; null with a reason in `note` where it is undefined."""
+
+    name = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    note = serializers.CharField()
+    interval = IntervalSerializer(allow_null=True)
+    interval_note = serializers.CharField()
+    units = serializers.IntegerField()
+    raters = serializers.IntegerField()
+
+
+class StratumSerializer(serializers.Serializer[Any]):
+    """One stratum: how many claims it has, and how many of them are taken."""
+
+    stratum = serializers.CharField(allow_blank=True)
+    size = serializers.IntegerField()
+    taken = serializers.IntegerField(allow_null=True)
+
+
+class PlanSerializer(serializers.Serializer[Any]):
+    """What a sample would take; `refused` says why it cannot be drawn, if so."""
+
+    strata = StratumSerializer(many=True)
+    without_text = serializers.IntegerField(
+        help_text="Labels left out because their documents have no text."
+    )
+    refused = serializers.CharField(allow_blank=True)
+
+
+class DrawnSerializer(serializers.ModelSerializer[Sample]):
+    """How a sample was made; for leads."""
+
+    rater = serializers.CharField(source="rater.name", allow_null=True, default=None)
+    side = serializers.ChoiceField(
+        choices=Narrative.Side.choices, allow_blank=True, help_text="The mode; empty for all."
+    )
+
+    class Meta:
+        model = Sample
+        fields = (
+            "source",
+            "rater",
+            "relevant_only",
+            "side",
+            "stratify",
+            "seed",
+            "per",
+            "size",
+            "fewer",
+            "at_least",
+            "depth",
+            "below",
+            "shows_claim",
+            "shows_reason",
+        )
+        read_only_fields = fields
+
+
+class SampleSerializer(serializers.Serializer[Any]):
+    """A sample, and how many of its labels you can check or settle."""
+
+    id = serializers.IntegerField(source="sample.pk")
+    name = serializers.CharField(help_text="A neutral name if you are blind to the claims.")
+    kind = serializers.ChoiceField(
+        choices=Sample.Kind.choices,
+        allow_null=True,
+        help_text="Null if you are blind to the claims.",
+    )
+    asks = serializers.ChoiceField(source="sample.asks", choices=Sample.Asks.choices)
+    created_at = serializers.DateTimeField(source="sample.created_at")
+    drawn = DrawnSerializer(allow_null=True, help_text="For leads; else null.")
+    items = serializers.IntegerField(source="progress.items")
+    checked = serializers.IntegerField(source="progress.checked", allow_null=True)
+    mine = serializers.IntegerField(source="progress.mine")
+    to_check = serializers.IntegerField(source="progress.to_check")
+    to_settle = serializers.IntegerField(source="progress.to_settle")
+
+
+class QuestionRateSerializer(serializers.Serializer[Any]):
+    """Error rate of the labels' claims on one question, among labels that make a claim on it."""
+
+    claimed = serializers.IntegerField()
+    rate = ProportionSerializer()
+    more = serializers.IntegerField(allow_null=True)
+
+
+class RatesSerializer(serializers.Serializer[Any]):
+    """How many claims are wrong: in being relevant or not (`status`), and in their grade."""
+
+    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    items = serializers.IntegerField()
+    checked = serializers.IntegerField()
+    unjudgeable = serializers.IntegerField()
+    frame = serializers.IntegerField()
+    status = ProportionSerializer()
+    grade = ProportionSerializer()
+    more_status = serializers.IntegerField(allow_null=True)
+    more_grade = serializers.IntegerField(allow_null=True)
+    questions = serializers.DictField(
+        child=QuestionRateSerializer(),
+        help_text="By `topic` and `constraint`; empty if these are not asked.",
+    )
+
+
+class QuestionAgreementSerializer(serializers.Serializer[Any]):
+    """How much the two agree on one question."""
+
+    question = serializers.ChoiceField(choices=Question.choices)
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
+
+
+class WeightedRatesSerializer(serializers.Serializer[Any]):
+    """Error rates for the whole frame, weighted by the sizes of the strata."""
+
+    status = WeightedSerializer()
+    grade = WeightedSerializer()
+
+
+class ConditionCountRowSerializer(RecordSerializer):
+    """The checked labels that claim one number of conditions."""
+
+    class Meta:
+        record = MatrixRow
+        fields = ("claimed", "counts", "checked", "wrong")
+
+
+class FiguresSerializer(serializers.Serializer[Any]):
+    """The figures of a sample."""
+
+    bound = serializers.FloatField()
+    overall = RatesSerializer()
+    strata = RatesSerializer(many=True)
+    weighted = WeightedRatesSerializer(allow_null=True)
+    differed = serializers.IntegerField()
+    to_settle = serializers.IntegerField()
+    settled = serializers.IntegerField()
+    unsure = serializers.IntegerField()
+    unchecked = serializers.IntegerField()
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
+    questions = QuestionAgreementSerializer(
+        many=True, help_text="On each question; empty if these are not asked."
+    )
+    sentence = serializers.CharField(allow_blank=True)
+    matrix = serializer_of(ErrorMatrix)(
+        allow_null=True, help_text="For a sample that asks how many conditions are met."
+    )
+
+
+class LabelRowSerializer(serializers.Serializer[Any]):
+    """A claimed label. The two answers appear once both are given, the claim once the label is
+    checked, because leads check too.
+    """
+
+    id = serializers.IntegerField(source="pk")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    narrative = serializers.IntegerField(source="narrative_id")
+    side = serializers.CharField(source="narrative.side")
+    candidate = serializers.IntegerField(source="candidate_id")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    stratum = serializers.CharField(allow_blank=True)
+    missed = serializers.IntegerField(allow_null=True)
+    answered = serializers.IntegerField(help_text="How many of the two have checked it.")
+    first = serializers.IntegerField(allow_null=True)
+    second = serializers.IntegerField(allow_null=True)
+    outcome = serializers.IntegerField(allow_null=True)
+    claimed = serializers.IntegerField(allow_null=True)
+    claimed_topic = serializers.BooleanField(allow_null=True)
+    claimed_constraint = serializers.BooleanField(allow_null=True)
+    unjudgeable = serializers.BooleanField()
+    claimed_breaks = serializers.ListField(
+        source="broken.claimed",
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="The numbers of the conditions claimed not to be met; null if not claimed.",
+    )
+    checked_breaks = serializers.ListField(
+        source="broken.checked",
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Those not met as checked; null if the two agree only on the number.",
+    )
+
+
+class SuspectSerializer(serializers.Serializer[Any]):
+    """A document that is claimed to be relevant, and how many of the runs miss it."""
+
+    pair_id = serializers.CharField(source="claim.narrative.pair_id")
+    query_id = serializers.CharField(source="claim.narrative.query_id")
+    side = serializers.CharField(source="claim.narrative.side")
+    narrative = serializers.IntegerField(source="claim.narrative.pk")
+    candidate = serializers.IntegerField(source="claim.candidate")
+    doc_id = serializers.CharField(source="claim.doc_id")
+    missed = serializers.IntegerField()
+    of = serializers.IntegerField()
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    """A system's ranking, as it was loaded."""
+
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    tag = serializers.CharField(allow_blank=True)
+    side = serializers.ChoiceField(
+        choices=Run.Side.choices,
+        help_text="original: over queries; altered, reversed: over such instructions.",
+    )
+    sha256 = serializers.CharField()
+    loaded_at = serializers.DateTimeField()
+
+
+class Runs(Resource, tag="Checks"):
+    """The runs of a project."""
+
+    @reads(RunSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the runs that were loaded."""
+        member = annotate_access.lead(self.person, slug)
+        runs = Run.objects.filter(project=member.project_id)
+        return self.page(runs)
+
+
+class Samples(Resource, tag="Checks"):
+    """The samples of a project."""
+
+    @reads(SampleSerializer, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the samples, with how many labels of each you can check or settle."""
+        member = annotate_access.member(self.person, slug)
+        samples = Sample.objects.filter(project=member.project_id).select_related("rater")
+        return self.page(samples, prepare=lambda rows: _sample_rows(member, rows))
+
+    @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
+        """Draw a random sample. The same seed draws the same labels on any installation."""
+        member = annotate_access.lead(self.person, slug)
+        body = self.body()
+        selection = _parse_selection(member, body)
+        names = ("name", "stratify", "per", "size", "seed", "fewer", "shows_claim", "shows_reason")
+        made = samples.draw_sample(
+            selection=selection, by=member, **{name: body[name] for name in names}
+        )
+        return _sample_rows(member, [made])[0]
+
+
+class SamplePlan(Resource, tag="Checks"):
+    """The strata of a sample before it is drawn."""
+
+    @writes(PlanSerializer, body=SentPlan, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
+        """Count the strata. Nothing is drawn."""
+        member = annotate_access.lead(self.person, slug)
+        body = self.body()
+        selection = _parse_selection(member, body)
+        if unfit := why_unfit(member.project, selection, body["stratify"]):
+            return {"strata": [], "without_text": 0, "refused": unfit}
+        frame = build_frame(member.project, selection)
+        planned = plan(
+            frame,
+            **{name: body[name] for name in ("stratify", "per", "size", "seed", "fewer")},
+        )
+        strata = [
+            {"stratum": label, "size": size, "taken": planned.taken.get(label)}
+            for label, size in planned.sizes.items()
+        ]
+        return {"strata": strata, "without_text": frame.without_text, "refused": planned.refused}
+
+
+class Suspects(Resource, tag="Checks"):
+    """Documents claimed to be relevant that runs miss."""
+
+    @reads(SuspectSerializer, parameters=AskedSuspects, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the suspects, most missed first."""
+        member = annotate_access.lead(self.person, slug)
+        query = self.parameters()
+        keys = [int(key) for key in query["runs"].split(",")] if query.get("runs") else None
+        runs = _parse_runs(member, keys, "?runs")
+        suspects = find_suspects(
+            member.project,
+            _parse_selection(member, query, "?"),
+            runs=runs,
+            depth=query["depth"],
+            at_least=query["at_least"],
+            below=query.get("below"),
+        ).suspects
+        places = [
+            f"{suspect.missed}-{suspect.claim.narrative.pk}-{suspect.claim.candidate}"
+            for suspect in suspects
+        ]
+        part, following = requested_part(request, places)
+        return page_response(request, self.shape(suspects[part]), following)
+
+    @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> dict[str, Any]:
+        """Make a sample of the suspects. It is not a random sample of the labels."""
+        member = annotate_access.lead(self.person, slug)
+        body = self.body()
+        made = samples.pick_suspects(
+            name=body["name"],
+            selection=_parse_selection(member, body),
+            runs=_parse_runs(member, body["runs"], "runs"),
+            depth=body["depth"],
+            at_least=body["at_least"],
+            below=body.get("below"),
+            stratify=body["stratify"],
+            shows_claim=body["shows_claim"],
+            by=member,
+        )
+        return _sample_rows(member, [made])[0]
+
+
+class OneSample(Resource, tag="Checks"):
+    """One sample."""
+
+    @reads(SampleSerializer)
+    def get(self, request: Request, sample: int) -> dict[str, Any]:
+        """Read its progress, and how many labels you can check or settle."""
+        member, row = access.sample(self.person, sample)
+        return _sample_rows(member, [row])[0]
+
+
+class SampleFigures(Resource, tag="Checks"):
+    """The figures of a sample."""
+
+    @reads(FiguresSerializer, parameters=AskedSample, scope=Scope.LEAD)
+    def get(self, request: Request, sample: int) -> Figures:
+        """Compute the error rates with their intervals, and the agreement of the two checkers."""
+        member, row = access.sample(self.person, sample)
+        annotate_access.lead(self.person, member.project.slug)
+        return figures(row, bound=self.parameters()["bound"])
+
+
+class SampleLabels(Resource, tag="Checks"):
+    """The labels of a sample."""
+
+    @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, sample: int) -> Response:
+        """List the labels, or some of them."""
+        member, row = access.sample(self.person, sample)
+        annotate_access.lead(self.person, member.project.slug)
+        rows = filter_labels(row, self.parameters()["show"])
+        return self.page(rows, prepare=lambda part: _label_rows(row, part))
+
+
+def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:
+    """Return the input for `SampleSerializer`; how samples were made and how many labels are
+    checked only for leads.
+    """
+    progress_by_sample = progress(member, samples)
+    return [
+        {
+            "sample": sample,
+            "name": sample.name_for(member),
+            "kind": sample.kind if member.leads or sample.shows_claim else None,
+            "drawn": sample if member.leads else None,
+            "progress": progress_by_sample[sample.pk]
+            if member.leads
+            else {**progress_by_sample[sample.pk]._asdict(), "checked": None},
+        }
+        for sample in samples
+    ]
+
+
+def _label_rows(sample: Sample, labels: list[Any]) -> list[Any]:
+    """Return the input for `LabelRowSerializer`."""
+    broken = broken_conditions(sample, labels)
+    for label in hide_open_checks(labels):
+        label.broken = broken.get(label.pk, BrokenConditions(None, None))
+    return labels
+
+
+def _parse_selection(
+    member: Membership, fields: Mapping[str, Any], before: str = ""
+) -> ClaimSelection:
+    """Return the request for claims; 400 for an unknown machine."""
+    rater = None
+    if fields["source"] == Sample.Source.MACHINE:
+        machines = member.project.memberships.filter(is_machine=True)
+        rater = machines.filter(name=fields.get("rater", "")).first()
+        if rater is None:
+            raise ValidationError(
+                {f"{before}rater": ["There is no machine of that name in this project."]}
+            )
+    elif fields.get("rater"):
+        raise ValidationError(
+            {f"{before}rater": ["Name a rater only for the judgments of a machine."]}
+        )
+    return ClaimSelection(
+        fields["source"],
+        rater,
+        fields.get("relevant_only", False),
+        fields.get("asks", Sample.Asks.GRADE),
+        fields.get("side", ""),
+    )
+
+
+def _parse_runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
+    """Return runs of the project by their keys, or all; 400 for an unknown run."""
+    runs = {run.pk: run for run in Run.objects.filter(project=member.project_id).order_by("name")}
+    if keys is None:
+        return list(runs.values())
+    if missing := [key for key in keys if key not in runs]:
+        raise ValidationError({field: [f"There is no run {missing[0]} in this project."]})
+    return [runs[key] for key in dict.fromkeys(keys)]

@@ -1,0 +1,537 @@
+"""Intake of rubrics, of reviews with their ratings and texts, and of decisions."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from annotate.collection.intake import Intake, StagedRecords
+from annotate.collection.intake.stale_answers import AnswerTable, UnaffectedAnswers
+from annotate.pairs.intake.shared import MAX_NAME, NEWEST, refuse_other_query
+from annotate.pairs.intake.steps import (
+    WITHDRAWN_BY,
+    count_states,
+    end_known,
+    find_members,
+    refuse_machines,
+    refuse_missing_texts,
+    refuse_second,
+)
+from annotate.projects import hash_chain
+from audit.reviews import review_chain, rubrics
+from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.models import Decision, Review
+from audit.reviews.models import Rubric as RubricRow
+from base import bulk
+from formats.records import DecisionRecord, ReviewRecord, RubricRecord
+
+# Checks of claimed labels depend on the text of a document.
+CHECKS = AnswerTable(
+    "audit_check",
+    *("check", "checks"),
+    "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",
+    "r.ended_at IS NULL",
+)
+
+
+# Reviews of instructions, which showed the documents beside them.
+REVIEWS = UnaffectedAnswers(
+    """
+    SELECT COUNT(DISTINCT t.review_id) FROM audit_reviewedtext t
+    JOIN stage_docs_changed x ON x.id = t.document_id WHERE x.version >= 2
+    """,
+    *("review", "reviews"),
+)
+
+
+class Rubrics(StagedRecords):
+    """Rubrics. The content of a stored name cannot change."""
+
+    order = 70
+    records: ClassVar = (RubricRecord,)
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        # Kept in memory: the reader limits the length of a file of rubrics.
+        self.rubrics: list[tuple[RubricRecord, int]] = []
+
+    def take(self, record: RubricRecord, place: int) -> None:
+        self.taken += 1
+        self.rubrics.append((record, place))
+
+    def write(self) -> None:
+        project = self.intake.project
+        existing = {**SHIPPED, **{row.name: row.content for row in project.rubrics.all()}}
+        stored = set(project.rubrics.values_list("name", flat=True))
+        fresh = []
+        for record, place in self.rubrics:
+            if record.name in existing and tuple(existing[record.name]) != tuple(record):
+                self.intake.refuse(
+                    f"a different rubric {record.name} already exists: give this one another "
+                    f"name, for example {rubrics.next_name(project.pk, record.name)}",
+                    place,
+                )
+            elif record.name not in stored:
+                fresh.append(
+                    RubricRow.from_content(record, project=project, created_at=self.intake.now)
+                )
+        if self.intake.report.refused:
+            return
+        if fresh:
+            fresh[-1].chosen_at = self.intake.now
+        RubricRow.objects.bulk_create(fresh)
+        self.new = len(fresh)
+        rows = self.intake.row_counts("rubrics")
+        rows.new += len(fresh)
+        rows.unchanged += len(self.rubrics) - len(fresh)
+
+
+# The narrative version and the author of a review or decision, as the file names them.
+NAMED = {"pair_id": "text", "query_id": "text", "side": "text", "version": "integer", "who": "text"}
+# The narrative and member, looked up when it is written.
+FOUND = {
+    "narrative": "integer NULL",
+    "member": "integer NULL",
+    "known": "integer NULL",
+    "state": "integer 0",
+}
+
+
+class OfNarratives(StagedRecords):
+    """Intake of rows about a version of a narrative."""
+
+    name: ClassVar[str]
+    kind: ClassVar[str]
+    # The column that says whether the author is a machine; a constant if only people are.
+    machine: ClassVar[str] = "0"
+
+    def query_ids(self) -> list[str]:
+        return [f"SELECT query_id, n FROM {self.name}"]  # noqa: S608 (our own stage)
+
+    def find(self) -> None:
+        """Look up narrative and member of each row; refuse rows about unknown versions."""
+        intake = self.intake
+        refuse_other_query(intake, self.name)
+        intake.run(
+            f"""
+            UPDATE {self.name} SET narrative = (
+                SELECT v.id FROM annotate_instructionpair p
+                JOIN annotate_narrative v ON v.pair_id = p.id
+                WHERE p.project_id = %(project)s AND p.pair_id = {self.name}.pair_id
+                AND v.side = {self.name}.side AND v.version = {self.name}.version
+            )
+            """  # noqa: S608
+        )
+        intake.refuse_rows(
+            f"SELECT n, place, pair_id, side, version FROM {self.name} WHERE narrative IS NULL",  # noqa: S608
+            lambda pair, side, version: (
+                f"there is no version {version} of the {side} narrative of {pair} in this "
+                "project: load the instruction pairs first"
+            ),
+        )
+        intake.add_raters(
+            f"SELECT n, place, who AS name, {self.machine} AS machine FROM {self.name}"  # noqa: S608
+        )
+        find_members(intake, self.name, "who")
+
+    def count(self) -> None:
+        """Count the new and the changed rows."""
+        self.new, self.changed = count_states(self.intake, self.name, self.kind)
+
+
+MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
+
+
+class Reviews(OfNarratives):
+    """Auditors' reviews, each with its ratings. A stored review cannot change."""
+
+    order = 80
+    records: ClassVar = (ReviewRecord,)
+    name: ClassVar = "stage_reviews"
+    kind: ClassVar = "reviews"
+    machine: ClassVar = "machine"
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.reviews = self.create_stage(
+            self.name,
+            **NAMED,
+            rubric="text",
+            machine="integer",
+            started_at="moment",
+            at="moment",
+            **FOUND,
+        )
+        self.ratings = self.create_stage(
+            "stage_ratings",
+            review="integer",
+            criterion="text",
+            level="text",
+            place_on_scale="integer",
+            rejects="integer",
+            words="text",
+        )
+        self.texts = self.create_stage(
+            "stage_reviewed_texts",
+            review="integer",
+            doc_id="text",
+            version="integer",
+            document="integer NULL",
+        )
+        self._rubrics: dict[str, Rubric | None] = {}
+
+    def take(self, record: ReviewRecord, place: int) -> None:
+        self.taken += 1
+        rubric = self._rubric(record.rubric)
+        fault = _why_no_rubric(record) if rubric is None else _why_refused(record, rubric)
+        if rubric is None or fault:
+            self.intake.refuse(fault or "", place)
+            return
+        self.reviews.add(
+            place,
+            record.pair_id,
+            record.query_id,
+            record.side,
+            record.version,
+            record.auditor,
+            record.rubric,
+            int(record.machine),
+            record.started_at,
+            record.at,
+        )
+        for rating in record.ratings:
+            level = rubric.level(rating.level)
+            assert level is not None
+            self.ratings.add(
+                place,
+                self.reviews.count,
+                rating.criterion,
+                level.value,
+                rubric.place(level),
+                int(level.rejects),
+                rating.words,
+            )
+        for read in record.documents:
+            self.texts.add(place, self.reviews.count, read.doc_id, read.text_version)
+
+    def _rubric(self, name: str) -> Rubric | None:
+        """Return the rubric of this name, or None if the project does not have it."""
+        if name not in self._rubrics:
+            try:
+                self._rubrics[name] = rubrics.get_rubric(self.intake.project.pk, name)
+            except rubrics.UnknownRubric:
+                self._rubrics[name] = None
+        return self._rubrics[name]
+
+    def check(self) -> None:
+        refuse_second(
+            self.intake,
+            self.name,
+            "pair_id, side, version, who",
+            "who, pair_id",
+            lambda first, who, pair: f"{who} has reviewed this version of {pair} on {first}",
+        )
+
+    def write(self) -> None:
+        self.find()
+        self._find_documents()
+        bulk.index("stage_ratings", "review")
+        run = self.intake.run
+        run(
+            """
+            UPDATE stage_reviews SET known = (
+                SELECT r.id FROM audit_review r WHERE r.narrative_id = stage_reviews.narrative
+                AND r.auditor_id = stage_reviews.member
+            )
+            """
+        )
+        self._refuse_other_reviews()
+        if self.intake.report.refused:
+            return
+        self._insert()
+        if not self.intake.dry_run:
+            fresh = bulk.select(
+                """
+                SELECT r.id FROM stage_reviews s JOIN audit_review r
+                    ON r.narrative_id = s.narrative AND r.auditor_id = s.member
+                WHERE s.known IS NULL
+                """
+            )
+            keys = {key for (key,) in fresh}
+            review_chain.follow(review_chain.REVIEW, self.intake.project.pk, new=keys)
+        run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
+        self.count()
+
+    def _refuse_other_reviews(self) -> None:
+        """Refuse reviews stored with different ratings, documents or rubric, or as a draft."""
+        self.intake.refuse_rows(
+            """
+            SELECT s.n, s.place, s.who, s.version, s.pair_id FROM stage_reviews s
+            JOIN audit_review r ON r.id = s.known
+            WHERE r.rubric <> s.rubric OR r.submitted_at IS NULL OR EXISTS (
+                SELECT 1 FROM stage_ratings t WHERE t.review = s.n AND NOT EXISTS (
+                    SELECT 1 FROM audit_rating o WHERE o.review_id = r.id
+                    AND o.criterion = t.criterion AND o.level = t.level AND o.words = t.words
+                )
+            ) OR EXISTS (
+                SELECT 1 FROM stage_reviewed_texts t WHERE t.review = s.n AND NOT EXISTS (
+                    SELECT 1 FROM audit_reviewedtext o WHERE o.review_id = r.id
+                    AND o.document_id = t.document AND o.text_version = t.version
+                )
+            )
+            """,
+            lambda who, version, pair: (
+                f"{who} has already reviewed version {version} of {pair}, with other content: a "
+                "review cannot change"
+            ),
+        )
+
+    def _insert(self) -> None:
+        """Insert the new reviews, with their ratings and texts."""
+        run = self.intake.run
+        run(
+            """
+            INSERT INTO audit_review (narrative_id, auditor_id, rubric, started_at, submitted_at)
+            SELECT narrative, member, rubric, COALESCE(started_at, at, %(now)s),
+                COALESCE(at, %(now)s)
+            FROM stage_reviews WHERE known IS NULL ORDER BY n
+            """
+        )
+        run(
+            """
+            INSERT INTO audit_rating
+                (review_id, criterion, level, place, rejects, words, made_at, answered)
+            SELECT r.id, t.criterion, t.level, t.place_on_scale, t.rejects = 1, t.words,
+                r.submitted_at, '[]'
+            FROM stage_ratings t
+            JOIN stage_reviews s ON s.n = t.review
+            JOIN audit_review r ON r.narrative_id = s.narrative AND r.auditor_id = s.member
+            WHERE s.known IS NULL ORDER BY t.n
+            """
+        )
+        run(
+            """
+            INSERT INTO audit_reviewedtext (review_id, document_id, text_version)
+            SELECT r.id, t.document, t.version
+            FROM stage_reviewed_texts t
+            JOIN stage_reviews s ON s.n = t.review
+            JOIN audit_review r ON r.narrative_id = s.narrative AND r.auditor_id = s.member
+            WHERE s.known IS NULL ORDER BY t.n
+            """
+        )
+
+    def _find_documents(self) -> None:
+        """Look up the documents that were at hand; refuse unknown documents and texts."""
+        self.intake.run(
+            """
+            UPDATE stage_reviewed_texts SET document = (
+                SELECT d.id FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = stage_reviewed_texts.doc_id
+            )
+            """
+        )
+        self.intake.refuse_rows(
+            "SELECT n, place, doc_id FROM stage_reviewed_texts WHERE document IS NULL",
+            lambda doc_id: (
+                f"there is no document {doc_id} in this project, which was at hand in this review: "
+                "load the documents first"
+            ),
+        )
+        refuse_missing_texts(
+            self.intake,
+            "FROM stage_reviewed_texts s JOIN annotate_document d ON d.id = s.document",
+            "version",
+        )
+
+
+def _why_no_rubric(record: ReviewRecord) -> str:
+    if len(record.rubric) > MAX_RUBRIC:
+        return f"the rubric is longer than {MAX_RUBRIC} characters"
+    return f"there is no rubric “{record.rubric}” in this project: load it first"
+
+
+def _why_refused(record: ReviewRecord, rubric: Rubric) -> str | None:
+    """Return why this review cannot be stored, or None."""
+    if len(record.auditor) > MAX_NAME:
+        return f"a name has at most {MAX_NAME} characters"
+    rated = [rating.criterion for rating in record.ratings]
+    for rating in record.ratings:
+        if rating.criterion not in rubric.keys:
+            return f"“{rating.criterion}” is not one of the criteria: {', '.join(rubric.keys)}"
+        if rubric.level(rating.level) is None:
+            levels = ", ".join(level.value for level in rubric.levels)
+            return f"“{rating.level}” is not a level: {levels}"
+        if rated.count(rating.criterion) > 1:
+            return f"{rating.criterion} is rated twice"
+    if missing := [key for key in rubric.keys if key not in rated]:
+        return f"the review lacks a rating of {', '.join(missing)}"
+    return None
+
+
+# Decisions in a file do not change a pair that was taken out with a reason.
+_UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
+# A version may be loaded after the date of its decision, and is sent back all the same.
+_DECIDED_AT = {
+    "removed": "COALESCE(s.at, %(now)s)",
+    "sent_back": "CASE WHEN COALESCE(s.at, %(now)s) > o.created_at THEN COALESCE(s.at, %(now)s) "
+    "ELSE o.created_at END",
+}
+
+# A removed instruction stays removed, whatever is loaded later; one sent back was then rewritten.
+_STILL_APPLIES = {"removed": "1 = 1", "sent_back": NEWEST.format("o")}
+
+
+class Decisions(OfNarratives):
+    """Decisions on narratives. A file cannot overrule a current decision."""
+
+    order = 90
+    records: ClassVar = (DecisionRecord,)
+    name: ClassVar = "stage_decisions"
+    kind: ClassVar = "decisions"
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.decisions = self.create_stage(
+            self.name,
+            **NAMED,
+            outcome="text",
+            reason="text",
+            at="moment",
+            withdrawn_by="text",
+            withdrawn_at="moment",
+            **FOUND,
+        )
+
+    def take(self, record: DecisionRecord, place: int) -> None:
+        self.taken += 1
+        if not record.reason.strip() and record.outcome != Decision.Outcome.ACCEPTED:
+            self.intake.refuse("a decision to revise or remove needs a reason", place)
+        elif (record.withdrawn_by is None) != (record.withdrawn_at is None):
+            self.intake.refuse(
+                "a withdrawn decision needs both withdrawn_by and withdrawn_at", place
+            )
+        elif any(len(name) > MAX_NAME for name in (record.by, record.withdrawn_by or "")):
+            self.intake.refuse(f"a name has at most {MAX_NAME} characters", place)
+        else:
+            self.decisions.add(
+                place,
+                record.pair_id,
+                record.query_id,
+                record.side,
+                record.version,
+                record.by,
+                record.outcome,
+                record.reason,
+                record.at,
+                record.withdrawn_by,
+                record.withdrawn_at,
+            )
+
+    def check(self) -> None:
+        refuse_second(
+            self.intake,
+            self.name,
+            "pair_id, side, version",
+            "pair_id",
+            lambda first, pair: f"this version of {pair} was decided on {first}",
+            where="withdrawn_at IS NULL",
+        )
+
+    def write(self) -> None:
+        self.find()
+        run = self.intake.run
+        self.intake.add_raters(
+            "SELECT n, place, withdrawn_by AS name, 0 AS machine FROM stage_decisions "
+            "WHERE withdrawn_by IS NOT NULL"
+        )
+        refuse_machines(self.intake, self.name, "who", "a decision")
+        run(
+            """
+            UPDATE stage_decisions SET known = (
+                SELECT MIN(d.id) FROM audit_decision d
+                WHERE d.narrative_id = stage_decisions.narrative
+                AND d.by_id = stage_decisions.member
+                AND d.outcome = stage_decisions.outcome AND d.reason = stage_decisions.reason
+                AND d.at = COALESCE(stage_decisions.at, d.at)
+            )
+            """
+        )
+        self.intake.refuse_rows(
+            """
+            SELECT s.n, s.place, s.version, s.pair_id, m.name, d.outcome FROM stage_decisions s
+            JOIN audit_decision d ON d.narrative_id = s.narrative AND d.withdrawn_at IS NULL
+            JOIN annotate_membership m ON m.id = d.by_id
+            WHERE s.known IS NULL AND s.withdrawn_at IS NULL
+            """,
+            lambda version, pair, who, outcome: (
+                f"{who} has already decided on version {version} of {pair}: "
+                f"{Decision.Outcome(outcome).label.lower()}"
+            ),
+        )
+        if self.intake.report.refused:
+            return
+        newest = bulk.number("SELECT MAX(d.id) FROM audit_decision d")
+        self._withdraw()
+        run(
+            f"""
+            INSERT INTO audit_decision
+                (uuid, narrative_id, outcome, reason, by_id, at, withdrawn_at, withdrawn_by_id)
+            SELECT {bulk.new_uuid()}, s.narrative, s.outcome, s.reason, s.member,
+                COALESCE(s.at, %(now)s), s.withdrawn_at, {WITHDRAWN_BY}
+            FROM stage_decisions s WHERE s.known IS NULL ORDER BY s.n
+            """  # noqa: S608
+        )
+        if not self.intake.dry_run:
+            self._link(newest)
+        run("UPDATE stage_decisions SET state = 2 WHERE known IS NULL")
+        self._mark_pairs()
+        self.count()
+
+    def _link(self, newest: int) -> None:
+        """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
+        project = self.intake.project.pk
+        withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
+        fresh = hash_chain.find_unlinked(
+            review_chain.DECISION, project, review_chain.decisions(project)
+        )
+        review_chain.follow(
+            review_chain.DECISION,
+            project,
+            new={key for key in fresh if key > newest},
+            ended={key for (key,) in withdrawn},
+        )
+
+    def _withdraw(self) -> None:
+        """Withdraw current decisions that are withdrawn in the file."""
+        end_known(
+            self.intake,
+            self.name,
+            "audit_decision",
+            "withdrawn_at",
+            staged="withdrawn_at",
+            also=f", withdrawn_by_id = {WITHDRAWN_BY}",
+        )
+        for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
+            self.intake.run(
+                f"""
+                UPDATE annotate_instructionpair SET {prefix}_at = NULL, {prefix}_by_id = NULL
+                WHERE id IN (
+                    SELECT v.pair_id FROM stage_decisions s
+                    JOIN annotate_narrative v ON v.id = s.narrative
+                    WHERE s.state = 1 AND s.outcome = '{outcome}'
+                ) {_UNLESS_OUT[prefix]}
+                """  # noqa: S608 (constants)
+            )
+
+    def _mark_pairs(self) -> None:
+        """Apply new decisions to their pairs, as the page does."""
+        for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
+            self.intake.run(
+                f"""
+                UPDATE annotate_instructionpair SET
+                    {prefix}_at = {_DECIDED_AT[prefix]}, {prefix}_by_id = s.member
+                FROM stage_decisions s JOIN annotate_narrative o ON o.id = s.narrative
+                WHERE annotate_instructionpair.id = o.pair_id AND s.state = 2
+                AND s.withdrawn_at IS NULL AND s.outcome = '{outcome}'
+                AND {_STILL_APPLIES[prefix]} {_UNLESS_OUT[prefix]}
+                """  # noqa: S608
+            )

@@ -1,1 +1,0 @@
-"""Intake of rubrics, reviews and decisions."""

@@ -1,1 +1,0 @@
-"""The four kinds of disagreement as queries, one module for each kind."""
