@@ -24,8 +24,8 @@ def write_run(folder: Path, target: Path) -> None:
     django.setup()
 
     from exporters.exports.proof import plain
-    from exporters.exports.proof.measured import OF_MTEB, measure_oracle
     from exporters.exports.proof.oracles import Topics, rankings
+    from exporters.exports.proof.proving import OF_MTEB, measure_oracle
 
     qrels = plain.mteb(folder).qrels
     sides = {side: {pair: dict(grades) for pair, grades in qrels[side].items()} for side in qrels}

@@ -20,9 +20,9 @@ class ExportersConfig(AppConfig):
         from audit.settling.disagreement_queries import effects_on_measures
         from exporters.audit_events import AUDIT_EVENTS
         from exporters.evaluations import queue_effects
-        from exporters.releases import overview
+        from exporters.releases import changes_since
 
         audit_events.register(AUDIT_EVENTS)
-        contributions.register(overview.contribution)
+        contributions.register(changes_since.contribution)
         effects_on_measures.register(queue_effects.newest_effects)
-        replacing.releases_of.register(overview.releases_made)
+        replacing.releases_of.register(changes_since.releases_made)

@@ -11,16 +11,20 @@ from typing import NamedTuple
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
+from django.db.models import Model
+from django.http import FileResponse
 
 from annotate.judgments.blindness import must_answer_first
+from annotate.projects.audit_log import record
 from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import AuditEvent, Membership, Project
 from annotate.projects.project_jobs import request_job
 from base.errors import Refused
 from base.snapshot import snapshot
+from exporters.exports import access
 from exporters.exports.access import ARCHIVE, BLIND
-from exporters.exports.files import Edition, Writer, delete_folder, pack
+from exporters.exports.files import Edition, Report, Writer, delete_folder, pack
 from exporters.exports.layouts import (
     beir,
     citation,
@@ -37,7 +41,6 @@ from exporters.exports.layouts.published import size as layout_size
 from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export
-from exporters.exports.progress import Report
 from exporters.exports.proof import proving
 from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.proving import check_tools
@@ -45,6 +48,9 @@ from formats.texts import CannotHold
 from jobs.errors import JobError
 from jobs.models import Job
 from jobs.runner import Progress, save_result
+
+# The browser never displays a file with this type.
+ANY_FILE = "application/octet-stream"
 
 
 class Format(NamedTuple):
@@ -202,3 +208,30 @@ def _delete_leftovers(job: Export) -> None:
         path = f"{_storage_folder(job)}/{name}"
         if path not in named and name.partition("-")[0] not in running:
             delete_folder(path)
+
+
+def record_download(
+    *, what: str, of: Model, name: str, by: Membership, now: datetime | None = None
+) -> AuditEvent:
+    """Record that `by` downloads a file of an export or a release.
+
+    Call it after the access check and before a byte is sent. `what`: the kind of event,
+    "export.taken" or "release.taken".
+    """
+    return record(project=by.project, what=what, about=of, words=name, by=by, now=now)
+
+
+def send_file(member: Membership, export: Export, stream: File[bytes], name: str) -> FileResponse:
+    """Send one file of an export to a member, as `access.file` opened it."""
+    record_download(what="export.taken", of=export, name=name, by=member)
+    filename = name.rpartition("/")[2]
+    return FileResponse(stream, as_attachment=True, filename=filename, content_type=ANY_FILE)
+
+
+def send_archive(member: Membership, export: Export, stream: File[bytes]) -> FileResponse:
+    """Send all files of an export as one zip archive."""
+    record_download(what="export.taken", of=export, name=access.ARCHIVE, by=member)
+    filename = f"{export.project.slug}-{export.format}-{export.pk}.zip"
+    return FileResponse(
+        stream, as_attachment=True, filename=filename, content_type="application/zip"
+    )

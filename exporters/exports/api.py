@@ -17,7 +17,7 @@ from base.api.bodies import FormBody, Settings
 from base.api.jobs import JobSerializer
 from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import Resource, Scope, reads, writes
-from exporters.exports import access, actions, downloads
+from exporters.exports import access, actions
 from exporters.exports.files import FileFacts
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.models import Export, Publication, publication_of
@@ -101,7 +101,7 @@ class ExportFile(Resource, tag="Exports"):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
         """Download a file of the list, manifest.json, or proof.json."""
-        return downloads.send_file(*access.file(self.person, slug, export, name), name)
+        return actions.send_file(*access.file(self.person, slug, export, name), name)
 
 
 class ExportArchive(Resource, tag="Exports"):
@@ -111,7 +111,7 @@ class ExportArchive(Resource, tag="Exports"):
     def get(self, request: Request, slug: str, export: int) -> FileResponse:
         """Download all files."""
         opened = access.file(self.person, slug, export, access.ARCHIVE)
-        return downloads.send_archive(*opened)
+        return actions.send_archive(*opened)
 
 
 class PublicationSerializer(Settings, FormBody):

@@ -6,12 +6,29 @@ import hashlib
 import io
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypedDict
+from typing import IO, Any, NamedTuple, TypedDict, TypeVar
 
 from django.core.files.storage import default_storage
+
+# Called with the number of further rows.
+Report = Callable[[int], None]
+
+STEP = 1_000
+
+T = TypeVar("T")
+
+
+def report_rows(rows: Iterable[T], report: Report) -> Iterator[T]:
+    """Yield the rows unchanged, and report them STEP at a time."""
+    waiting = iter(rows)
+    while some := list(islice(waiting, STEP)):
+        report(len(some))
+        yield from some
+
 
 BUFFER = 1024 * 1024
 

@@ -15,7 +15,7 @@ from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
-from exporters.exports import access, actions, downloads, publishing
+from exporters.exports import access, actions, publishing
 from exporters.exports.before_publishing import MOST
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.manifest import manifest
@@ -124,13 +124,13 @@ def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_GET
 def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
     """Send one file of an export as a download, never displayed by the browser."""
-    return downloads.send_file(*access.file(request.user, slug, pk, name), name)
+    return actions.send_file(*access.file(request.user, slug, pk, name), name)
 
 
 @require_GET
 def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
     """Send all files of an export as one zip archive."""
-    return downloads.send_archive(*access.file(request.user, slug, pk, access.ARCHIVE))
+    return actions.send_archive(*access.file(request.user, slug, pk, access.ARCHIVE))
 
 
 def _content(export_row: Export) -> dict[str, Any]:

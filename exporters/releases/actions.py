@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 
 from django.conf import settings
 from django.db import transaction
+from django.http import FileResponse, Http404
 from django.utils import timezone
 
 from annotate.collection.models import Load, Query
@@ -23,7 +24,14 @@ from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports.access import BLIND
-from exporters.exports.actions import FORMATS, WRITERS, check_format, write
+from exporters.exports.actions import (
+    ANY_FILE,
+    FORMATS,
+    WRITERS,
+    check_format,
+    record_download,
+    write,
+)
 from exporters.exports.files import BUFFER, Edition, FileFacts, Writer, pack
 from exporters.exports.layouts import about
 from exporters.exports.manifest import manifest
@@ -275,3 +283,16 @@ def copy_format(release: Release, format_name: str, folder: Path) -> Manifest:
     except file_store.Damaged as damaged:
         raise Refused(str(damaged)) from damaged
     return cast(Manifest, json.loads((folder / manifest.NAME).read_bytes()))
+
+
+def send_file(
+    member: Membership, release: Release, name: str, content_type: str = ANY_FILE
+) -> FileResponse:
+    """Send one file of a release after verifying its checksum; raise `file_store.Damaged`."""
+    entry = contents.files(release).get(name)
+    if entry is None:
+        raise Http404("There is no such file in this release.")
+    stream = file_store.open_checked(release.project_id, entry)
+    record_download(what="release.taken", of=release, name=name, by=member)
+    filename = f"{release.project.slug}-{release.name}-{name.replace('/', '-')}"
+    return FileResponse(stream, as_attachment=True, filename=filename, content_type=content_type)

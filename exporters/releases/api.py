@@ -27,13 +27,10 @@ from exporters.exports.files import FileFacts
 from exporters.exports.manifest.rule_facts import RuleFacts
 from exporters.releases import access, comparison, contents, file_store
 from exporters.releases import actions as releasing
-from exporters.releases.changes import CountChange, RuleChange
-from exporters.releases.comparison import Comparison
-from exporters.releases.downloads import send_file
+from exporters.releases.comparison import Comparison, CountChange, RuleChange
 from exporters.releases.forms import ReleaseForm
 from exporters.releases.models import Release
-from exporters.releases.preview import preview
-from exporters.releases.trial import FormatCheck, try_release
+from exporters.releases.preview import FormatCheck, preview, try_release
 
 # Separates the parts of a list cursor: no id contains it.
 _TAB = "\t"
@@ -238,7 +235,7 @@ class ReleaseFile(Resource, tag="Releases"):
         """Download a file, after verifying its checksum."""
         member, (row,) = access.made_releases(self.person, slug, release)
         try:
-            return send_file(member, row, name)
+            return releasing.send_file(member, row, name)
         except file_store.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
 

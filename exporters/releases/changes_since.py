@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
@@ -11,10 +12,13 @@ from django.db.models import Q, QuerySet
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
 from annotate.judgments.narrative_answers import describe_answers
+from annotate.overview.contributions import Contribution
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Decision
+from exporters.exports.models import Export
+from exporters.releases.models import Release
 
 # One judgment, however often it was changed.
 _OF_JUDGMENT = ("narrative", "candidate", "annotator")
@@ -116,3 +120,41 @@ def _changed_narratives(project: Project, at: datetime) -> tuple[list[int], int]
 def _current(rows: Iterable[_Version], at: datetime | None) -> dict[tuple[int, str], int]:
     """Return the current version of each side of each pair at a time; rows by version."""
     return {(row.pair, row.side): row.pk for row in rows if row.is_in_use(at)}
+
+
+NEWEST = 3
+
+
+def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
+    """Return the newest exports and the newest release of each lead's project, as details."""
+    return {
+        member.pk: Contribution(details=partial(_newest, member))
+        for member in members
+        if member.leads
+    }
+
+
+def releases_made(project: Project, since: datetime | None) -> list[str]:
+    """Return the names of releases made since a time (None: all), in the order of their making."""
+    made = Release.objects.made().filter(project=project)
+    if since is not None:
+        made = made.filter(at__gt=since)
+    return list(made.order_by("pk").values_list("name", flat=True))
+
+
+def _newest(member: Membership) -> dict[str, Any]:
+    newest = (
+        Export.objects.filter(project=member.project_id)
+        .select_related("by", "project")
+        .defer("manifest")
+        .order_by("-pk")
+    )
+    released = Release.objects.made().filter(project=member.project_id)
+    release = released.select_related("project").defer("manifest").order_by("-pk").first()
+    return {
+        "exports": list(newest[:NEWEST]),
+        "release": release,
+        "since_release": changes_since(member.project, release.at)
+        if release and release.at
+        else [],
+    }

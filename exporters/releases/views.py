@@ -24,19 +24,23 @@ from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from base.word_diff import Op, Piece, diff
 from exporters.exports.access import BLIND
-from exporters.exports.downloads import ANY_FILE
+from exporters.exports.actions import ANY_FILE
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import manifest
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing
-from exporters.releases.changes import BEFORE, CLAIMED, GradeChange, NarrativeChange, NarrativeText
-from exporters.releases.comparison import Comparison
-from exporters.releases.downloads import send_file
+from exporters.releases.comparison import (
+    BEFORE,
+    CLAIMED,
+    Comparison,
+    GradeChange,
+    NarrativeChange,
+    NarrativeText,
+)
 from exporters.releases.forms import CompareForm, ReleaseForm
 from exporters.releases.models import Release
-from exporters.releases.preview import preview
-from exporters.releases.trial import try_release
+from exporters.releases.preview import preview, try_release
 from jobs.models import Job
 
 # How many releases the list shows, the newest first.
@@ -163,7 +167,7 @@ def release_file(request: PageRequest, slug: str, release: str, name: str) -> Ht
     member, (row,) = access.made_releases(request.user, slug, release)
     content_type = "application/zip" if name.endswith(".zip") else ANY_FILE
     try:
-        return send_file(member, row, name, content_type)
+        return releasing.send_file(member, row, name, content_type)
     except file_store.Damaged as damaged:
         messages.error(request, _damage_message(damaged))
         return redirect(row)

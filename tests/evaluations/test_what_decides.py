@@ -7,8 +7,7 @@ import pytest
 from base.errors import Refused
 from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
-from exporters.evaluations.places import largest_error
-from exporters.evaluations.sensitivity import measure_disputes
+from exporters.evaluations.sensitivity import largest_error, measure_disputes
 from exporters.evaluations.settlements import Dispute, joint_settlements, read_disputes
 from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
 from jobs.runner import Cancelled

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from exporters.releases.changes import TextChange
-from exporters.releases.comparison import Comparison, read_page, table
+from exporters.releases.comparison import Comparison, TextChange, read_page, table
 from tests.collection.arriving import jsonl, load
 from tests.exports.conftest import make_release
 from tests.pages import shows

@@ -6,7 +6,7 @@ import pytest
 from ir_measures import read_trec_qrels
 
 from annotate.models import Adjudication, Candidate, Judgment
-from exporters.releases import changes, comparison, contents
+from exporters.releases import comparison, contents
 from formats.source import open_source
 from formats.trec_topics import read_topics
 from tests import factories
@@ -140,7 +140,7 @@ def test_releases_are_compared_by_the_whole_original(tides):
     assert not [
         change
         for change in comparison.Comparison(first, second).grades()
-        if change.under == changes.BEFORE
+        if change.under == comparison.BEFORE
     ]
 
 
@@ -166,7 +166,7 @@ def test_a_release_of_an_earlier_version_is_compared_with_a_new_one(tides, earli
 
     compared = comparison.Comparison(old, new)
 
-    found = [change for change in compared.grades() if change.under == changes.BEFORE]
+    found = [change for change in compared.grades() if change.under == comparison.BEFORE]
     assert [(one.query_id, one.doc_id, one.before, one.after) for one in found] == [
         ("1000", "X", "-1", "1")
     ]

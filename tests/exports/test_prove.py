@@ -13,8 +13,7 @@ from annotate.models import Judgment
 from exporters.exports.models import Publication
 from exporters.exports.proof import readers
 from exporters.exports.proof.content import Content
-from exporters.exports.proof.measured import measure_oracle
-from exporters.exports.proof.proving import prove
+from exporters.exports.proof.proving import measure_oracle, prove
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ import pytest
 from annotate.models import Candidate, Document, Project
 from annotate.pools.labelled import labelled_at
 from base.errors import Refused
-from exporters.evaluations.trec_measures import IrMeasures
+from exporters.evaluations.system_measures import IrMeasures
 from exporters.exports.actions import write
 from measures import Scores
 from tests import factories

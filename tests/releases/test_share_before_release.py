@@ -6,8 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments.pair_rules import Counts
-from exporters.evaluations.measuring import read_collection
-from exporters.evaluations.statistics import collection_figures
+from exporters.evaluations.measuring import collection_figures, read_collection
 from exporters.exports import actions
 from exporters.exports.manifest.rule_facts import kind_facts
 from tests import factories

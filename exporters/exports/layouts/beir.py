@@ -6,7 +6,7 @@ Shape: BEIR 2.2, GenericDataLoader. BEIR has no field for instructions.
 from __future__ import annotations
 
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import (
@@ -18,7 +18,6 @@ from exporters.exports.layouts.published import (
     gather,
 )
 from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.progress import Report
 
 SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
 # Tools read quotation marks in a table differently.

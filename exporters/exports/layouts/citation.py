@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 
 from annotate.projects.models import Project
-from exporters.exports.files import Edition, Writer
+from exporters.exports.files import Edition, Report, Writer
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import Published, gather
 from exporters.exports.layouts.rows import quoted
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Publication
-from exporters.exports.progress import Report
 from formats.texts import CannotHold
 
 CFF, ZENODO = "CITATION.cff", ".zenodo.json"

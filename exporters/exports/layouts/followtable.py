@@ -14,14 +14,13 @@ from annotate.judgments.claims import counting_claims
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import publication_of
-from exporters.exports.progress import Report
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.selection import Pair
 from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE, VIOLATIONS

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports.progress import Report, report_rows
+from exporters.exports.files import Report, report_rows
 from exporters.exports.selection import claimed, selection
 from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument
 

@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import conditions_of, stored_fields_of
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
     REVERSED,
     Published,
     Shape,
+    conditions_of,
     gather,
+    stored_fields_of,
 )
 from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.progress import Report
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.selection import Pair
 from formats.infosearch import KEPT

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.progress import Report
 
 _INIT = '''"""{title}, for ir_datasets. After `pip install .`:
 

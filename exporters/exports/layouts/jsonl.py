@@ -13,27 +13,20 @@ from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from annotate.topics.models import FilterDecision
 from audit.reviews.models import Review
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer, report_rows
 from exporters.exports.manifest import notes
 from exporters.exports.manifest.manifest import Manifest, compose, pair_facts
-from exporters.exports.progress import Report, report_rows
-from exporters.exports.selection import (
-    checks,
-    collection,
-    conditions,
-    naming,
-    repeats,
-    selection,
-    statements,
-)
+from exporters.exports.selection import collection, conditions, naming, selection, statements
 from exporters.exports.selection.pools import write_pool_documents
 from exporters.exports.selection.selection import Pair, QueryRow
 from exporters.exports.selection.tally import tally
 from formats.collection import write_collection
+from formats.fields import to_json
 from formats.jsonl import JudgmentFileRecord, write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.machine_filter import write_filter
+from formats.reading import write_lines
 from formats.records import JudgmentRecord
 from formats.rubrics import write_rubrics
 
@@ -182,17 +175,17 @@ def _write_records(
         answered = conditions.documents(project, pairs, with_removed=True)
         counts["verdicts"] = conditions.write(renamed(answered), f)
     with into.file("repeats.jsonl", "Answers to documents that were repeated, unmarked.") as f:
-        counts["repeats"] = repeats.write(renamed(repeats.repeats(project)), f)
+        counts["repeats"] = write_lines(map(to_json, renamed(statements.repeats(project))), f)
     return counts
 
 
 def _write_checks(project: Project, into: Writer, renamed: Renamed) -> dict[str, int]:
     counts = {}
     with into.file("samples.jsonl", "Samples of labels to check, and how each was made.") as f:
-        counts["samples"] = checks.write(renamed(checks.samples(project)), f)
+        counts["samples"] = statements.write_checks(renamed(statements.samples(project)), f)
     with into.file("checks.jsonl", "Checked labels: the claim, and each person's answer.") as f:
-        counts["checks"] = checks.write(renamed(checks.labels(project)), f)
-    counts["checks_open"] = checks.count_open(project)
+        counts["checks"] = statements.write_checks(renamed(statements.labels(project)), f)
+    counts["checks_open"] = statements.count_open(project)
     return counts
 
 

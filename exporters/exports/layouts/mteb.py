@@ -15,18 +15,11 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
-from exporters.exports.layouts import (
-    about,
-    card,
-    citation,
-    croissant,
-    rows,
-)
+from exporters.exports.files import Report, Writer
+from exporters.exports.layouts import about, card, citation, rows
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.progress import Report
 from exporters.exports.selection.selection import Pair
 
 QRELS, INSTRUCTIONS, DIFF = "qrels.jsonl", "instructions.jsonl", "qrel_diff.jsonl"
@@ -138,7 +131,7 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
     for prefix in sets:
         with into.file(prefix + README, "The dataset card.") as f:
             f.write(card.full(published, _parts_of_set(into, prefix)).encode())
-    croissant.write(published, {prefix: _parts_of_set(into, prefix) for prefix in sets}, into)
+    card.write(published, {prefix: _parts_of_set(into, prefix) for prefix in sets}, into)
     if not citation.missing(published.publication):
         citation.write_files(published, into)
     return manifest_of("hf", published, into.files)

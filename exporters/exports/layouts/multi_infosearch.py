@@ -11,15 +11,24 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import MET, NOT_MET, Answers, answered_pools
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import conditions_of, stored_fields_of
-from exporters.exports.layouts.published import ALTERED, REVERSED, Published, Shape, gather
+from exporters.exports.layouts.published import (
+    ALTERED,
+    MET,
+    NOT_MET,
+    REVERSED,
+    Answers,
+    Published,
+    Shape,
+    answered_pools,
+    conditions_of,
+    gather,
+    stored_fields_of,
+)
 from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.progress import Report
 from exporters.exports.selection import conditions, ordered_rows
 from exporters.exports.selection.selection import Pair
 from formats.fields import to_json

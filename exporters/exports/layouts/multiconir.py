@@ -14,14 +14,19 @@ from typing import NamedTuple
 
 from annotate.collection.models import Query
 from annotate.projects.models import Project
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.answers import Answers, answered_pools
 from exporters.exports.layouts.facts import manifest_of
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
+from exporters.exports.layouts.published import (
+    ALTERED,
+    Answers,
+    Published,
+    Shape,
+    answered_pools,
+    gather,
+)
 from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.progress import Report
 from exporters.exports.selection.selection import Pair
 from formats.multiconir import conditions_of, query_id_of
 from formats.texts import CannotHold

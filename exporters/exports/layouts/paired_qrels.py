@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import PurePosixPath
 from shutil import copyfileobj
 from typing import IO
 
+from django.db.models import F
+
 from annotate.collection.models import Candidate, Run
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
 from exporters.exports import before_publishing
-from exporters.exports.files import BUFFER, Writer, write_row
-from exporters.exports.layouts import reranking
+from exporters.exports.files import BUFFER, Report, Writer, report_rows, write_row
 from exporters.exports.manifest import notes, oracle_facts
 from exporters.exports.manifest.manifest import (
     NO_LINE,
@@ -28,16 +31,73 @@ from exporters.exports.manifest.manifest import (
     pair_facts,
 )
 from exporters.exports.manifest.rule_facts import kind_facts
-from exporters.exports.progress import Report, report_rows
 from exporters.exports.proof import oracles
 from exporters.exports.selection import claimed, collection, conditions, selection
+from exporters.exports.selection.ordered_rows import BATCH, batches, bytewise, stream_rows
 from exporters.exports.selection.pools import write_negatives
 from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument, QueryRow
 from exporters.exports.selection.tally import Tally, tally
+from formats.fields import to_json
 from formats.jsonl import write_docs
-from formats.records import Qrel, Topic
+from formats.records import Qrel, RunLine, Topic
 from formats.trec_qrels import write_qrels
+from formats.trec_run import write_run
 from formats.trec_topics import write_topics
+
+CANDIDATES, TAG = "candidates.run", "candidates"
+FOLDER = "pyserini"
+
+
+def write_reranking(
+    project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Writer
+) -> None:
+    """Write the candidates of these pairs, and the topics of each side.
+
+    `sides`: the side of the narratives and the pairs, by the side's name in files.
+    """
+    chosen = {pair.pk: pair for _, pairs in sides.values() for pair in pairs}
+    with into.file(CANDIDATES, "Every candidate of each topic, to rerank; in order of ids.") as run:
+        write_run(_candidates(sorted(chosen.values(), key=lambda one: one.pair_id.encode())), run)
+    for name, (side, pairs) in sides.items():
+        holds = f"The topics of the {name} side for Pyserini: query and narrative as one text."
+        with into.file(f"{FOLDER}/topics.{name}.tsv", holds) as stream:
+            for topic in collection.pair_topics(pairs, side):
+                stream.write(f"{topic.query_id}\t{_one_line(topic)}\n".encode())
+        holds = f"The topics of the {name} side for Pyserini: title, description, narrative."
+        with into.file(f"{FOLDER}/topics.{name}.json", holds) as stream:
+            stream.write(b"{")
+            for place, topic in enumerate(collection.pair_topics(pairs, side)):
+                stream.write((",\n" if place else "\n").encode())
+                stream.write(f"{to_json(topic.query_id)}: {to_json(_fields(topic))}".encode())
+            stream.write(b"\n}\n")
+
+
+def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
+    """Yield every candidate of each pair by pair_id and doc_id, with a score by its rank."""
+    for batch in batches(of, BATCH):
+        rows = Candidate.objects.filter(
+            in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
+        ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
+        walked = stream_rows(rows, "query__pairs__pair_id", "document__doc_id")
+        for pair_id, pool in groupby(walked, itemgetter(0)):
+            names = [doc_id for _, doc_id in pool]
+            for rank, doc_id in enumerate(names, 1):
+                yield RunLine(pair_id, doc_id, rank, float(len(names) - rank + 1), TAG)
+
+
+def _one_line(topic: Topic) -> str:
+    """Return query and narrative on one line, without tabs or line ends."""
+    words = (topic.title or topic.description, topic.narrative or "")
+    return " ".join(" ".join(words).split())
+
+
+def _fields(topic: Topic) -> dict[str, str]:
+    return {
+        "title": topic.title,
+        "description": topic.description,
+        "narrative": topic.narrative or "",
+    }
+
 
 FORMAT = "trec"
 ALTERED = Narrative.Side.ALTERED
@@ -276,7 +336,7 @@ class _Export:
                 topics = collection.pair_topics(of, side)
                 self._write_topics_file(f"topics.{name}.txt", holds, topics)
         if changed and not self.labels_only:
-            reranking.write(self.project, sides, self.into)
+            write_reranking(self.project, sides, self.into)
 
     def _write_topics_file(self, name: str, holds: str, topics: Iterable[Topic]) -> None:
         with self.into.file(name, holds) as stream:

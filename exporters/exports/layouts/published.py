@@ -6,26 +6,112 @@ is refused before any file exists. The grades are those of the `trec` export.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from django.db.models import F
 
 from annotate.collection.models import Candidate, Document, DocumentText
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
+from exporters.exports.files import Report
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.pair_records import current_pair_records
 from exporters.exports.manifest.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication, publication_of
-from exporters.exports.progress import Report
-from exporters.exports.selection import claimed, collection, ordered_rows, selection
-from exporters.exports.selection.passages import texts_to_publish
+from exporters.exports.selection import claimed, collection, conditions, ordered_rows, selection
+from exporters.exports.selection.collection import texts_to_publish
+from exporters.exports.selection.conditions import (
+    AnsweredCondition,
+    DocumentConditions,
+    conditions_by_narrative,
+    records_of,
+)
 from exporters.exports.selection.selection import Pair, QueryRow
-from formats.records import PairRecord
+from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 from formats.texts import CannotHold
+
+
+class StoredFields(NamedTuple):
+    """Stored fields of a pair besides its narratives; `core` only if a file named it."""
+
+    model: str
+    domain: str
+    restates: str
+    core: str
+    source_fields: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the pair's record in the source, by name."""
+        return dict(json.loads(self.source_fields)) if self.source_fields else {}
+
+
+def stored_fields_of(pairs: Sequence[Pair]) -> dict[int, StoredFields]:
+    """Return the stored fields of each pair, by key."""
+    rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs])
+    return {
+        row.pk: StoredFields(
+            model=row.model,
+            domain=row.query.domain,
+            restates=row.restates.pair_id if row.restates else "",
+            core=row.query.core if row.query.core_given else "",
+            source_fields=row.source_fields,
+        )
+        for row in rows.select_related("query", "restates")
+    }
+
+
+def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, tuple[ConditionRecord, ...]]:
+    """Return the conditions of the current narratives on a side, by key of the pair."""
+    of = {pair.versions[side].pk: pair.pk for pair in pairs if side in pair.versions}
+    asked = conditions_by_narrative(of)
+    return {of[narrative]: records_of(conditions) for narrative, conditions in asked.items()}
+
+
+def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
+    """Yield these pairs as records of `pairs-jsonl`, with each current narrative as version 1."""
+    keys = [version.pk for pair in pairs for version in pair.versions.values()]
+    conditions = conditions_by_narrative(keys)
+    versions = Narrative.objects.in_bulk(keys)
+    kept = stored_fields_of(pairs)
+    written = {pair.pair_id for pair in pairs}
+    for pair in pairs:
+        narratives = []
+        if Narrative.Side.ORIGINAL not in pair.versions:
+            narratives.append(NarrativeRecord(Narrative.Side.ORIGINAL, 1, ""))
+        for side in Narrative.Side.values:
+            if side in pair.versions:
+                version = versions[pair.versions[side].pk]
+                narratives.append(
+                    NarrativeRecord(
+                        side,
+                        1,
+                        version.text,
+                        conditions=records_of(conditions.get(version.pk, ())),
+                        origin=version.origin,
+                        model=version.model,
+                    )
+                )
+        stored = kept[pair.pk]
+        yield PairRecord(
+            pair_id=pair.pair_id,
+            query_id=pair.query.query_id,
+            title=pair.query.title,
+            description=pair.query.description,
+            category=pair.category,
+            origin=pair.origin,
+            model=stored.model,
+            narratives=tuple(narratives),
+            domain=stored.domain,
+            restates=stored.restates if stored.restates in written else "",
+            core=stored.core,
+            source_fields=stored.source_fields,
+        )
+
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
 REVERSED = Narrative.Side.REVERSED
@@ -380,3 +466,73 @@ def _with_texts(batch: dict[int, tuple[str, str, str]]) -> Iterator[Text]:
     texts = dict(newest.values_list("document", "text"))
     for pk, (doc_id, title, markup) in batch.items():
         yield Text(doc_id, title, texts.get(pk, ""), markup, known=pk in texts)
+
+
+MET, NOT_MET = "met", "not_met"
+
+
+class Answers(NamedTuple):
+    """The answers for one document: one for each condition of the narrative, in order.
+
+    `of_people`: whether people agree on all of them; otherwise a machine claims some.
+    """
+
+    conditions: tuple[AnsweredCondition, ...]
+    answers: tuple[str, ...]
+    of_people: bool
+
+    @property
+    def broken(self) -> frozenset[int]:
+        """Return the numbers of the conditions that the document does not meet."""
+        return frozenset(n for n, answer in enumerate(self.answers, 1) if answer == NOT_MET)
+
+
+def answered_pools(
+    published: Published, report: Report
+) -> Iterator[tuple[Pair, list[Row], dict[str, Answers]]]:
+    """Yield the altered side's pairs with their candidates and the answers for documents.
+
+    The documents, by doc_id, are those with an answer for every condition; a pair without one is
+    left out. People's answers take precedence over a machine's.
+    """
+    answered = _answers_by_pair(published, published.pairs[ALTERED])
+    waiting = next(answered, None)
+    for pair, pool in published.pools(ALTERED, report):
+        if waiting is not None and waiting[0].pk == pair.pk:
+            yield pair, pool, waiting[1]
+            waiting = next(answered, None)
+
+
+def _answers_by_pair(
+    published: Published, of: list[Pair]
+) -> Iterator[tuple[Pair, dict[str, Answers]]]:
+    """Yield these pairs with the answers for their documents, if there are any."""
+    by_id = {pair.pair_id: pair for pair in of}
+    chosen = conditions.chosen_names(published.project)
+    walked = conditions.documents(published.project, of)
+    for pair_id, documents in groupby(walked, lambda document: document.pair_id):
+        answers_by_document = {
+            document.doc_id: answers
+            for document in documents
+            if document.side == ALTERED and (answers := _answers(document, chosen)) is not None
+        }
+        if answers_by_document:
+            yield by_id[pair_id], answers_by_document
+
+
+def _answers(document: DocumentConditions, chosen: Sequence[str]) -> Answers | None:
+    answers = [_answer(condition, chosen) for condition in document.conditions]
+    if not all(answer in (MET, NOT_MET) for answer in answers):
+        return None
+    return Answers(
+        document.conditions,
+        tuple(answer for answer in answers if answer is not None),
+        all(condition.agreed is not None for condition in document.conditions),
+    )
+
+
+def _answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | None:
+    """Return people's agreed answer, or the claim that counts if nobody has answered."""
+    if asked.agreed is not None or asked.state == "disputed":
+        return asked.agreed
+    return conditions.claimed_answer(asked, chosen)

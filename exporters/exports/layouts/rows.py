@@ -8,11 +8,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
 
-from exporters.exports.files import Writer
+from exporters.exports.files import Report, Writer
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ORIGINAL, REVERSED, Published
-from exporters.exports.progress import Report
-from exporters.exports.selection.passages import corpus_rows
+from exporters.exports.selection.collection import corpus_rows
 from exporters.exports.selection.selection import Pair, QueryRow
 from formats.fields import to_json
 from formats.jsonl_pairs import write_pairs

@@ -13,7 +13,7 @@ from annotate.projects.models import Project
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest.oracle_facts import Oracles
 from exporters.exports.manifest.rule_facts import KindFacts
-from exporters.exports.selection.passages import note_on_texts
+from exporters.exports.selection.collection import note_on_texts
 from exporters.exports.selection.pools import (
     NegativeFacts,
     PoolFacts,

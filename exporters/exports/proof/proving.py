@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
@@ -14,8 +14,50 @@ from exporters.exports.files import BUFFER
 from exporters.exports.manifest.manifest import NAME
 from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF, Content, Qrels
-from exporters.exports.proof.measured import measure_oracle
+from exporters.exports.proof.oracles import Topics, measure, rankings
 from exporters.exports.proof.readers import PLAIN, READERS, Reader
+from formats.records import Qrel
+
+MEASURES = ("p-MRR", "nDCG@10 before", "nDCG@10 after")
+OF_MTEB = "p-MRR of mteb"
+
+
+def measure_oracle(
+    qrels: Qrels, relevant: int, *, as_mteb: bool = False
+) -> dict[str, float | None]:
+    """Return the values of the system that ranks by the changed qrels, as a release has them.
+
+    `relevant`: the lowest relevant grade; `as_mteb`: also the p-MRR that mteb computes.
+    """
+    if not qrels.get("original") or not qrels.get("changed"):
+        return {}
+    found = measure({side: _lines(grades) for side, grades in qrels.items()}, relevant, "")
+    by_measure = {facts["measure"]: facts["oracle"] for facts in found.measures}
+    values = {measure: by_measure.get(measure) for measure in MEASURES}
+    return values | {OF_MTEB: _p_mrr_of_mteb(qrels)} if as_mteb else values
+
+
+def _lines(grades: Mapping[str, Mapping[str, int]]) -> Iterator[Qrel]:
+    for pair in sorted(grades):
+        for doc_id, relevance in grades[pair].items():
+            yield Qrel(pair, doc_id, relevance)
+
+
+def _p_mrr_of_mteb(qrels: Qrels) -> float | None:
+    from measures import p_mrr
+
+    sides = {side: {pair: dict(its) for pair, its in qrels[side].items()} for side in qrels}
+    oracle = rankings(Topics(sides))["oracle"]
+    return p_mrr(
+        original=oracle["original"],
+        changed=oracle["changed"],
+        qrels_original=sides["original"],
+        qrels_changed=sides["changed"],
+        documents="changed",
+        unjudged="left_out",
+        interval=None,
+    ).value
+
 
 OracleValues = dict[str, float | None]
 SAME, DIFFERS, NOT_INSTALLED, FAILED = "same", "differs", "not installed", "failed"

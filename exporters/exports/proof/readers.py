@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from exporters.exports.layouts.mteb import README
-from exporters.exports.proof import papers, plain
+from exporters.exports.proof import plain
 from exporters.exports.proof.content import Content
 
 # Rejudge's own readers, for papers' layouts that no published package reads.
@@ -196,7 +196,7 @@ def _pyterrier(folder: Path) -> Content:
 
 def _own_reader(layout: str) -> Callable[[Path], Content]:
     """Return a function that reads a paper's layout with the reader of `manage.py load`."""
-    return lambda folder: papers.load_with_own_reader(layout, folder)
+    return lambda folder: plain.load_with_own_reader(layout, folder)
 
 
 PLAIN: dict[str, Callable[[Path], Content]] = {
@@ -205,10 +205,10 @@ PLAIN: dict[str, Callable[[Path], Content]] = {
     "beir": plain.beir,
     "ir-datasets": plain.ir_datasets,
     "trec": plain.trec,
-    "followtable": papers.followtable,
-    "infosearch": papers.infosearch,
-    "multiconir": papers.multiconir,
-    "multi-infosearch": papers.multi_infosearch,
+    "followtable": plain.followtable,
+    "infosearch": plain.infosearch,
+    "multiconir": plain.multiconir,
+    "multi-infosearch": plain.multi_infosearch,
 }
 QRELS, RUNS = "qrels", "candidates"
 READERS = (

@@ -1,18 +1,23 @@
-"""Records of judgments, flags, adjudications, reviews, rubrics and decisions."""
+"""Records of what people said: judgments, flags, repeats, checks, reviews and decisions."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from datetime import datetime
+from typing import IO, Any, NamedTuple
 
-from django.db.models import TextField
+from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
-from annotate.judgments.models import Adjudication, Flag, Judgment, Verdict
+from annotate.judgments.models import Adjudication, Flag, Judgment, Repeat, Verdict
+from annotate.pairs.models import Condition
 from annotate.projects.models import Project
+from audit.checks.models import Check, Question, Sample, SampleItem
+from audit.checks.queue import with_checks
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
+from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.ordered_rows import (
     BATCH,
     TEXT_READ,
@@ -22,6 +27,8 @@ from exporters.exports.selection.ordered_rows import (
     stream_rows,
 )
 from exporters.exports.selection.selection import Pair, QueryRow
+from formats.fields import to_json
+from formats.reading import write_lines
 from formats.records import (
     AdjudicationRecord,
     DecisionRecord,
@@ -29,11 +36,262 @@ from formats.records import (
     FlagRecord,
     JudgmentRecord,
     RatingRecord,
+    RepeatRecord,
     ReviewRecord,
     RubricRecord,
     TextRead,
     VerdictRecord,
 )
+
+
+def repeats(project: Project) -> Iterator[RepeatRecord]:
+    """Yield every current answer to a repeat, in the order of judgments."""
+    rows = Repeat.objects.current().filter(annotator__project=project)
+    for row in ordered_rows.stream_rows(
+        rows.order_by(
+            ordered_rows.bytewise("candidate__query__query_id"),
+            ordered_rows.bytewise("candidate__document__doc_id"),
+            ordered_rows.bytewise("narrative__pair__pair_id"),
+            ordered_rows.bytewise("narrative__side"),
+            "narrative__version",
+            ordered_rows.bytewise("annotator__name"),
+        ),
+        *ordered_rows.statement_columns(RepeatRecord),
+    ):
+        yield RepeatRecord._make(row)
+
+
+class SampleRecord(NamedTuple):
+    """One sample: how it was drawn or picked, and the number of labels in each stratum."""
+
+    sample: str
+    kind: str
+    asks: str
+    # The side; "" for all sides.
+    side: str
+    source: str
+    rater: str | None
+    relevant_only: bool
+    stratify: str
+    per: str
+    size: int | None
+    seed: int | None
+    fewer: bool
+    at_least: int | None
+    depth: int | None
+    below: float | None
+    runs: list[str]
+    frame: dict[str, int]
+    shows_claim: bool
+    shows_reason: bool
+    by: str
+    at: datetime
+    labels: int
+    checked: int
+
+
+class CheckRecord(NamedTuple):
+    """One person's check: place 1 or 2 is blind, place 3 settles."""
+
+    place: int
+    annotator: str
+    relevance: int | None
+    cannot_judge: bool
+    # The answer to each condition, by its number.
+    verdicts: dict[str, str]
+    # The answers to the two questions; empty if they are not asked.
+    questions: dict[str, str]
+    words: str
+    # When the checker read the claimed reason of violation, after answering.
+    reason_read_at: datetime | None
+    at: datetime
+
+
+class CheckedLabel(NamedTuple):
+    """One label whose check is over. `outcome`: its grade, or None if nobody could judge it."""
+
+    sample: str
+    seed: int | None
+    pair_id: str
+    query_id: str
+    doc_id: str
+    side: str
+    version: int
+    stratum: str
+    missed: int | None
+    claimed: int
+    # What the label claims for the two questions, and its reason of violation.
+    claimed_topic: bool | None
+    claimed_constraint: bool | None
+    reason: str
+    outcome: int | None
+    settled: bool
+    checks: tuple[CheckRecord, ...]
+
+
+def samples(project: Project) -> Iterator[SampleRecord]:
+    """Yield every sample in byte order of their names."""
+    rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
+    for sample in rows.order_by(ordered_rows.bytewise("name")):
+        items = with_checks(SampleItem.objects.filter(sample=sample))
+        yield SampleRecord(
+            sample=sample.name,
+            kind=sample.kind,
+            asks=sample.asks,
+            side=sample.side,
+            source=sample.source,
+            rater=sample.rater.name if sample.rater else None,
+            relevant_only=sample.relevant_only,
+            stratify=sample.stratify,
+            per=sample.per,
+            size=sample.size,
+            seed=sample.seed,
+            fewer=sample.fewer,
+            at_least=sample.at_least,
+            depth=sample.depth,
+            below=sample.below,
+            runs=list(
+                sample.runs.order_by(ordered_rows.bytewise("name")).values_list("name", flat=True)
+            ),
+            frame=dict(sorted(sample.frame.items())),
+            shows_claim=sample.shows_claim,
+            shows_reason=sample.shows_reason,
+            by=sample.created_by.name,
+            at=sample.created_at,
+            labels=items.count(),
+            checked=items.filter(_IS_OVER).count(),
+        )
+
+
+def labels(project: Project) -> Iterator[CheckedLabel]:
+    """Yield every label on which two checkers agree or which a third settled.
+
+    Labels are in byte order of sample, pair, side and document. The rest would reveal an open
+    check's first answer to the next checker.
+    """
+    every = SampleItem.objects.filter(sample__project=project)
+    outcomes = dict(with_checks(every).filter(_IS_OVER).order_by().values_list("pk", "outcome"))
+    rows = ordered_rows.stream_named(
+        every.order_by(
+            ordered_rows.bytewise("sample__name"),
+            ordered_rows.bytewise("narrative__pair__pair_id"),
+            ordered_rows.bytewise("narrative__side"),
+            "narrative__version",
+            ordered_rows.bytewise("candidate__document__doc_id"),
+        ),
+        "pk",
+        "sample__name",
+        "sample__seed",
+        "narrative__pair__pair_id",
+        "narrative__pair__query__query_id",
+        "candidate__document__doc_id",
+        "narrative__side",
+        "narrative__version",
+        "stratum",
+        "missed",
+        "claimed",
+        "claimed_topic",
+        "claimed_constraint",
+        "reason",
+    )
+    numbers: dict[str, int] = {}
+    closed = (row for row in rows if row.pk in outcomes)
+    for batch in ordered_rows.batches(closed, ordered_rows.BATCH):
+        by_item = _current_checks([row.pk for row in batch], numbers)
+        for row in batch:
+            checks = tuple(by_item.get(row.pk, ()))
+            yield CheckedLabel(
+                sample=row.sample__name,
+                seed=row.sample__seed,
+                pair_id=row.narrative__pair__pair_id,
+                query_id=row.narrative__pair__query__query_id,
+                doc_id=row.candidate__document__doc_id,
+                side=row.narrative__side,
+                version=row.narrative__version,
+                stratum=row.stratum,
+                missed=row.missed,
+                claimed=row.claimed,
+                claimed_topic=row.claimed_topic,
+                claimed_constraint=row.claimed_constraint,
+                reason=row.reason,
+                outcome=outcomes[row.pk],
+                settled=any(check.place == Check.SETTLES for check in checks),
+                checks=checks,
+            )
+
+
+def count_checked(project: Project) -> int:
+    """Return how many labels have a completed check, and so a line."""
+    return with_checks(SampleItem.objects.filter(sample__project=project)).filter(_IS_OVER).count()
+
+
+def count_open(project: Project) -> int:
+    """Return how many labels are not fully checked yet, and so have no line."""
+    return SampleItem.objects.filter(sample__project=project).count() - count_checked(project)
+
+
+# Fields that are written only if they have a value: earlier versions did not write them.
+_OMIT_IF_EMPTY = {
+    *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
+    *("questions", "reason_read_at"),
+}
+
+
+def write_checks(
+    records: Iterable[SampleRecord] | Iterable[CheckedLabel], stream: IO[bytes]
+) -> int:
+    """Write one sample or label per line; return the number of lines."""
+    return write_lines((to_json(_fields(record)) for record in records), stream)
+
+
+def _fields(record: SampleRecord | CheckedLabel | CheckRecord) -> dict[str, Any]:
+    """Return the fields of a record that are written."""
+    fields = {
+        name: value
+        for name, value in record._asdict().items()
+        if name not in _OMIT_IF_EMPTY or _has_value(name, value)
+    }
+    if isinstance(record, CheckedLabel):
+        fields["checks"] = [_fields(check) for check in record.checks]
+    return fields
+
+
+def _has_value(name: str, value: Any) -> bool:
+    """Return whether a field has a value worth writing; False does, except for `shows_reason`."""
+    return value is not None and value not in ("", {}) and (name != "shows_reason" or value)
+
+
+_IS_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
+
+
+def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list[CheckRecord]]:
+    """Return the current checks of these items, by place.
+
+    `numbers` caches the numbers of conditions by their keys; new ones are added.
+    """
+    by_item: dict[int, list[CheckRecord]] = {}
+    checks = Check.objects.current().filter(item__in=items).select_related("checker")
+    rows = list(checks.order_by("item", "place"))
+    unknown = {int(key) for check in rows for key in check.verdicts if key not in numbers}
+    with_number = Condition.objects.filter(pk__in=unknown).values_list("pk", "number")
+    numbers.update({str(key): number for key, number in with_number})
+    for check in rows:
+        answers = sorted((numbers[key], answer) for key, answer in check.verdicts.items())
+        replies = {question.value: getattr(check, question.column) for question in Question}
+        record = CheckRecord(
+            place=check.place,
+            annotator=check.checker.name,
+            relevance=check.relevance,
+            cannot_judge=check.cannot_judge,
+            verdicts={str(number): answer for number, answer in answers},
+            questions={key: reply for key, reply in replies.items() if reply},
+            words=check.words,
+            reason_read_at=check.reason_read_at,
+            at=check.at,
+        )
+        by_item.setdefault(check.item_id, []).append(record)
+    return by_item
+
 
 # How many judgments' verdicts are fetched at once.
 VERDICTS = 500
