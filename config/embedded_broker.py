@@ -3,7 +3,7 @@
 kombu's own transport for SQLite uses SQLAlchemy, which took 20 MB in each process that uses the
 broker and delayed its first message by 1.5 s (decision 0025).
 
-A message is deleted when a worker takes it. If it is lost with a killed worker, `jobs.reconcile`
+A message is deleted when a worker takes it. If it is lost with a killed worker, `jobs.queue`
 publishes it again: the job's row is the source of truth.
 """
 

@@ -167,7 +167,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "annotate.overview.tags",
                 "annotate.overview.step_tags",
                 "audit.checks.tags",
-                "exporters.evaluations.tags",
+                "exporters.evaluations.charts",
             ],
         },
     },

@@ -1,18 +1,20 @@
-"""Enqueue, cancel and retry jobs."""
+"""Enqueue, cancel and retry jobs, and recover those whose message or worker was lost."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from jobs.errors import Refused
 from jobs.models import Job, specific
+from jobs.runner import GIVEN_UP, MAX_ATTEMPTS, is_abandoned
 
 # Open jobs of one person over all projects: uploads, exports, releases, reports.
 MOST_OPEN = 30
@@ -30,8 +32,8 @@ def enqueue(job: Job) -> None:
     """Publish a saved, queued `job` to the workers once the surrounding transaction commits.
 
     Raises Refused, which rolls the transaction back, if the person has too many open jobs. If the
-    broker does not answer, that is only logged: the row counts, and `jobs.reconcile` publishes it
-    later.
+    broker does not answer, that is only logged: the row counts, and
+    `reconcile` publishes it later.
     """
     _refuse_too_many(job)
     _publish_on_commit(job.pk)
@@ -118,3 +120,38 @@ def retry(job: Job, *, by: str) -> bool:
         ) from error
     logger.info("%s %s is done again, asked for by %s", job.kind, job.pk, by)
     return True
+
+
+# A message not taken for this long may be lost. If it is not, a second one does no harm.
+OVERDUE = timedelta(seconds=60)
+# A request commits, then publishes; this is the time allowed in between.
+SOON = timedelta(seconds=10)
+
+
+def reconcile(*, now: datetime | None = None) -> int:
+    """Publish again every job that no worker seems to know of; return how many.
+
+    Jobs whose worker died are also published again, or ended if they were to be cancelled, or
+    failed after `MAX_ATTEMPTS`.
+    """
+    now = now or timezone.now()
+    abandoned = Job.objects.filter(is_abandoned(now))
+    abandoned.filter(cancel_requested_at__isnull=False).update(
+        state=Job.State.CANCELLED, claim=None, lease_until=None, finished_at=now
+    )
+    given_up = abandoned.filter(attempts__gte=MAX_ATTEMPTS).update(
+        state=Job.State.FAILED, claim=None, lease_until=None, finished_at=now, error=GIVEN_UP
+    )
+    if given_up:
+        logger.error("%d jobs given up", given_up)
+    waiting = Job.objects.filter(Q(state=Job.State.QUEUED) | is_abandoned(now)).filter(
+        Q(published_at__lt=now - OVERDUE)
+        | Q(published_at__isnull=True, requested_at__lt=now - SOON)
+        # Times in the future: the clock was set back since, so the real age is unknown.
+        | Q(published_at__gt=now + OVERDUE)
+        | Q(published_at__isnull=True, requested_at__gt=now + OVERDUE)
+    )
+    keys = list(waiting.order_by("requested_at", "pk").values_list("pk", flat=True))
+    for pk in keys:
+        publish(pk, now=now)
+    return len(keys)

@@ -1,7 +1,7 @@
 """Run a job once: claim its row, renew the claim, record how it ended.
 
 The row is authoritative. A message only says "look at this row"; it may arrive twice or late, or
-get lost (`jobs.reconcile` sends another). The worker whose UPDATE sets the row to running does the
+get lost (`jobs.queue` sends another). The worker whose UPDATE sets the row to running does the
 work. A claim is valid as long as its lease, which a thread renews while the work goes on. A worker
 that is killed stops renewing, and another one takes the row over.
 """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from celery import Task, shared_task
 
-from jobs import queue, reconcile, runner, status
+from jobs import queue, runner, status
 
 
 @shared_task(name=queue.TASK)
@@ -25,4 +25,4 @@ def heartbeat(self: Task[[], None]) -> None:
 @shared_task(name="jobs.reconcile")
 def reconcile_jobs() -> None:
     """Publish forgotten jobs again."""
-    reconcile.reconcile()
+    queue.reconcile()

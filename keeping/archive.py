@@ -6,22 +6,148 @@ and `manifest.json`, written last, lists everything with its SHA-256 digest.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, TypedDict, cast
+from uuid import UUID
 
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from rest_framework import serializers
 
+from base import bulk
 from base.control_characters import code_not_in_names
 from base.errors import Refused
 from formats.texts import excerpt
+
+Converter = Callable[[Any], Any]
+
+# Types of fields whose values are JSON already.
+PLAIN = {
+    *("AutoField", "BigAutoField", "SmallAutoField"),
+    *("IntegerField", "BigIntegerField", "SmallIntegerField", "FloatField", "BooleanField"),
+    *("PositiveIntegerField", "PositiveBigIntegerField", "PositiveSmallIntegerField"),
+    *("CharField", "TextField", "SlugField", "EmailField", "URLField"),
+    *("FileField", "FilePathField", "GenericIPAddressField"),
+}
+# Types of fields whose values are written as text, with the function that parses the text.
+_PARSERS: dict[str, Converter] = {
+    "DateTimeField": datetime.fromisoformat,
+    "DateField": date.fromisoformat,
+    "TimeField": time.fromisoformat,
+    "DecimalField": Decimal,
+    "UUIDField": UUID,
+    "BinaryField": base64.b64decode,
+}
+KINDS = {*PLAIN, *_PARSERS, "JSONField"}
+
+
+def field_type(field: Any) -> str:
+    """Return the internal type of a field; of a foreign key, that of the key it points to."""
+    while field.is_relation:
+        field = field.target_field
+    return str(field.get_internal_type())
+
+
+def write_row(row: Any) -> bytes:
+    """Return one row, a sequence of values from the models, as a line of a backup."""
+    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=_as_text)
+    # JSON in SQLite may contain a lone surrogate; it is restored unchanged.
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, memoryview)):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (UUID, Decimal)):
+        return str(value)
+    raise TypeError(f"a backup cannot hold {type(value).__name__}")
+
+
+def read_row(line: bytes) -> list[Any]:
+    """Parse a line of a backup into a list of values; types that JSON lacks stay strings."""
+    row: list[Any] = json.loads(line.decode("utf-8", "surrogatepass"))
+    return row
+
+
+def database_converter(field: Any) -> Converter | None:
+    """Return a function from a parsed value to one for this database, or None if not needed."""
+    kind = field_type(field)
+    if kind == "JSONField":
+        return _json_or_null if field.null else _json
+    if kind in PLAIN:
+        return None
+    to_python, adapt = _PARSERS[kind], _database_adapter(kind)
+    if adapt is None:
+        return lambda value: None if value is None else to_python(value)
+    return lambda value: None if value is None else adapt(to_python(value))
+
+
+def _database_adapter(kind: str) -> Converter | None:
+    if bulk.on_postgresql():
+        return None
+    operations = connection.ops
+    adapters: dict[str, Converter] = {
+        "DateTimeField": operations.adapt_datetimefield_value,
+        "DateField": operations.adapt_datefield_value,
+        "TimeField": operations.adapt_timefield_value,
+        "DecimalField": str,
+        "UUIDField": lambda value: value.hex,
+    }
+    return adapters.get(kind)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value)
+
+
+def _json_or_null(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)
+
+
+def latest_migrations() -> dict[str, str]:
+    """Return the last migration in this version of each app that has tables."""
+    leaves = MigrationLoader(None).graph.leaf_nodes()
+    return {str(app): str(name) for app, name in sorted(leaves)}
+
+
+def is_new_database() -> bool:
+    """Return whether no migration was ever applied to this database."""
+    return not MigrationRecorder(connection).applied_migrations()
+
+
+def refuse_unless_up_to_date() -> None:
+    """Raise Refused if a migration is not applied yet."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise Refused(f"The database is not up to date. Run {settings.COMMAND} prepare first.")
+
+
+def refuse_other_tables(migrations: Mapping[str, str], version: str) -> None:
+    """Raise Refused for a backup that was made with other migrations than this version has."""
+    if migrations != latest_migrations():
+        raise Refused(
+            f"This backup was made by Rejudge {version}, whose tables differ from those of this "
+            "version. Restore it with that version."
+        )
+
 
 FORMAT = 1
 MANIFEST = "manifest.json"

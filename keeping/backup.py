@@ -18,7 +18,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Project
 from base.errors import Refused
 from base.snapshot import snapshot
-from keeping import archive, files, migration_state, tables, values
+from keeping import archive, tables
 
 # Rows fetched at once: by default, and from tables that may have long texts.
 _CHUNK, _SMALL_CHUNK = 2_000, 50
@@ -41,7 +41,7 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
     use does not depend on its size. Refused: a file that already exists, a project that does not, a
     database that is not up to date.
     """
-    migration_state.refuse_unless_up_to_date()
+    archive.refuse_unless_up_to_date()
     project_row = None
     if project is not None:
         project_row = Project.objects.filter(slug=project).first()
@@ -79,7 +79,7 @@ def _write(
     parts = _installation_parts() if project_row is None else _project_parts(project_row)
     progress.start(sum(part.rows.count() for part in parts), "Rows")
     table_entries = [_write_rows(backup, part, progress) for part in parts]
-    file_names = files.file_names_in_rows(project_row.pk if project_row else None)
+    file_names = tables.file_names_in_rows(project_row.pk if project_row else None)
     progress.start(len(file_names), "Files")
     entries, missing = [], []
     for name in file_names:
@@ -96,7 +96,7 @@ def _write(
         database=connection.vendor,
         project=project_row.slug if project_row else None,
         key=project_row.pk if project_row else None,
-        migrations=migration_state.latest_migrations(),
+        migrations=archive.latest_migrations(),
         tables=table_entries,
         files=entries,
         missing=missing,
@@ -146,14 +146,14 @@ def _write_rows(
         for at, column in enumerate(columns)
         if column.keys_of in tables.BY_NATURAL_KEY
     ]
-    long = any(values.field_type(column.field) in _LONG_TYPES for column in columns)
+    long = any(archive.field_type(column.field) in _LONG_TYPES for column in columns)
     rows = part.rows.order_by(key).values_list(*(column.field.attname for column in columns))
     count, first, last = 0, None, None
     with backup.member(archive.rows_member(tables.label(model))) as stream:
         for row in rows.iterator(chunk_size=_SMALL_CHUNK if long else _CHUNK):
             if finders:
                 row = _with_natural_keys(row, finders)
-            stream.write(values.write_row(row))
+            stream.write(archive.write_row(row))
             last = row[place]
             first = last if first is None else first
             count += 1

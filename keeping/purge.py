@@ -13,7 +13,7 @@ from annotate.projects.models import Project
 from base.append_only import deletions_allowed
 from base.errors import Refused
 from jobs.models import Job
-from keeping import files, tables
+from keeping import tables
 
 
 class PurgeCounts(NamedTuple):
@@ -40,7 +40,7 @@ def read_contents(slug: str) -> ProjectContents:
         name=project.name,
         judgments=judgments,
         people=project.memberships.people().count(),
-        files=len(files.files_in_storage(project)),
+        files=len(tables.files_in_storage(project)),
     )
 
 
@@ -75,7 +75,7 @@ def purge(*, slug: str, typed: str) -> PurgeCounts:
             project=None, what="project.purged", about=slug, named=slug, by=None, words=project.name
         )
     # Files last: if this is interrupted, the remaining files are no longer named by any row.
-    return PurgeCounts(rows=rows, files=files.delete_project_files(project.pk))
+    return PurgeCounts(rows=rows, files=tables.delete_project_files(project.pk))
 
 
 def _require_archived(project: Project | None, slug: str) -> Project:

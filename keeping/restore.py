@@ -17,7 +17,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Project
 from base.errors import Refused
 from base.users import User
-from keeping import archive, migration_state
+from keeping import archive
 from keeping.restored_rows import RestoredRows
 
 
@@ -65,7 +65,7 @@ def restore(*, path: Path, slug: str | None = None, progress: Progress) -> Resto
 
 
 def _check(reading: archive.BackupReader, progress: Progress) -> None:
-    migration_state.refuse_other_tables(reading.manifest["migrations"], reading.manifest["version"])
+    archive.refuse_other_tables(reading.manifest["migrations"], reading.manifest["version"])
     progress.start(reading.size, "Checking")
     reading.check(progress.advance)
 
@@ -83,10 +83,10 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
             f"This backup is not valid: “{name}” cannot be a project's short name. Give it another "
             "with --as."
         )
-    if migration_state.is_new_database():
+    if archive.is_new_database():
         call_command("migrate", interactive=False, verbosity=0)
     else:
-        migration_state.refuse_unless_up_to_date()
+        archive.refuse_unless_up_to_date()
     if is_whole and not _is_empty():
         raise Refused(
             "This installation is not empty. A whole installation can only be restored into an "

@@ -13,17 +13,63 @@ from django.core.exceptions import ValidationError
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.core.management.color import no_style
-from django.db import connection
+from django.db import connection, models, transaction
 
 from annotate.collection.intake.progress import Progress
 from annotate.projects.actions import SLUG
-from base import bulk, row_keys
+from base import bulk
 from base.control_characters import code_not_in_names
 from base.errors import Refused
 from base.users import find_account
 from formats.texts import excerpt
 from jobs.models import Job, job_kinds
-from keeping import archive, files, tables, values
+from keeping import archive, tables
+
+
+def has_numbered_keys(model: type[models.Model]) -> bool:
+    """Return whether the database numbers the rows of a table."""
+    return isinstance(model._meta.pk, models.AutoField)
+
+
+def reserve_keys(model: type[models.Model], first: int, last: int) -> int:
+    """Reserve the keys from `first` to `last`, shifted past all keys already given out.
+
+    Returns the shift, 0 if the keys were free. Runs in its own short transaction.
+    """
+    take = _on_postgresql if bulk.on_postgresql() else _on_sqlite
+    with transaction.atomic():
+        return take(model, first, last)
+
+
+def _on_sqlite(model: type[models.Model], first: int, last: int) -> int:
+    # Inside a writing transaction no other connection can number rows.
+    name = {"name": model._meta.db_table}
+    last_given = bulk.select("SELECT seq FROM sqlite_sequence WHERE name = %(name)s", name)
+    shift = max(0, last_given[0][0] - first + 1) if last_given else 0
+    taken = {**name, "seq": max(last_given[0][0] if last_given else 0, last + shift)}
+    if last_given:
+        bulk.run("UPDATE sqlite_sequence SET seq = %(seq)s WHERE name = %(name)s", taken)
+    else:
+        bulk.run("INSERT INTO sqlite_sequence (name, seq) VALUES (%(name)s, %(seq)s)", taken)
+    return shift
+
+
+def _on_postgresql(model: type[models.Model], first: int, last: int) -> int:
+    table = connection.ops.quote_name(model._meta.db_table)
+    column: Any = model._meta.pk
+    names = {"table": table, "column": column.column}
+    with connection.cursor() as cursor:
+        # Every insert locks the table before it takes a number, so no other can take one now.
+        cursor.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
+        cursor.execute("SELECT pg_get_serial_sequence(%(table)s, %(column)s)", names)
+        [sequence] = cursor.fetchone()
+        cursor.execute(f"SELECT last_value, is_called FROM {sequence}")  # noqa: S608 (the server's)
+        value, called = cursor.fetchone()
+        last_given = value if called else value - 1
+        shift = max(0, last_given - first + 1)
+        cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, max(last_given, last + shift)])
+    return int(shift)
+
 
 # Bytes and rows of a backup that are sent to the database at once.
 _BATCH_BYTES = 4_000_000
@@ -153,9 +199,9 @@ class RestoredRows:
                 # Tables that point to jobs come after them.
                 self.shifts[entry["table"]] = self.shifts[tables.label(Job)]
                 continue
-            if not row_keys.has_numbered_keys(model):
+            if not has_numbered_keys(model):
                 continue
-            self.shifts[entry["table"]] = row_keys.reserve_keys(model, first, last)
+            self.shifts[entry["table"]] = reserve_keys(model, first, last)
             self.reserved[entry["table"]] = range(first, last + 1)
 
     def _key_change(self, table: str) -> Callable[[Any, list[Any]], Any] | None:
@@ -166,7 +212,7 @@ class RestoredRows:
         key: Any = self.models[table]._meta.pk
         if key.is_relation:
             return self._key_change(tables.label(key.related_model))
-        if not row_keys.has_numbered_keys(self.models[table]):
+        if not has_numbered_keys(self.models[table]):
             return None
         keys, shift = self.reserved.get(table, range(0)), self.shifts[table]
 
@@ -179,7 +225,7 @@ class RestoredRows:
 
     def _check_file(self, name: str) -> None:
         """Refuse a file name outside the folders of projects or, for one project, of this one."""
-        if not files.is_in_project(name, self.manifest["key"]):
+        if not tables.is_in_project(name, self.manifest["key"]):
             raise Refused(
                 f"This backup is not valid: the file “{excerpt(name)}” is not in a folder of its "
                 "project."
@@ -189,7 +235,7 @@ class RestoredRows:
         before = self.manifest["key"]
         if before is None:
             return name
-        return files.move_name(name, before, before + self.shifts[tables.PROJECT])
+        return tables.move_name(name, before, before + self.shifts[tables.PROJECT])
 
     # --- people -----------------------------------------------------------------------------------
 
@@ -221,7 +267,7 @@ class RestoredRows:
         width = len(entry["columns"])
         with self.reading.member(archive.rows_member(entry["table"]), entry) as member:
             for line in member.lines():
-                row = values.read_row(line)
+                row = archive.read_row(line)
                 if len(row) != width:
                     raise Refused(
                         f"This backup is damaged: a row of {entry['table']} is incomplete."
@@ -266,10 +312,10 @@ class RestoredRows:
         table = tables.label(model)
         if (table, column.name) == (tables.PROJECT, "slug"):
             return _check_slug
-        is_file = column.name in files.file_fields(model)
-        if is_file or (table, column.name) in files.FOLDER_COLUMNS:
+        is_file = column.name in tables.file_fields(model)
+        if is_file or (table, column.name) in tables.FOLDER_COLUMNS:
             return lambda value: self._check_file(value) if value else None
-        if (table, column.name) in files.LISTS_OF_FILES:
+        if (table, column.name) in tables.LISTS_OF_FILES:
             return _check_listed_files
         if (table, column.name) == ("exporters.release", "sha256"):
             return _check_sha256
@@ -290,9 +336,9 @@ class RestoredRows:
             return None
         if (table, column.name) == (tables.PROJECT, "slug"):
             return lambda _value, _row: self.slug
-        if column.name in files.file_fields(model):
+        if column.name in tables.file_fields(model):
             return lambda value, _: self._move_name(value)
-        if (table, column.name) in files.FOLDER_COLUMNS:
+        if (table, column.name) in tables.FOLDER_COLUMNS:
             return lambda value, _: self._move_name(value)
         if (table, column.name) in tables.KEYS_INSIDE:
             renew = tables.KEYS_INSIDE[table, column.name]
@@ -330,7 +376,7 @@ def _check_listed_files(manifest: Any) -> None:
     """Refuse a manifest of an export or release with files outside its folder."""
     for entry in (manifest or {}).get("files", ()):
         _check_sha256(entry["sha256"])
-        if not files.is_relative(entry["name"]):
+        if not tables.is_relative(entry["name"]):
             raise Refused(
                 f"This backup is not valid: it lists the file “{excerpt(entry['name'])}”."
             )
@@ -366,7 +412,7 @@ def _insert(model: tables.AnyModel, names: list[str], rows: Iterator[list[Any]])
     converters = [
         (place, convert)
         for place, name in enumerate(names)
-        if (convert := values.database_converter(fields[name])) is not None
+        if (convert := archive.database_converter(fields[name])) is not None
     ]
 
     def converted() -> Iterator[list[Any]]:

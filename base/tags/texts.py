@@ -1,13 +1,15 @@
-"""Plain texts of people, such as guidelines, as paragraphs and headings."""
+"""Texts of people: as paragraphs, and with the changes between two of them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from base.tags.library import register
+from base.word_diff import Op, is_rewritten
 
 LONGEST_HEADING = 60
 # What ends a sentence, or a line that continues in the next one.
@@ -38,3 +40,28 @@ def paragraphs(text: str, level: int) -> SafeString:
 
 def _is_short_line(block: str) -> bool:
     return "\n" not in block and len(block) <= LONGEST_HEADING and not block.endswith(ENDS)
+
+
+@register.filter
+def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
+    """Render pieces of `base.word_diff.diff` as text with <ins> and <del>."""
+    marked, before = [], None
+    for op, text in pieces:
+        if op == Op.REMOVED:
+            marked.append(format_html("<del>{}</del>", text))
+        elif op == Op.ADDED and before == Op.REMOVED:
+            marked.append(format_html('<ins class="instead">{}</ins>', text))
+        elif op == Op.ADDED:
+            marked.append(format_html("<ins>{}</ins>", text))
+        else:
+            marked.append(format_html("{}", text))
+        before = op
+    return format_html_join("", "{}", ((piece,) for piece in marked))
+
+
+@register.filter
+def narrative_marks(pieces: Sequence[tuple[str, str]]) -> SafeString:
+    """Render a narrative with its changes marked, or without marks if it was rewritten."""
+    if is_rewritten(pieces):
+        return format_html_join("", "{}", ((text,) for op, text in pieces if op != Op.REMOVED))
+    return diff_marks(pieces)

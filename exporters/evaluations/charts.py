@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
+from django import template
+from django.template import Context
 from django.utils.safestring import SafeString
 
 from base.plots import Axis, Mark, bar_chart, histogram, numbered, scatter
@@ -130,3 +132,18 @@ CHARTS: dict[str, Callable[[Mapping[str, Any]], SafeString]] = {
     "share-dropped": _share_dropped,
     "over-releases": _over_releases,
 }
+
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def evaluation_chart(context: Context, name: str) -> SafeString:
+    """Draw one of the charts of `exporters.evaluations.charts` from the context of the page."""
+    return draw(name, cast(dict[str, Any], context.flatten()))
+
+
+@register.simple_tag(takes_context=True)
+def chart_address(context: Context, name: str) -> str:
+    """Return the address of a chart as an SVG file."""
+    return f"{context['charts_url']}{name}.svg?{context['charts_query']}"

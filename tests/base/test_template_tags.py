@@ -12,20 +12,21 @@ from django.test import RequestFactory
 from agreement.coefficient import Coefficient, Interval
 from annotate.models import Preferences
 from base.tags import figures
-from base.tags.changes import diff_marks, narrative_marks
-from base.tags.charts import interval_plot, share_bar, stacked_bar
 from base.tags.figures import (
     browser_name,
     characters,
     duration,
     interval,
+    interval_plot,
     local_time,
     percent,
     percent_of,
+    share_bar,
+    stacked_bar,
 )
 from base.tags.frame import STATES, badge
 from base.tags.grades import grade_badge, grade_mark, grade_tone
-from base.tags.texts import paragraphs
+from base.tags.texts import diff_marks, narrative_marks, paragraphs
 from base.word_diff import diff
 from tests import factories
 

@@ -10,7 +10,7 @@ import pytest
 
 from annotate.collection.table_windows import lay_out
 from annotate.pairs.clauses import clauses, split_diff
-from base.browsers import browser_of
+from base.tags.figures import browser_of
 from base.word_diff import Op, diff
 from formats.passages import excerpts
 from formats.registry import lookup

@@ -11,8 +11,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from jobs.queue import enqueue
-from jobs.reconcile import reconcile
+from jobs.queue import enqueue, reconcile
 from jobs.status import worker_status
 from tests.errands.models import Errand
 from tests.services.processes import wait_until

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.reconcile import reconcile
+from jobs.queue import reconcile
 from tests.errands.models import Errand
 
 pytestmark = pytest.mark.both_databases

@@ -60,7 +60,7 @@ def export() -> dict[str, Any]:
     from exporters.exports import actions
     from exporters.models import Release
     from exporters.releases import actions as releasing
-    from keeping import tables, values
+    from keeping import archive, tables
     from keeping.verify import verify
 
     digests: dict[str, str] = {}
@@ -83,7 +83,7 @@ def export() -> dict[str, Any]:
         seen = hashlib.sha256()
         for row in model._base_manager.order_by("pk").values_list():
             # A database may store the keys of JSON in another order.
-            seen.update(json.dumps(json.loads(values.write_row(row)), sort_keys=True).encode())
+            seen.update(json.dumps(json.loads(archive.write_row(row)), sort_keys=True).encode())
         rows[tables.label(model)] = seen.hexdigest()
     # Each installation numbers these rows itself.
     for table in ("auth.group_permissions", "admin.logentry"):

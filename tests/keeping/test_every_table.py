@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keeping import tables, values
+from keeping import archive, tables
 
 # The app of the tests themselves.
 TEST_TABLES = "errands."
@@ -34,10 +34,10 @@ def test_all_tables_with_peoples_work_are_backed_up():
 
 def test_a_backup_can_hold_the_type_of_every_column():
     unsupported = [
-        f"{tables.label(model)}.{column.name}: {values.field_type(column.field)}"
+        f"{tables.label(model)}.{column.name}: {archive.field_type(column.field)}"
         for model in tables.kept_tables()
         for column in tables.columns(model)
-        if values.field_type(column.field) not in values.KINDS
+        if archive.field_type(column.field) not in archive.KINDS
     ]
 
     assert unsupported == []
@@ -113,7 +113,7 @@ def test_every_json_column_is_listed_as_with_or_without_keys():
         for model in product_tables()
         if tables.label(model) in owned
         for column in tables.columns(model)
-        if values.field_type(column.field) == "JSONField"
+        if archive.field_type(column.field) == "JSONField"
     }
     renewed = {f"{table}.{column}" for table, column in tables.KEYS_INSIDE}
 

@@ -14,7 +14,7 @@ from base.append_only import deletions_allowed
 from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
-from keeping import files, tables
+from keeping import tables
 from keeping.backup import back_up
 from keeping.purge import purge, read_contents
 from keeping.restore import restore
@@ -128,7 +128,7 @@ def test_its_files_are_in_the_folder_of_its_new_key(installation, backup, quiet,
 
     restored = Project.objects.get(slug="tides")
     assert restored.pk > old
-    assert files.file_names_in_rows(restored.pk) == sorted(all_files())
+    assert tables.file_names_in_rows(restored.pk) == sorted(all_files())
     assert {name.split("/")[1] for name in all_files()} == {str(restored.pk)}
     assert releasing.verify(Release.objects.get(project=restored)).faults == []
 

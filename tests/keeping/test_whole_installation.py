@@ -20,7 +20,7 @@ from annotate.models import Judgment, Project, User
 from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
-from keeping import archive, files, migration_state, restored_rows, tables
+from keeping import archive, restored_rows, tables
 from keeping import backup as backing_up
 from keeping.backup import back_up
 from keeping.restore import check, restore
@@ -166,7 +166,7 @@ def test_a_missing_file_is_listed_and_the_others_are_backed_up(installation, qui
 
 
 def test_every_stored_file_is_named_by_a_row(installation):
-    assert files.file_names_in_rows() == sorted(all_files())
+    assert tables.file_names_in_rows() == sorted(all_files())
 
 
 def test_rows_written_meanwhile_are_not_in_the_backup(installation, quiet, tmp_path):
@@ -331,7 +331,7 @@ def test_the_manifest_describes_the_backup(installation, quiet, tmp_path):
     manifest = check(path=tmp_path / "whole.zip", progress=quiet)
 
     assert (manifest["project"], manifest["database"]) == (None, connection.vendor)
-    assert manifest["migrations"] == migration_state.latest_migrations()
+    assert manifest["migrations"] == archive.latest_migrations()
     assert manifest["left_out"] == tables.LEFT_OUT
     projects = next(t for t in manifest["tables"] if t["table"] == "annotate.project")
     assert (projects["rows"], projects["columns"][:2]) == (Project.objects.count(), ["id", "slug"])
