@@ -9,6 +9,13 @@ import sys
 
 def main() -> None:
     """Run one management command."""
+    # Whoever calls this with an older Python needs the sentence, not an error of syntax.
+    if sys.version_info < (3, 11):  # noqa: UP036
+        sys.exit(
+            "Rejudge needs Python 3.11 or newer; this is Python "
+            f"{sys.version_info[0]}.{sys.version_info[1]}. Install a newer one, and make the "
+            "environment again with it."
+        )
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
@@ -20,25 +27,31 @@ def main() -> None:
     except ImproperlyConfigured as error:
         # Whoever sets Rejudge up needs the sentence, not a Python traceback.
         sys.exit(f"Rejudge does not start.\n{error}")
-    except DatabaseError as error:
-        explanation = _explain(error)
-        if not explanation or "--traceback" in sys.argv:
-            raise
-        sys.exit(explanation)
     except BrokenPipeError:
         # The reader of a pipe, such as `head`, wants no more. Python would complain on exit that it
         # cannot write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except (DatabaseError, OSError) as error:
+        explanation = _explain(error)
+        if not explanation or "--traceback" in sys.argv:
+            raise
+        sys.exit(explanation)
 
 
 def _explain(error: Exception) -> str:
-    """Return what to do about a database that does not answer or was not prepared, else ""."""
+    """Return what to do about a full disk, missing rights or an unready database, else ""."""
     from django.conf import settings
+    from django.db import Error as DatabaseError
 
+    from config.data_folder import explain_disk_error
     from config.installation_status import unapplied_migrations
     from jobs.unavailable import is_away
 
+    if explanation := explain_disk_error(error, settings.DATA):
+        return explanation
+    if not isinstance(error, DatabaseError):
+        return ""
     if is_away(error):
         return f"The database does not answer: {' '.join(str(error).split())}"
     if unapplied_migrations():

@@ -32,6 +32,7 @@ from annotate.projects.models import Membership, Project
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.decisions import decide
+from base.extras import missing_extra
 from base.users import User
 from exporters.evaluations import actions as evaluations
 from exporters.evaluations.systems import propose_systems
@@ -134,6 +135,8 @@ def _make_project(folder: Path) -> list[Login]:
     _add_judging_assignments(project)
     _repeat_reviews(project, folder / "reviews.jsonl")
     reports_actions.request_agreement(project=project, by=lead)
+    if missing_extra("evaluation", "The evaluation"):
+        return sorted(logins)
     systems = propose_systems(list(Run.objects.filter(project=project).order_by("name")))
     evaluations.request_evaluation(project=project, measured=systems, by=lead)
     return sorted(logins)

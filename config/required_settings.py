@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from base.extras import missing_extra
+
 # The length of a key that Django generates.
 SHORTEST_KEY = 50
 
@@ -34,6 +36,7 @@ def missing(given: Given) -> list[str]:
     """Return a sentence for each setting that must change before Rejudge can start."""
     return [
         *_invalid_combinations(given),
+        *_missing_libraries(given),
         *(_missing_in_production(given) if given.production else []),
     ]
 
@@ -65,6 +68,17 @@ def _invalid_combinations(given: Given) -> list[str]:
     if given.issuer and not given.issuer.startswith(("https://", "http://")):
         sentences.append("Set REJUDGE_OIDC_ISSUER to an address that begins with https://.")
     return sentences
+
+
+def _missing_libraries(given: Given) -> list[str]:
+    """Return a sentence for each setting whose library is not installed."""
+    needed = {
+        "s3": ("REJUDGE_S3_BUCKET", bool(given.bucket)),
+        "postgresql": ("DATABASE_URL", given.database_url.startswith(("postgres", "psql"))),
+        "redis": ("REDIS_URL", bool(given.redis_url)),
+    }
+    sentences = [missing_extra(extra, name) for extra, (name, is_set) in needed.items() if is_set]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _missing_in_production(given: Given) -> list[str]:

@@ -6,6 +6,10 @@ import os
 import secrets
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
+from config.data_folder import explain_disk_error
+
 
 def secret_key(data: Path) -> str:
     """Return the key in `data/secret.key`, made on first use and readable by its owner only."""
@@ -15,9 +19,13 @@ def secret_key(data: Path) -> str:
     except FileExistsError:
         # Another process may be about to write the key; an empty one is never used.
         return path.read_text(encoding="ascii").strip() or _refuse_empty(path)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        key = secrets.token_urlsafe(50)
-        file.write(key)
+    key = secrets.token_urlsafe(50)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(key)
+    except OSError as error:
+        path.unlink()
+        raise ImproperlyConfigured(explain_disk_error(error, data) or str(error)) from error
     return key
 
 

@@ -15,6 +15,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
+from config.data_folder import make_data_folders
 from config.logs import Style, logging_config
 from config.required_settings import Given, missing
 from config.secret import secret_key
@@ -26,11 +27,12 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 # How people call the commands: an installed package has a script, a checkout has manage.py.
 COMMAND = "rejudge" if (BASE_DIR / "__init__.py").exists() else "manage.py"
+# The documentation's pages: `bin/docs` makes them in a checkout, and a wheel has them.
+HELP = BASE_DIR / "help"
 env = environ.FileAwareEnv()
 
 # Where the embedded database, the embedded broker, uploads and exports live.
 DATA = Path(env.str("REJUDGE_DATA", default=str(user_data_path("rejudge")))).expanduser().resolve()
-DATA.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 DEBUG = env.bool("REJUDGE_DEBUG", default=False)
 # Whether a proxy in front serves HTTPS: cookies and redirects then require it.
@@ -71,6 +73,10 @@ _environment = Given(
 )
 if _wrong := missing(_environment):
     raise ImproperlyConfigured("\n".join(_wrong))
+# Temporary files of uploads and downloads. In the data folder, because /tmp may be in memory and
+# too small.
+SCRATCH = DATA / "scratch"
+make_data_folders(DATA, SCRATCH)
 
 SECRET_KEY = _environment.secret_key or secret_key(DATA)
 ALLOWED_HOSTS = _environment.hosts or ["localhost", "127.0.0.1", "[::1]"]
@@ -373,10 +379,6 @@ FILE_UPLOAD_HANDLERS = [
 ]
 # The largest upload, in bytes; larger collections are loaded from the command line.
 MAX_UPLOAD = env.int("REJUDGE_MAX_UPLOAD", default=4 * 1024**3)
-# Temporary files of uploads and downloads. In the data folder, because /tmp may be in memory and
-# too small.
-SCRATCH = DATA / "scratch"
-SCRATCH.mkdir(exist_ok=True, mode=0o700)
 FILE_UPLOAD_TEMP_DIR = str(SCRATCH)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 

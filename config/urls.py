@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from config import views
+from config.help import help_page
 from config.kind_examples.api import Examples
 from config.kind_examples.views import examples
 from config.schema import Schema, schema_page
@@ -26,6 +27,7 @@ urlpatterns = [
     path("", include("exporters.urls")),
     path("accounts/", include("config.account_urls")),
     path("glossary/", views.glossary, name="glossary"),
+    re_path(r"^help/(?P<path>.+)?$", help_page, name="help"),
     path("examples/", examples, name="examples"),
     path("api/v1/examples/", Examples.as_view(), name="api_examples"),
     path("healthz", views.healthz, name="healthz"),

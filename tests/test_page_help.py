@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
+from annotate.projects.navigation import GROUPS
+from base.tags.commands import PLACES
 from tests import factories
 
+DOCS = Path(__file__).parent.parent / "docs"
 TEMPLATES = Path(__file__).parent.parent / "templates"
 # The templates that define help.
 WITH_HELP = sorted(
@@ -53,3 +56,29 @@ def test_the_help_links_to_the_glossary(db, client):
 
     assert f'<a href="{reverse("glossary")}">What the words mean</a>' in home
     assert "<dt>Narrative</dt>" in glossary
+
+
+@pytest.mark.parametrize(
+    ("route", "place"),
+    [
+        ("annotate:loads", "/help/loading/"),
+        ("audit:agreement", "/help/reports/"),
+        ("exporters:releases", "/help/exports/"),
+        ("annotate:project", "/help/dashboard/"),
+    ],
+)
+def test_the_help_of_a_page_leads_to_its_place_in_the_documentation(db, client, route, place):
+    lead = factories.lead(factories.project())
+    client.force_login(lead.user)
+
+    page = client.get(reverse(route, args=[lead.project.slug])).content.decode()
+
+    assert f'<a href="{place}">More in the documentation</a>' in page
+
+
+def test_every_place_in_the_documentation_is_one_of_its_pages():
+    entries = {entry.key for group in GROUPS for entry in group.entries}
+
+    assert set(PLACES) == entries
+    for place in PLACES.values():
+        assert (DOCS / f"{place.rstrip('/')}.md").exists()

@@ -108,6 +108,7 @@ RIGHTS = {
     # A program without the token finds nothing, signed in or not.
     "metrics": Right.HIDDEN,
     "glossary": Right.PERSON,
+    "help": Right.OPEN,
     "examples": Right.PERSON,
     "status": Right.STAFF,
     "status_retry": Right.STAFF,

@@ -14,6 +14,7 @@ from annotate.pools.removal import DOCUMENTS
 from annotate.topics import choosing
 from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.reports import actions as reports
+from base.extras import missing_extra
 from config.kind_examples.stage import Stage
 from exporters.evaluations import actions as evaluations
 from exporters.evaluations.systems import propose_systems
@@ -107,8 +108,11 @@ def hard_negatives(stage: Stage, runs: list[str], depth: int) -> None:
 def measure(stage: Stage, baseline: str = "") -> None:
     """Request an evaluation of every system with runs, on the current labels.
 
-    `baseline` is the system with which the others are compared.
+    `baseline` is the system with which the others are compared. Where ir_measures is not installed,
+    the example has no evaluation.
     """
+    if missing_extra("evaluation", "The evaluation"):
+        return
     runs = list(Run.objects.filter(project=stage.project).order_by("name"))
     evaluations.request_evaluation(
         project=stage.project,

@@ -9,6 +9,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from base.errors import Refused
+from base.extras import missing_extra
 from exporters.evaluations import systems
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import read_options
@@ -31,11 +32,14 @@ def request_evaluation(
     `options`: by measure and name, {"p-mrr.documents": "changed"}. `baseline`: the system that the
     others are compared with; "" for none. If a member requested the same evaluation and it is
     queued or running, it is returned. Refused: a member who is not a lead, an archived project,
-    invalid systems or options, a release that is not finished or belongs to another project.
+    invalid systems or options, a release that is not finished or belongs to another project; any
+    request where ir_measures is not installed.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused("Only leads of this project can measure systems.")
     refuse_if_archived(project)
+    if sentence := missing_extra("evaluation", "Measuring systems"):
+        raise Refused(sentence)
     systems.check_systems(measured, baseline)
     if any(run.project_id != project.pk for system in measured for run in system.runs.values()):
         raise Refused("A run of another project cannot be measured here.")

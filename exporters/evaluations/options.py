@@ -147,9 +147,11 @@ def _parse_value(text: str) -> Any:
 
 def _check_ir(names: Iterable[str]) -> None:
     """Refuse measures that ir_measures cannot compute."""
+    measures = list(names)
+    if not measures:
+        return
     import ir_measures
 
-    measures = list(names)
     if len(measures) > MOST_MEASURES:
         raise ValueError(f"ir.measures names at most {MOST_MEASURES} measures")
     for name in measures:

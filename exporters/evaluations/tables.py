@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from annotate.judgments.pair_rules import dropped_share
 from base.csv_output import cell
+from base.errors import Refused
+from base.extras import missing_extra
 from base.tags.figures import interval_remark
 
 if TYPE_CHECKING:
@@ -251,6 +253,8 @@ def interval_text(value: Mapping[str, Any] | None) -> str:
 
 
 def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+    if sentence := missing_extra("evaluation", "A table of an evaluation"):
+        raise Refused(sentence)
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.db.models.fields.json import KeyTransform
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -18,6 +19,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Project
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_lines
+from base.errors import Refused
 from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
 from base.plots import as_file
@@ -434,7 +436,11 @@ def evaluation_table(
         lines = csv_lines(release_table(_content(request, evaluation)["over_releases"]))
         response = HttpResponse("".join(lines), content_type=tables.KINDS["csv"])
     elif table in tables.TABLES and kind in tables.KINDS:
-        frame = tables.TABLES[table](results)
+        try:
+            frame = tables.TABLES[table](results)
+        except Refused as refused:
+            messages.error(request, str(refused))
+            return redirect("exporters:evaluation", slug, pk)
         response = HttpResponse(tables.render_table(frame, kind), content_type=tables.KINDS[kind])
     else:
         raise Http404("There is no such table of an evaluation.")

@@ -391,12 +391,14 @@ GUARDED_PAGES = {
 }
 
 
+# The documentation, which has a frame of its own: tests/browser/test_help.py.
+DOCUMENTATION = {"help"}
 # Tested with the other tasks of the work page: tests/browser/test_work_page.py.
 WORK_PAGES = {"audit:criterion"}
 
 
 def test_every_route_is_tested_or_listed_as_not_a_page():
-    elsewhere = NO_PAGE | NOT_OURS | SIGN_IN_PAGES | GUARDED_PAGES | WORK_PAGES
+    elsewhere = NO_PAGE | NOT_OURS | SIGN_IN_PAGES | GUARDED_PAGES | WORK_PAGES | DOCUMENTATION
     assert set(ROUTES) == set(PAGES) | elsewhere
     assert not set(PAGES) & NO_PAGE
 

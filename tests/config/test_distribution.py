@@ -1,20 +1,25 @@
 """The wheel in an empty environment: from nothing to a released and proven pair of qrels.
 
-The environment sees the installed dependencies of the tests, and nothing of the checkout.
+The environment has the libraries that the wheel requires without extras, as links to those of the
+tests, and nothing of the checkout.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
 import zipfile
+from collections.abc import Iterator
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from packaging.requirements import Requirement
 
 pytestmark = pytest.mark.long
 
@@ -30,21 +35,64 @@ def topics_of(qrels: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
-    subprocess.run([*build, "--directory", str(folder)], cwd=ROOT, check=True, capture_output=True)
-    return next(Path(folder).glob("*.whl"))
+    """The wheel, made as `bin/build` makes it, in a copy of the checkout."""
+    checkout = tmp_path_factory.mktemp("wheel") / "checkout"
+    left_out = shutil.ignore_patterns(".git", ".venv", ".*_cache", "tests", "help", "dist")
+    shutil.copytree(ROOT, checkout, ignore=left_out)
+    for program in (["properdocs", "build", "--strict"], ["hatchling", "build"]):
+        made = subprocess.run(
+            [sys.executable, "-m", *program], cwd=checkout, capture_output=True, text=True
+        )
+        assert made.returncode == 0, made.stderr
+    built: Path = next(checkout.glob("dist/*.whl"))
+    return built
+
+
+def requirements_of(wheel: Path) -> Iterator[Requirement]:
+    """Yield what a wheel requires without extras, and what these libraries require, each once."""
+    with zipfile.ZipFile(wheel) as archive:
+        lines = archive.read("rejudge-0.1.0.dist-info/METADATA").decode().splitlines()
+    waiting = [line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist:" in line]
+    seen = set()
+    open_requirements = [(Requirement(line), "") for line in waiting]
+    while open_requirements:
+        requirement, extra = open_requirements.pop()
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        for its_extra in ("", *requirement.extras):
+            if (key := (requirement.name.lower(), its_extra)) not in seen:
+                seen.add(key)
+                required = distribution(requirement.name).requires or []
+                open_requirements += [(Requirement(line), its_extra) for line in required]
+                yield requirement
+
+
+def files_of(library: Distribution) -> list[Path]:
+    """Return the installed files of a library, in the folder of packages."""
+    packages = Path(sysconfig.get_paths()["purelib"])
+    paths = (Path(str(library.locate_file(file))) for file in library.files or [])
+    return [path for path in paths if path.is_relative_to(packages) and path.exists()]
+
+
+@pytest.fixture(scope="module")
+def libraries(wheel) -> list[Distribution]:
+    """The libraries of an installation without extras."""
+    names = {requirement.name.lower().replace("_", "-") for requirement in requirements_of(wheel)}
+    return [distribution(name) for name in sorted(names)]
 
 
 class Installation:
     """The wheel in an environment of its own, in a folder outside the checkout."""
 
-    def __init__(self, wheel: Path, folder: Path) -> None:
+    def __init__(self, wheel: Path, libraries: list[Distribution], folder: Path) -> None:
         self.folder, environment = folder, folder / "env"
         venv.create(environment, with_pip=False)
         version = sysconfig.get_python_version()
         packages = environment / "lib" / f"python{version}" / "site-packages"
-        (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
+        tests = Path(sysconfig.get_paths()["purelib"])
+        for name in {path.relative_to(tests).parts[0] for of in libraries for path in files_of(of)}:
+            if not (packages / name).exists():
+                (packages / name).symlink_to(tests / name)
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(packages)
         self.example = packages / "rejudge" / "example"
@@ -56,17 +104,26 @@ class Installation:
             "REJUDGE_DATA": str(folder / "data"),
         }
 
-    def run(self, *arguments: str | Path) -> str:
-        """Run a command as the console script `rejudge` does, and return what it prints."""
-        done = subprocess.run(
+    def run(self, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run a command as the console script `rejudge` does."""
+        return subprocess.run(
             [self._python, "-c", "import rejudge; rejudge.main()", *arguments],
             cwd=self.folder,
-            env=self._env,
+            env={**self._env, **env},
             capture_output=True,
             text=True,
         )
+
+    def output_of(self, *arguments: str | Path) -> str:
+        """Run a command that succeeds, and return what it prints."""
+        done = self.run(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+
+@pytest.fixture
+def installation(wheel, libraries, tmp_path) -> Installation:
+    return Installation(wheel, libraries, tmp_path)
 
 
 def test_a_wheel_has_one_package_and_nothing_that_only_developers_need(wheel):
@@ -75,7 +132,8 @@ def test_a_wheel_has_one_package_and_nothing_that_only_developers_need(wheel):
 
     assert {name.split("/")[0] for name in names} == {"rejudge", "rejudge-0.1.0.dist-info"}
     inside = {name.split("/")[1] for name in names if name.startswith("rejudge/")}
-    assert {"templates", "static", "docs", "example", "examples", "manage.py"} <= inside
+    assert {"templates", "static", "example", "examples", "help", "manage.py"} <= inside
+    assert "rejudge/help/index.html" in names
     assert not {"tests", "benchmarks", ".ci", "client"} & inside
 
 
@@ -86,9 +144,57 @@ def test_the_console_script_of_a_wheel_is_rejudge(wheel):
     assert scripts.split() == ["[console_scripts]", "rejudge", "=", "rejudge:main"]
 
 
-def test_the_installed_commands_lead_from_nothing_to_a_released_and_proven_pair(wheel, tmp_path):
-    installation = Installation(wheel, tmp_path)
-    rejudge, example = installation.run, installation.example
+def test_without_extras_an_installation_has_at_most_250_mb(libraries, wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        own = sum(entry.file_size for entry in archive.infolist())
+
+    size = own + sum(path.stat().st_size for of in libraries for path in files_of(of))
+
+    assert size < 250 * 1024**2
+    assert not {"scipy", "pandas", "boto3", "psycopg", "redis"} & {of.name for of in libraries}
+
+
+@pytest.mark.parametrize(
+    ("extra", "variable", "value"),
+    [
+        ("postgresql", "DATABASE_URL", "postgres://rejudge@localhost/rejudge"),
+        ("redis", "REDIS_URL", "redis://localhost"),
+        ("s3", "REJUDGE_S3_BUCKET", "files"),
+    ],
+)
+def test_a_setting_whose_extra_is_missing_is_refused_before_anything_is_written(
+    installation, extra, variable, value
+):
+    refused = installation.run("prepare", **{variable: value})
+
+    assert refused.returncode == 1
+    first, sentence = refused.stderr.splitlines()
+    assert first == "Rejudge does not start."
+    assert sentence.startswith(f"{variable} needs ")
+    assert f"run pip install 'rejudge[{extra}]'" in sentence
+    assert not (installation.folder / "data").exists()
+
+
+def test_measuring_without_its_extra_is_refused_before_anything_is_written(installation):
+    rejudge, example = installation.output_of, installation.example
+    rejudge("prepare")
+    rejudge("load", "tides", "trec-topics", example / "topics.trec", "--create")
+    rejudge("load", "tides", "trec-docs", example / "documents.trec")
+    rejudge("load", "tides", "trec-run", example / "follows.original.run")
+
+    refused = installation.run("measure", "tides", "follows.original.run")
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("CommandError: Measuring systems needs ir_measures, ")
+    assert "run pip install 'rejudge[evaluation]'" in refused.stderr
+    count = "from exporters.evaluations.models import Evaluation as E; print(E.objects.count())"
+    assert rejudge("shell", "--no-imports", "--command", count) == "0\n"
+
+
+def test_the_installed_commands_lead_from_nothing_to_a_released_and_proven_pair(
+    installation, tmp_path
+):
+    rejudge, example = installation.output_of, installation.example
     rejudge("prepare")
     rejudge(*("load", "tides", "trec-topics", example / "topics.trec"), "--create")
     rejudge("load", "tides", "trec-docs", example / "documents.trec")

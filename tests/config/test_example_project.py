@@ -237,9 +237,7 @@ def test_a_login_has_the_fields_that_the_demo_prints() -> None:
 def commands_of_the_readme() -> list[list[str]]:
     """Return the commands of the example's README for loading it by hand."""
     readme = (Path(__file__).parents[2] / "example" / "README.md").read_text(encoding="utf-8")
-    return [
-        line.split()[2:] for line in readme.splitlines() if line.startswith("    manage.py load")
-    ]
+    return [line.split()[2:] for line in readme.splitlines() if line.startswith("    rejudge load")]
 
 
 def test_the_commands_of_the_readme_load_the_example_into_another_project(

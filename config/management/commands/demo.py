@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotate.projects.models import Membership
+from base.extras import missing_extra
 from base.users import User
 from config.example import LEAD, NAME, ensure_example
 from config.kind_examples.files import kinds_with_examples
@@ -43,6 +44,8 @@ class Command(serve.Command):
         """Load the example projects that do not exist yet."""
         super().prepare()
         self.write("Preparing the example project")
+        if sentence := missing_extra("evaluation", "The evaluation of an example"):
+            self.write(sentence)
         self.logins = ensure_example()
         self.slugs = []
         for kind in self.kinds:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -51,6 +51,9 @@ class Command(RejudgeCommand):
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
         executor = MigrationExecutor(connection)
+        loader = executor.loader
+        if unknown := set(loader.applied_migrations) - set(loader.disk_migrations):
+            raise CommandError(_newer_than_the_code(unknown))
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             self.write("Bringing the database up to date")
             call_command("migrate", interactive=False, verbosity=0)
@@ -60,6 +63,16 @@ class Command(RejudgeCommand):
         """Print one line and flush it, so that it also passes through a pipe at once."""
         self.stdout.write(line)
         self.stdout.flush()
+
+
+def _newer_than_the_code(unknown: set[tuple[str, str]]) -> str:
+    """Return what to do about a database with migrations that this version does not have."""
+    app, name = min(unknown)
+    return (
+        f"The database was made by a newer version of Rejudge than {settings.VERSION}: it has the "
+        f"migration {app}.{name}. Nothing was changed. Install the newer version again, or "
+        "use another database: REJUDGE_DATA names its folder, DATABASE_URL its server."
+    )
 
 
 def delete_old_scratch_files(*, now: float | None = None) -> None:

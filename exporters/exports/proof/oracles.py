@@ -9,6 +9,7 @@ little about real systems; the warnings name the topics concerned.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -27,7 +28,7 @@ from exporters.exports.manifest.oracle_facts import (
     list_first,
 )
 from exporters.exports.selection import claimed, selection
-from exporters.exports.selection.labels import Grades, compliance, gold_documents, ir_evaluator
+from exporters.exports.selection.labels import Grades, compliance, gold_documents
 from exporters.exports.selection.selection import Pair
 from formats.records import Qrel
 from formats.source import open_source
@@ -175,7 +176,7 @@ def measure(
     for topics in read_batches(qrels):
         runs = rankings(topics)
         undefined += _add_p_mrr(values, topics, runs, relevant)
-        _add_ir_measures(values, topics, runs, relevant)
+        _add_ranking_measures(values, topics, runs, relevant)
         if "reversed" in qrels:
             _add_modes(values, topics, runs, relevant)
         if claims:
@@ -246,16 +247,44 @@ def _add_p_mrr(
     ]
 
 
-def _add_ir_measures(
+def _add_ranking_measures(
     values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int
 ) -> None:
-    """Add nDCG, AP and RR before and after, as ir_measures computes them."""
+    """Add nDCG@10, AP and RR before and after.
+
+    The values are those of trec_eval. Its code is not used here, because every export computes
+    them, and the library that wraps it is only in installations that measure systems.
+    """
     for side, when in (("original", "before"), ("changed", "after")):
-        grades = topics.grades[side]
-        computed = ir_evaluator(IR, grades, relevant)
         for system, its in runs.items():
-            for name, by_topic in computed(its[side]).items():
-                values.add(f"{name} {when}", system, by_topic)
+            by_topic = {
+                topic: _ranking_measures(list(its[side][topic]), grades, relevant)
+                for topic, grades in topics.grades[side].items()
+            }
+            for name in IR:
+                of_measure = {topic: measured[name] for topic, measured in by_topic.items()}
+                values.add(f"{name} {when}", system, of_measure)
+
+
+def _ranking_measures(order: Sequence[str], grades: Grades, relevant: int) -> dict[str, float]:
+    """Return nDCG@10, AP and RR of a ranking of every judged document; 0 if none is relevant."""
+    ranks = [
+        rank
+        for rank, document in enumerate(order, start=1)
+        if grades.get(document, relevant - 1) >= relevant
+    ]
+    precisions = [number / rank for number, rank in enumerate(ranks, start=1)]
+    best = _gain_at_10(sorted(grades.values(), reverse=True))
+    return {
+        "nDCG@10": _gain_at_10([grades.get(d, 0) for d in order]) / best if best else 0.0,
+        "AP": sum(precisions) / len(ranks) if ranks else 0.0,
+        "RR": 1 / ranks[0] if ranks else 0.0,
+    }
+
+
+def _gain_at_10(ranked: Sequence[int]) -> float:
+    """Return the discounted cumulative gain of the first ten grades."""
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(ranked[:10], start=1))
 
 
 def _add_modes(values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int) -> None:
