@@ -15,16 +15,15 @@ NO_PAIR = "There is no such pair in your projects."
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """Return the user's membership and a pair with its query and project, or raise Http404.
+    """Return the user's membership and a pair with its project, or raise Http404.
 
     Takes two queries.
     """
-    pairs = InstructionPair.objects.select_related("query", "project")
-    instruction_pair = first_or_404(pairs.filter(pk=min(pk, LARGEST_KEY)), NO_PAIR)
-    project = instruction_pair.project
-    members = Membership.objects.active().filter(user_id=user_key(user), project=project)
-    reader = first_or_404(members, NO_PAIR)
-    instruction_pair.query.project = reader.project = project
+    pk = min(pk, LARGEST_KEY)
+    members = Membership.objects.active().select_related("project")
+    reader = first_or_404(members.filter(user_id=user_key(user), project__pairs=pk), NO_PAIR)
+    instruction_pair = first_or_404(InstructionPair.objects.filter(pk=pk), NO_PAIR)
+    instruction_pair.project = reader.project
     if isinstance(user, User):
         reader.user = user
     return reader, instruction_pair
