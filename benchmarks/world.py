@@ -73,7 +73,12 @@ def add_pools(
     for pair in pairs:
         original = rng.choices(words, k=60)
         for side, texts in (("original", original), ("altered", [*original, *words[:12]])):
-            narratives.append(Narrative(pair=pair, side=side, version=1, text=" ".join(texts)))
+            words_of_narrative = " ".join(texts)
+            narratives.append(
+                Narrative(
+                    pair=pair, side=side, version=1, is_current=True, text=words_of_narrative
+                )
+            )
     Narrative.objects.bulk_create(narratives)
     candidates = Candidate.objects.bulk_create(
         [

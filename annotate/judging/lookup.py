@@ -188,11 +188,7 @@ def _lookup_sql(target: Target, project: Project) -> str:
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
         SELECT v.side, v.version, LENGTH(v.text) AS narrative_length,
-            v.withdrawn_at IS NOT NULL OR EXISTS (
-                SELECT 1 FROM annotate_narrative w
-                WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
-                    AND w.withdrawn_at IS NULL
-            ) AS is_stale,
+            NOT v.is_current AS is_stale,
             c.prior_relevance, c.made_for_id, d.doc_id, d.text_version AS newest_text,
             t.version AS text_version, t.length AS document_length, t.markup,
             (

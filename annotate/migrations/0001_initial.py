@@ -267,6 +267,7 @@ class Migration(migrations.Migration):
                 ('origin', models.CharField(choices=[('human', 'People'), ('llm', 'A language model')], db_default='human', default='human', max_length=10)),
                 ('model', models.CharField(blank=True, db_default='', default='', max_length=120)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('is_current', models.BooleanField(db_default=False, default=False)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
                 ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='narratives', to='annotate.membership')),
                 ('pair', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='narratives', to='annotate.instructionpair')),
@@ -731,6 +732,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='narrative',
             constraint=models.UniqueConstraint(fields=('pair', 'side', 'version'), name='narrative_version_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='narrative',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('pair', 'side'), name='narrative_one_current_per_side'),
+        ),
+        migrations.AddConstraint(
+            model_name='narrative',
+            constraint=models.CheckConstraint(condition=models.Q(('is_current', False), ('withdrawn_at__isnull', True), _connector='OR'), name='narrative_current_is_not_withdrawn'),
         ),
         migrations.AddConstraint(
             model_name='narrative',

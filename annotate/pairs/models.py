@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from functools import cache
 from typing import Any, ClassVar
 
 from django.db import models
@@ -17,11 +16,11 @@ from annotate.projects.models import Membership, Project
 from base.constraints import at_and_by
 
 
-@cache
-def _newest(side: str, column: str) -> models.Subquery:
-    """Return a column of a pair's newest narrative of a side. Cached: pages use it often."""
-    versions = Narrative.objects.in_use().filter(pair=models.OuterRef("pk"), side=side)
-    return models.Subquery(versions.order_by("-version").values(column)[:1])
+def _current(side: str) -> models.FilteredRelation:
+    """Return the relation of a pair to its current narrative of a side."""
+    return models.FilteredRelation(
+        "narratives", condition=Q(narratives__side=side, narratives__is_current=True)
+    )
 
 
 # Pairs that were sent back since their altered narrative was written (`with_narratives`). Few were
@@ -42,10 +41,12 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         They describe the current versions, and are null where a side was never written.
         """
         return self.annotate(
-            altered_id=_newest(Narrative.Side.ALTERED, "pk"),
-            altered_version=_newest(Narrative.Side.ALTERED, "version"),
-            altered_at=_newest(Narrative.Side.ALTERED, "created_at"),
-            original_id=_newest(Narrative.Side.ORIGINAL, "pk"),
+            altered=_current(Narrative.Side.ALTERED), original=_current(Narrative.Side.ORIGINAL)
+        ).annotate(
+            altered_id=models.F("altered__pk"),
+            altered_version=models.F("altered__version"),
+            altered_at=models.F("altered__created_at"),
+            original_id=models.F("original__pk"),
         )
 
     def to_rewrite(self) -> InstructionPairQuerySet:
@@ -149,7 +150,7 @@ class InstructionPair(models.Model):
 
     def current(self, side: str) -> Narrative | None:
         """Return the current version of a side (a `Narrative.Side` value), or None if unwritten."""
-        return self.narratives.in_use().filter(side=side).order_by("-version").first()
+        return self.narratives.current().filter(side=side).first()
 
     def written_from(self, side: str) -> Narrative | None:
         """Return the narrative from which the first version of a side is written, if any.
@@ -247,15 +248,23 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
         return self.filter(author__in=members)
 
     def current(self) -> NarrativeQuerySet:
-        """Keep the highest version of each side of each pair that was not withdrawn."""
-        # Not by the highest number: PostgreSQL expects that of too few rows, and then joins the
-        # narratives of many projects by comparing each with each.
-        newer = Narrative.objects.in_use().filter(
+        """Keep the current version of each side of each pair."""
+        return self.filter(is_current=True)
+
+    def choose_current(self) -> None:
+        """Make the highest version of each side of each pair current that was not withdrawn.
+
+        To be called in the transaction that inserted, withdrew or brought back versions; `save`
+        does so itself.
+        """
+        higher = Narrative.objects.in_use().filter(
             pair=models.OuterRef("pair"),
             side=models.OuterRef("side"),
             version__gt=models.OuterRef("version"),
         )
-        return self.in_use().filter(~models.Exists(newer))
+        highest = Q(~models.Exists(higher), withdrawn_at__isnull=True)
+        self.filter(~highest, is_current=True).update(is_current=False)
+        self.filter(highest, is_current=False).update(is_current=True)
 
     def in_force(self, projects: Iterable[int]) -> NarrativeQuerySet:
         """Keep the current versions in these projects (keys) whose pairs are not removed."""
@@ -295,6 +304,8 @@ class Narrative(models.Model):
     )
     model = models.CharField(max_length=120, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now)
+    # Whether it counts now: see `NarrativeQuerySet.choose_current`.
+    is_current = models.BooleanField(default=False, db_default=False)
     # A lead went back to an earlier version.
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(
@@ -307,6 +318,15 @@ class Narrative(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 name="narrative_version_once", fields=["pair", "side", "version"]
+            ),
+            models.UniqueConstraint(
+                name="narrative_one_current_per_side",
+                fields=["pair", "side"],
+                condition=Q(is_current=True),
+            ),
+            models.CheckConstraint(
+                name="narrative_current_is_not_withdrawn",
+                condition=Q(is_current=False) | Q(withdrawn_at__isnull=True),
             ),
             models.CheckConstraint(name="narrative_versions_from_1", condition=Q(version__gte=1)),
             models.CheckConstraint(
@@ -321,6 +341,14 @@ class Narrative(models.Model):
 
     def __str__(self) -> str:
         return f"{self.side} {self.version}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save a version; a new one becomes current if it is the highest."""
+        is_new = self._state.adding
+        super().save(*args, **kwargs)
+        if is_new:
+            Narrative.objects.filter(pair=self.pair_id, side=self.side).choose_current()
+            self.refresh_from_db(fields=["is_current"])
 
     def is_by(self, member: Membership) -> bool:
         """Return whether a member wrote it. Nobody reviews their own text."""

@@ -69,8 +69,9 @@ def go_back(
             refuse_unconfirmed(current, confirmed, by)
         same_side = pair.narratives.filter(side=narrative.side)
         later = same_side.in_use().filter(version__gt=narrative.version)
-        later.update(withdrawn_at=now, withdrawn_by=by)
+        later.update(is_current=False, withdrawn_at=now, withdrawn_by=by)
         same_side.filter(pk=narrative.pk).update(withdrawn_at=None, withdrawn_by=None)
+        same_side.choose_current()
         assignments.update_ends(pair=pair, now=now)
         log_replacement(
             what="narrative.returned", before=current, after=narrative, answers=answers, by=by

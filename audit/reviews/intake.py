@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake import Intake, StagedRecords
 from annotate.collection.intake.stale_answers import AnswerTable, UnaffectedAnswers
-from annotate.pairs.intake.shared import MAX_NAME, NEWEST, refuse_other_query
+from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query
 from annotate.pairs.intake.steps import (
     WITHDRAWN_BY,
     count_states,
@@ -377,7 +377,7 @@ _DECIDED_AT = {
 }
 
 # A removed instruction stays removed, whatever is loaded later; one sent back was then rewritten.
-_STILL_APPLIES = {"removed": "1 = 1", "sent_back": NEWEST.format("o")}
+_STILL_APPLIES = {"removed": "1 = 1", "sent_back": "o.is_current"}
 
 
 class Decisions(OfNarratives):

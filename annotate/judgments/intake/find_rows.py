@@ -118,8 +118,9 @@ def _make_pairs(intake: Intake) -> None:
     )
     written = intake.run(
         """
-        INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)
-        SELECT DISTINCT s.pair, 'original', 1, '', '', %(now)s FROM stage_statements s
+        INSERT INTO annotate_narrative
+            (pair_id, side, version, is_current, text, note, created_at)
+        SELECT DISTINCT s.pair, 'original', 1, TRUE, '', '', %(now)s FROM stage_statements s
         WHERE NOT EXISTS (SELECT 1 FROM annotate_narrative v WHERE v.pair_id = s.pair)
         """
     )
@@ -229,11 +230,8 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
         UPDATE stage_statements SET narrative = (
             SELECT v.id FROM annotate_narrative v
             WHERE v.pair_id = stage_statements.pair AND v.side = stage_statements.side
-            AND v.version = COALESCE(stage_statements.version, (
-                SELECT MAX(x.version) FROM annotate_narrative x
-                WHERE x.pair_id = stage_statements.pair AND x.side = stage_statements.side
-                AND x.withdrawn_at IS NULL
-            ))
+            AND (v.version = stage_statements.version
+                OR stage_statements.version IS NULL AND v.is_current)
         )
         WHERE known IS NULL
         """

@@ -14,7 +14,6 @@ from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.qrels import Qrels
 from annotate.judgments.intake.statements import Statements
 from annotate.pairs.intake.pairs import Pairs
-from annotate.pairs.intake.shared import NEWEST
 from annotate.projects.kinds import kind_of
 
 
@@ -46,19 +45,18 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
         return
     least = limits["least"]
     intake.report_broken_rows(
-        f"""
+        """
         SELECT s.n, s.place, s.pair_id, COUNT(DISTINCT CASE
             WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) AS relevant
         FROM stage_pairs s
         JOIN annotate_instructionpair p ON p.project_id = %(project)s AND p.pair_id = s.pair_id
-        JOIN annotate_narrative v ON v.pair_id = p.id AND v.side = 'altered'
-            AND {NEWEST.format("v")}
+        JOIN annotate_narrative v ON v.pair_id = p.id AND v.side = 'altered' AND v.is_current
         JOIN annotate_statement j ON j.narrative_id = v.id AND j.ended_at IS NULL
             AND j.text_replaced_at IS NULL AND NOT j.repeat AND j.relevance IS NOT NULL
         GROUP BY s.n, s.place, s.pair_id
         HAVING COUNT(DISTINCT CASE
             WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) < %(least)s
-        """,  # noqa: S608 (our own condition)
+        """,
         lambda pair, relevant: (
             f"instruction {pair} has {relevant} relevant "
             f"{'document' if relevant == 1 else 'documents'}; this kind asks for at least {least}"

@@ -19,7 +19,6 @@ from annotate.judgments.intake.kind_rules import report_broken_rules
 from annotate.judgments.intake.statements import Statements
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.narrative_answers import describe_answers
-from annotate.pairs.intake.shared import NEWEST
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import hash_chain
 from base import bulk
@@ -150,15 +149,15 @@ def _note_removed_pairs(intake: Intake) -> None:
 def _note_labels_of_earlier_versions(intake: Intake) -> None:
     """Say how many labels of the file are about a narrative that is no longer current."""
     rows = bulk.select(
-        f"""
+        """
         SELECT p.pair_id, COUNT(*) FROM stage_statements s
         LEFT JOIN annotate_statement j ON j.id = s.known
         CROSS JOIN annotate_narrative v
         JOIN annotate_instructionpair p ON p.id = v.pair_id
         WHERE s.what = 'judgment' AND s.machine = 1 AND v.id = COALESCE(j.narrative_id, s.narrative)
-        AND NOT ({NEWEST.format("v")})
+        AND NOT v.is_current
         GROUP BY p.pair_id ORDER BY p.pair_id
-        """  # noqa: S608 (our own condition)
+        """
     )
     labels_by_pair = dict(rows)
     if labels_by_pair:

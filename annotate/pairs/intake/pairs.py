@@ -10,12 +10,12 @@ from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.pairs.intake.pair_limits import fault_of
 from annotate.pairs.intake.refusals import refuse_overwriting, refuse_unknown_restated
 from annotate.pairs.intake.shared import (
-    NEWEST,
     refuse_other_query,
     reopen_assignments,
     update_titles,
 )
 from annotate.pairs.intake.steps import WITHDRAWN_BY
+from annotate.pairs.models import Narrative
 from base import bulk
 from formats.records import PairRecord, writer_of
 
@@ -337,6 +337,7 @@ class Pairs(StagedRecords):
             """  # noqa: S608
         )
         withdrawn = self._withdraw_narratives()
+        Narrative.objects.filter(pair__project=self.intake.project).choose_current()
         narratives = self.intake.row_counts("narratives")
         narratives.new += written
         narratives.changed += withdrawn
@@ -358,7 +359,7 @@ class Pairs(StagedRecords):
                 f"""
                 SELECT c.id FROM annotate_narrative c
                 JOIN annotate_instructionpair i ON i.id = c.pair_id
-                WHERE i.project_id = %(project)s AND {NEWEST.format("c")} AND EXISTS ({replacing})
+                WHERE i.project_id = %(project)s AND c.is_current AND EXISTS ({replacing})
                 """,  # noqa: S608 (our own conditions)
                 self.intake.params,
             )
@@ -371,7 +372,8 @@ class Pairs(StagedRecords):
         run(f"UPDATE stage_pairs SET changed = 1 WHERE known = 1 AND pair_id IN ({pairs})")  # noqa: S608
         return run(
             f"""
-            UPDATE annotate_narrative SET withdrawn_at = x.withdrawn_at, withdrawn_by_id = x.by_id
+            UPDATE annotate_narrative SET is_current = FALSE, withdrawn_at = x.withdrawn_at,
+                withdrawn_by_id = x.by_id
             FROM (
                 SELECT o.id, s.withdrawn_at, {WITHDRAWN_BY} AS by_id {_WITHDRAWN}
             ) x WHERE annotate_narrative.id = x.id
@@ -420,12 +422,13 @@ class Pairs(StagedRecords):
         """Give each pair without an original narrative that of the topic, or an empty one."""
         self.intake.row_counts("narratives").new += self.intake.run(
             f"""
-            INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)
-            SELECT p.id, 'original', 1, COALESCE((
+            INSERT INTO annotate_narrative
+                (pair_id, side, version, is_current, text, note, created_at)
+            SELECT p.id, 'original', 1, TRUE, COALESCE((
                 SELECT o.text FROM annotate_narrative o
                 JOIN annotate_instructionpair t ON t.id = o.pair_id
                 WHERE t.project_id = %(project)s AND t.pair_id = s.query_id
-                AND t.query_id = p.query_id AND o.side = 'original' AND {NEWEST.format("o")}
+                AND t.query_id = p.query_id AND o.side = 'original' AND o.is_current
             ), ''), '', %(now)s
             FROM stage_pairs s CROSS JOIN annotate_instructionpair p
             WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id AND NOT EXISTS (

@@ -11,15 +11,6 @@ from base import bulk
 
 MAX_NAME = Membership._meta.get_field("name").max_length or 0
 
-# The current version of one side of a pair; `{0}` is the narrative's alias, any but `of_side`.
-NEWEST = """
-    {0}.version = (
-        SELECT MAX(of_side.version) FROM annotate_narrative of_side
-        WHERE of_side.pair_id = {0}.pair_id AND of_side.side = {0}.side
-        AND of_side.withdrawn_at IS NULL
-    )
-"""
-
 
 def update_titles(intake: Intake, stage: str) -> None:
     """Set titles and descriptions of queries from a stage; an empty one erases nothing.

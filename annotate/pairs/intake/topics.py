@@ -7,11 +7,11 @@ from typing import ClassVar
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.pairs.intake.pairs import Pairs
 from annotate.pairs.intake.shared import (
-    NEWEST,
     refuse_other_query,
     reopen_assignments,
     update_titles,
 )
+from annotate.pairs.models import Narrative
 from annotate.projects.kinds import kind_of
 from base import bulk
 from formats.records import Topic
@@ -158,28 +158,28 @@ class Topics(StagedRecords):
     def _write_narratives(self) -> None:
         intake = self.intake
         intake.run(
-            f"""
+            """
             UPDATE stage_topics SET rewritten = 1 WHERE n IN (
                 SELECT s.n FROM stage_topics s
                 CROSS JOIN annotate_instructionpair p
                 CROSS JOIN annotate_narrative o
                 WHERE s.own = 1 AND s.paired = 1 AND s.narrative IS NOT NULL
                 AND p.project_id = %(project)s AND p.pair_id = s.query_id
-                AND o.pair_id = p.id AND o.side = 'original' AND {NEWEST.format("o")}
+                AND o.pair_id = p.id AND o.side = 'original' AND o.is_current
                 AND o.text <> s.narrative
             )
-            """  # noqa: S608
+            """
         )
         intake.replaced_narratives.update(
             row[0]
             for row in bulk.select(
-                f"""
+                """
                 SELECT o.id FROM stage_topics s
                 JOIN annotate_instructionpair p
                     ON p.project_id = %(project)s AND p.pair_id = s.query_id
                 JOIN annotate_narrative o ON o.pair_id = p.id
-                WHERE s.rewritten = 1 AND o.side = 'original' AND {NEWEST.format("o")}
-                """,  # noqa: S608
+                WHERE s.rewritten = 1 AND o.side = 'original' AND o.is_current
+                """,
                 intake.params,
             )
         )
@@ -198,6 +198,7 @@ class Topics(StagedRecords):
             ORDER BY s.n
             """
         )
+        Narrative.objects.filter(pair__project=intake.project).choose_current()
         rewritten = self._marked("rewritten = 1")
         narratives = intake.row_counts("narratives")
         narratives.new += written - rewritten
