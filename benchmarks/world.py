@@ -75,9 +75,7 @@ def add_pools(
         for side, texts in (("original", original), ("altered", [*original, *words[:12]])):
             words_of_narrative = " ".join(texts)
             narratives.append(
-                Narrative(
-                    pair=pair, side=side, version=1, is_current=True, text=words_of_narrative
-                )
+                Narrative(pair=pair, side=side, version=1, is_current=True, text=words_of_narrative)
             )
     Narrative.objects.bulk_create(narratives)
     candidates = Candidate.objects.bulk_create(

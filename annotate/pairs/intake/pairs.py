@@ -421,7 +421,7 @@ class Pairs(StagedRecords):
     def _write_missing_originals(self) -> None:
         """Give each pair without an original narrative that of the topic, or an empty one."""
         self.intake.row_counts("narratives").new += self.intake.run(
-            f"""
+            """
             INSERT INTO annotate_narrative
                 (pair_id, side, version, is_current, text, note, created_at)
             SELECT p.id, 'original', 1, TRUE, COALESCE((
@@ -435,7 +435,7 @@ class Pairs(StagedRecords):
                 SELECT 1 FROM annotate_narrative o WHERE o.pair_id = p.id AND o.side = 'original'
             )
             ORDER BY s.n
-            """  # noqa: S608
+            """
         )
 
 
