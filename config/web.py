@@ -8,6 +8,7 @@ waitress has one for all addresses, here it depends on the address and on the se
 from __future__ import annotations
 
 import copy
+import gc
 import signal
 import socket
 import sys
@@ -136,6 +137,8 @@ def make_server(application: Callable[..., Any], host: str, port: int) -> Server
 def main(host: str, port: int) -> None:
     """Serve Django until stopped; then finish the requests that are being answered."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    # What is loaded now stays as long as the process: the garbage collector need not look at it.
+    gc.freeze()
     make_server(application, host, port).run()
 
 
