@@ -10,17 +10,15 @@ from annotate.collection.load_batches import previews_of
 from annotate.collection.models import Load, Query
 from annotate.projects.access import Person, lead
 from annotate.projects.models import Membership
-from base.lookup import first_or_404
-from base.raw_sql import LARGEST_KEY
+from base.lookup import row_or_404
 
 
 def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
     """Return an upload of a project that the user leads, or raise Http404 or PermissionDenied."""
     member = lead(user, slug)
-    return member, first_or_404(
-        Load.objects.select_related("project", "preview").filter(
-            pk=min(pk, LARGEST_KEY), project=member.project_id
-        ),
+    return member, row_or_404(
+        Load.objects.select_related("project", "preview").filter(project=member.project_id),
+        pk,
         "There is no such upload in this project.",
     )
 
@@ -35,9 +33,8 @@ def load_batch(user: Person, slug: str, batch: UUID) -> tuple[Membership, list[L
 
 def query(member: Membership, pk: int) -> Query:
     """Return a query of the member's project, or raise Http404."""
-    return first_or_404(
-        Query.objects.select_related("project").filter(
-            pk=min(pk, LARGEST_KEY), project=member.project_id
-        ),
+    return row_or_404(
+        Query.objects.select_related("project").filter(project=member.project_id),
+        pk,
         "There is no such query in this project.",
     )

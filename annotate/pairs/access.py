@@ -7,8 +7,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, lead, user_key
 from annotate.projects.models import Membership
-from base.lookup import first_or_404
-from base.raw_sql import LARGEST_KEY
+from base.lookup import first_or_404, row_or_404
 from base.users import User
 
 NO_PAIR = "There is no such pair in your projects."
@@ -19,10 +18,10 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
 
     Takes two queries.
     """
-    pk = min(pk, LARGEST_KEY)
+    instruction_pair = row_or_404(InstructionPair.objects.all(), pk, NO_PAIR)
     members = Membership.objects.active().select_related("project")
-    reader = first_or_404(members.filter(user_id=user_key(user), project__pairs=pk), NO_PAIR)
-    instruction_pair = first_or_404(InstructionPair.objects.filter(pk=pk), NO_PAIR)
+    mine = members.filter(user_id=user_key(user), project=instruction_pair.project_id)
+    reader = first_or_404(mine, NO_PAIR)
     instruction_pair.project = reader.project
     if isinstance(user, User):
         reader.user = user
@@ -42,25 +41,26 @@ def candidate(of: InstructionPair, pk: int) -> Candidate:
     Includes candidates that were taken out of the pool: answers to them are still accepted.
     """
     rows = Candidate.with_removed.select_related("document")
-    return first_or_404(
-        rows.filter(in_pool_of(of.pk), pk=pk, query=of.query_id),
+    return row_or_404(
+        rows.filter(in_pool_of(of.pk), query=of.query_id),
+        pk,
         "There is no such document in this pool.",
     )
 
 
 def assignment(of: Membership, pk: int) -> Assignment:
     """Return an assignment of the member's project, or raise Http404."""
-    return first_or_404(
-        Assignment.objects.select_related("pair", "member").filter(
-            pk=pk, member__project=of.project_id
-        ),
+    return row_or_404(
+        Assignment.objects.select_related("pair", "member").filter(member__project=of.project_id),
+        pk,
         "There is no such task in this project.",
     )
 
 
 def narrative(of: InstructionPair, pk: int) -> Narrative:
     """Return a version of one of the pair's narratives, or raise Http404."""
-    return first_or_404(
-        Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk, pair=of),
+    return row_or_404(
+        Narrative.objects.select_related("pair__project", "pair__query").filter(pair=of),
+        pk,
         "There is no such narrative of this pair.",
     )

@@ -7,14 +7,15 @@ from django.core.exceptions import PermissionDenied
 from annotate.people.models import Invitation
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import first_or_404
+from base.lookup import row_or_404
 from base.users import User
 
 
 def invitation(of: Membership, pk: int) -> Invitation:
     """Return an invitation to the member's project, or raise Http404."""
-    return first_or_404(
-        Invitation.objects.select_related("project").filter(pk=pk, project=of.project_id),
+    return row_or_404(
+        Invitation.objects.select_related("project").filter(project=of.project_id),
+        pk,
         "There is no such link in this project.",
     )
 
@@ -29,7 +30,7 @@ def admin(user: Person) -> User:
 def account(user: Person, pk: int) -> User:
     """Return any account; administrators only. Raises Http404 or PermissionDenied."""
     admin(user)
-    return first_or_404(User.objects.filter(pk=pk), "There is no such account.")
+    return row_or_404(User.objects.all(), pk, "There is no such account.")
 
 
 def account_invitation(user: Person, pk: int) -> Invitation:
@@ -38,4 +39,4 @@ def account_invitation(user: Person, pk: int) -> Invitation:
     Raises Http404 or PermissionDenied.
     """
     admin(user)
-    return first_or_404(Invitation.objects.filter(pk=pk, project=None), "There is no such link.")
+    return row_or_404(Invitation.objects.filter(project=None), pk, "There is no such link.")

@@ -15,8 +15,7 @@ from annotate.pools.models import Pool, Replacement
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import first_or_404
-from base.raw_sql import LARGEST_KEY
+from base.lookup import row_or_404
 
 BLIND = (
     "You have judging or reviewing left in this project, and the ranks of documents could "
@@ -33,10 +32,9 @@ def lead(user: Person, slug: str) -> Membership:
 def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
     """Return a pool for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    candidate_pool = first_or_404(
-        Pool.objects.select_related("project", "by").filter(
-            pk=min(pk, LARGEST_KEY), project=member.project_id
-        ),
+    candidate_pool = row_or_404(
+        Pool.objects.select_related("project", "by").filter(project=member.project_id),
+        pk,
         "There is no such pool in this project.",
     )
     if must_answer_first(member):
@@ -52,15 +50,16 @@ def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership,
     member = lead(user, slug)
     pool = access_query(member, query)
     rows = Candidate.objects.select_related("query__project", "document")
-    return member, first_or_404(
-        rows.filter(pk=min(pk, LARGEST_KEY), query=pool), "There is no such document in this pool."
+    return member, row_or_404(
+        rows.filter(query=pool), pk, "There is no such document in this pool."
     )
 
 
 def replacement(user: Person, slug: str, pk: int) -> tuple[Membership, Replacement]:
     """Return a replacement for a lead who may see ranks, or raise Http404 or PermissionDenied."""
     member = lead(user, slug)
-    return member, first_or_404(
-        Replacement.objects.filter(pk=min(pk, LARGEST_KEY), project=member.project_id),
+    return member, row_or_404(
+        Replacement.objects.filter(project=member.project_id),
+        pk,
         "There is no such replacement in this project.",
     )

@@ -11,7 +11,7 @@ from annotate.projects.access import Person
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample, SampleItem
 from base import raw_sql
-from base.lookup import first_or_404
+from base.lookup import row_or_404
 
 BLIND = (
     "You still judge or review here. Which labels machines claim differently depends on what "
@@ -41,11 +41,8 @@ class Checking(NamedTuple):
 
 def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
     """Return the person's membership and a sample of that project, or raise Http404."""
-    sample = first_or_404(
-        Sample.objects.select_related("project", "rater", "created_by").filter(
-            pk=min(pk, raw_sql.LARGEST_KEY)
-        ),
-        NO_SAMPLE,
+    sample = row_or_404(
+        Sample.objects.select_related("project", "rater", "created_by"), pk, NO_SAMPLE
     )
     with access.not_found_as(NO_SAMPLE):
         return access.member(user, sample.project.slug), sample
@@ -55,10 +52,7 @@ def label(pk: int) -> SampleItem:
     """Return a claimed label with its narrative and document (not the text), or raise Http404; the
     caller has yet to check the person's rights.
     """
-    return first_or_404(
-        SampleItem.objects.select_related(*_READ).filter(pk=min(pk, raw_sql.LARGEST_KEY)),
-        NO_LABEL,
-    )
+    return row_or_404(SampleItem.objects.select_related(*_READ), pk, NO_LABEL)
 
 
 def items_of(project: Project, keys: Sequence[int]) -> list[SampleItem]:

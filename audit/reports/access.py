@@ -10,8 +10,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
-from base.lookup import first_or_404
-from base.raw_sql import LARGEST_KEY
+from base.lookup import row_or_404
 
 BLIND = (
     "You have judging or reviewing left in this project, and agreement would reveal what others "
@@ -22,10 +21,9 @@ BLIND = (
 def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementReport]:
     """Return a report of a project that the person leads, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    return member, first_or_404(
-        AgreementReport.objects.select_related("project").filter(
-            pk=min(pk, LARGEST_KEY), project=member.project_id
-        ),
+    return member, row_or_404(
+        AgreementReport.objects.select_related("project").filter(project=member.project_id),
+        pk,
         "There is no such report in this project.",
     )
 

@@ -17,7 +17,7 @@ from annotate.projects.models import Membership
 from audit.reviews.models import Decision
 from audit.reviews.passes import narratives_to_decide, owes_review
 from base.errors import Refused
-from base.lookup import first_or_404
+from base.lookup import first_or_404, row_or_404
 
 NO_NARRATIVE = "There is no such narrative in your projects."
 
@@ -82,8 +82,8 @@ def narrative_for_lead(user: Person, pk: int) -> tuple[Membership, Narrative]:
     """Return a narrative version of a project the person leads, or raise Http404 or
     PermissionDenied.
     """
-    narrative = first_or_404(
-        Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk), NO_NARRATIVE
+    narrative = row_or_404(
+        Narrative.objects.select_related("pair__project", "pair__query"), pk, NO_NARRATIVE
     )
     with access.not_found_as(NO_NARRATIVE):
         return access.lead(user, narrative.pair.project.slug), narrative

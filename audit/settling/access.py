@@ -32,8 +32,7 @@ from audit.settling.disagreements import (
     VerdictDisagreement,
 )
 from audit.settling.queue_filters import DisagreementKey, Kind
-from base import raw_sql
-from base.lookup import first_or_404
+from base.lookup import first_or_404, row_or_404
 from base.pagination import parse_key
 
 NO_CONDITION = "There is no such condition in your projects."
@@ -60,9 +59,7 @@ def verdict_disagreement(user: Person, condition: int, candidate: int) -> Verdic
     Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
     judge it.
     """
-    row = first_or_404(
-        Condition.objects.filter(pk=min(condition, raw_sql.LARGEST_KEY)), NO_CONDITION
-    )
+    row = row_or_404(Condition.objects.all(), condition, NO_CONDITION)
     with access.not_found_as(NO_CONDITION):
         document = judgment_disagreement(user, row.narrative_id, candidate)
     row.narrative = document.narrative

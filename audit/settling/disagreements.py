@@ -38,7 +38,7 @@ from audit.settling.names import Naming, naming_for, reveal_names
 from audit.settling.queue import position_of
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from base.errors import Refused
-from base.lookup import first_or_404
+from base.lookup import row_or_404
 
 Row = TypeVar("Row", bound=Model)
 
@@ -426,4 +426,4 @@ def _newest_first(decisions: QuerySet[Row]) -> QuerySet[Row]:
 
 def _get_answer(answers: QuerySet[Row], pk: int) -> Row:
     """Return the answer to adopt, or raise Http404."""
-    return first_or_404(answers.filter(pk=pk), "There is no such answer in this disagreement.")
+    return row_or_404(answers, pk, "There is no such answer in this disagreement.")

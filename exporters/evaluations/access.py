@@ -8,8 +8,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import first_or_404
-from base.raw_sql import LARGEST_KEY
+from base.lookup import row_or_404
 from exporters.evaluations.models import Evaluation
 from exporters.exports.access import BLIND_FIGURES
 
@@ -17,10 +16,11 @@ from exporters.exports.access import BLIND_FIGURES
 def evaluation(user: Person, slug: str, pk: int) -> tuple[Membership, Evaluation]:
     """Return an evaluation of a project the person leads, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    return member, first_or_404(
+    return member, row_or_404(
         Evaluation.objects.select_related("project", "by", "release").filter(
-            pk=min(pk, LARGEST_KEY), project=member.project_id
+            project=member.project_id
         ),
+        pk,
         "There is no such evaluation in this project.",
     )
 

@@ -14,8 +14,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import first_or_404
-from base.raw_sql import LARGEST_KEY
+from base.lookup import row_or_404
 from exporters.exports.manifest import manifest
 from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF
@@ -36,10 +35,9 @@ BLIND_FIGURES = (
 def export(user: Person, slug: str, pk: int) -> tuple[Membership, Export]:
     """Return an export of a project the person leads, or raise Http404 or PermissionDenied."""
     member = access.lead(user, slug)
-    return member, first_or_404(
-        Export.objects.select_related("project", "by").filter(
-            pk=min(pk, LARGEST_KEY), project=member.project_id
-        ),
+    return member, row_or_404(
+        Export.objects.select_related("project", "by").filter(project=member.project_id),
+        pk,
         "There is no such export in this project.",
     )
 
