@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
-from django.forms import BoundField
-from django.forms.boundfield import BoundWidget
 from django.template.context import RequestContext
 from django.template.loader import render_to_string
 from django.templatetags.static import static
@@ -201,19 +198,3 @@ def keycap(key: str) -> str:
 def lookup(mapping: Mapping[Any, Any] | None, key: Any) -> Any:
     """Return a mapping's value for a key in a template variable; None if it is missing."""
     return (mapping or {}).get(key)
-
-
-@register.filter
-def choice_groups(field: BoundField) -> list[tuple[Any, list[BoundWidget]]]:
-    """Return the choices of a field in their groups, each with its heading ("" without groups)."""
-    grouped: Any = field.field
-    return [
-        ("" if number is None else list(grouped.choices)[number][0], list(choices))
-        for number, choices in groupby(field, key=_group_number)
-    ]
-
-
-def _group_number(choice: BoundWidget) -> int | None:
-    # Django numbers a choice "3", and a choice in a group "0_3".
-    group, in_group, _ = str(choice.data["index"]).partition("_")
-    return int(group) if in_group else None

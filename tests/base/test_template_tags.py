@@ -29,6 +29,7 @@ from base.tags.grades import grade_badge, grade_mark, grade_tone
 from base.tags.texts import diff_marks, narrative_marks, paragraphs
 from base.word_diff import diff
 from tests import factories
+from tests.pages import shows
 
 AGENTS = {
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0"
@@ -70,7 +71,7 @@ def coefficient(value, interval=None, note=""):
 
 
 def render(source, **context):
-    return Template("" + source).render(Context(context))
+    return Template(source).render(Context(context))
 
 
 def test_a_time_shows_its_zone_and_has_a_value_for_the_script():
@@ -317,6 +318,37 @@ def test_an_empty_state_without_an_address_has_no_link():
 
     assert "A lead loads them." in page
     assert "<a" not in page
+
+
+def test_a_table_shows_the_names_of_its_columns_above_its_rows():
+    page = render(
+        "{% table 'Name|wide' 'Answers|number' 'Change|hidden'"
+        " label=label css='rates' id='people' %}"
+        "<tr><td>{{ name }}</td></tr>{% endtable %}",
+        label="People & machines",
+        name="<b>ada</b>",
+    )
+
+    assert shows(page, '<table class="table rates" id="people"><thead>')
+    assert shows(
+        page, '<th class="wide" scope="col">Name</th><th class="number" scope="col">Answers</th>'
+    )
+    assert shows(
+        page, '<th scope="col"><span class="visually-hidden">Change</span></th></tr></thead>'
+    )
+    assert shows(page, "<tbody><tr><td>&lt;b&gt;ada&lt;/b&gt;</td></tr></tbody>")
+    assert shows(page, 'tabindex="0" role="region" aria-label="People &amp; machines"')
+
+
+def test_a_table_can_write_out_its_head():
+    page = render(
+        "{% table labelled_by='title' %}{% if named %}<th>Who</th>{% endif %}"
+        "{% rows %}<tr><td>ada</td></tr>{% endtable %}",
+        named=True,
+    )
+
+    assert shows(page, "<thead><tr><th>Who</th></tr></thead><tbody><tr><td>ada</td></tr></tbody>")
+    assert 'aria-labelledby="title"' in page
 
 
 @pytest.mark.parametrize("state", sorted(STATES))

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate.collection import load_jobs
 from annotate.models import Candidate, Load
 from annotate.projects.kinds import KINDS
-from base.tags.frame import choice_groups
+from base.tags.components import choice_groups
 from formats.registry import FORMATS
 from jobs.runner import Progress
 from tests import factories
