@@ -3,9 +3,8 @@
 It drives the pages (`data-key`), the list behind `?`, and the page where people change their keys.
 A key is a value of `KeyboardEvent.key`, with `Space` for the space bar; letters are lower case. On
 a layout without Latin letters, a letter is the key at its place. A key has one meaning in all work
-on a document or an instruction (judging, checking, reviewing; settling shares most of them), and
-may have another on a different page. Digits are reserved for grades and levels: a higher one is
-better.
+on a document or an instruction: judging, checking, reviewing and settling. Digits are reserved for
+grades and levels: a higher one is better.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ ACTIONS = (
     Action("next", "ArrowRight", "Next document or criterion, without an answer", beside=SETTLE),
     Action("later", "l", "Later: comes back at the end"),
     Action("cannot_judge", "c", "Cannot judge"),
-    Action("problem", "p", "Problem with this document"),
+    Action("problem", "p", "Problem with this document, or an ambiguous text", beside=SETTLE),
     Action("note", "n", "A note with the answer, or its reason", beside=SETTLE),
     Action("evidence", "e", "Mark a passage or cell as evidence"),
     Action("sentence", "t", "Mark the sentence or cell under the pointer"),
     Action("clause", "w", "Mark a clause of the narrative"),
-    Action("met", "a", "The condition is met"),
-    Action("not_met", "s", "The condition is not met"),
-    Action("cant_tell", "d", "Can't tell"),
+    Action("met", "a", "The condition is met, or the first answer", beside=SETTLE),
+    Action("not_met", "s", "The condition is not met, or the second answer", beside=SETTLE),
+    Action("cant_tell", "d", "Can't tell, or the third answer", beside=SETTLE),
     Action("condition_previous", "ArrowUp", "Previous condition"),
     Action("condition_next", "ArrowDown", "Next condition"),
     Action("find", "/", "Find in the document", beside=SETTLE),
@@ -72,18 +71,16 @@ ACTIONS = (
     Action("open", "x", "Open the row, or documents of the query"),
     Action("leave", "q", "Leave: back to the list", beside=SETTLE),
     Action("review_since", "h", "What changed since the last version"),
-    Action("check_reason", "r", "Read why the document violates"),
-    Action("settle_ambiguous", "w", "Because of an ambiguous text", "settle"),
-    Action("settle_guideline", "e", "Because of a gap in the guidelines", "settle"),
-    Action("settle_error", "r", "Because of an annotator's error", "settle"),
-    Action("settle_edge", "t", "Because it is an edge case", "settle"),
-    Action("settle_withdraw", "x", "Withdraw the decision", "settle"),
-    Action("settle_reveal", "h", "Reveal the names", "settle"),
-    Action("settle_send", "l", "Send back to the annotator", "settle"),
-    Action("settle_case", "c", "Needs a guideline change", "settle"),
+    Action("reveal", "r", "Reveal why the document violates, or the names", beside=SETTLE),
+    Action("settle_guideline", "y", "Because of a gap in the guidelines", "settle"),
+    Action("settle_error", "i", "Because of an annotator's error", "settle"),
+    Action("settle_edge", "b", "Because it is an edge case", "settle"),
+    Action("settle_withdraw", "Backspace", "Withdraw the decision", "settle"),
+    Action("settle_send", "-", "Send back to the annotator", "settle"),
+    Action("settle_case", "+", "Needs a guideline change", "settle"),
     Action("list_previous", "[", "Previous page", "lists", beside=("work",)),
     Action("list_next", "]", "Next page", "lists", beside=("work",)),
-    Action("list_write", "e", "Write a new version of the guidelines", "lists"),
+    Action("list_write", "+", "Write a new version of the guidelines", "lists"),
 )
 
 DEFAULTS = {action.name: action.key for action in ACTIONS}

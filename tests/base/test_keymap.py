@@ -139,13 +139,20 @@ def test_a_key_used_twice_on_a_page_names_both_actions():
 
 
 def test_a_key_may_mean_something_else_on_another_page():
-    assert keymap.find_problems({**keymap.DEFAULTS, "settle_reveal": "p"}) == {}
+    assert keymap.find_problems({**keymap.DEFAULTS, "settle_send": "l"}) == {}
 
 
 def test_a_key_means_the_same_in_judging_checking_and_reviewing():
     problems = keymap.find_problems({**keymap.DEFAULTS, "later": "h"})
 
     assert set(problems) == {"later", "review_since"}
+
+
+def test_no_key_means_two_things_in_the_work_on_a_document():
+    """Pages of settling have fewer tools, but each of their keys means the same elsewhere."""
+    work = [action for action in keymap.ACTIONS if {"work", "settle"} & set(action.pages)]
+
+    assert len({action.key for action in work}) == len(work)
 
 
 def test_list_actions_beside_the_judge_page_conflict_with_its_keys():

@@ -382,7 +382,7 @@ def test_one_key_adopts_and_opens_the_next_and_another_undoes_it(tides, new_pers
     shows(page, "A")
     assert accessibility(page) == []
 
-    page.keyboard.press("t")
+    page.keyboard.press("b")
     page.keyboard.press(key_to_adopt(page, "0"))
 
     shows(page, "B")
@@ -407,7 +407,7 @@ def test_an_answer_adopted_before_its_cause_waits_for_it(tides, new_person):
     page.keyboard.press(key_to_adopt(page, "2"))
     expect(page.locator("[data-notices]")).to_contain_text("Your answer is saved then.")
 
-    page.keyboard.press("t")
+    page.keyboard.press("b")
 
     shows(page, "B")
     saved(page)

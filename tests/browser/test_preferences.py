@@ -67,7 +67,7 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
 
 @pytest.mark.parametrize(
     ("typed", "code", "stored"),
-    [("Г", "KeyU", "u"), ("υ", "KeyY", "y"), ("ذ", "Backquote", "`"), ("ו", "KeyU", "u")],
+    [("Г", "KeyU", "u"), ("θ", "KeyU", "u"), ("ذ", "Backquote", "`"), ("ו", "KeyU", "u")],
 )
 def test_a_layout_without_latin_letters_chooses_the_letter_at_the_place(
     new_person, pair, typed, code, stored
@@ -146,7 +146,7 @@ def test_tab_enter_and_escape_stay_the_browsers(new_person, pair):
 
 def test_one_key_is_reset_and_then_all(new_person, pair):
     Preferences.objects.create(
-        user=factories.user("ada"), keys={"undo": "u", "later": "y", "note": "b"}
+        user=factories.user("ada"), keys={"undo": "u", "later": "y", "note": ";"}
     )
     page = new_person("ada")
     open_keys(page)
@@ -155,7 +155,7 @@ def test_one_key_is_reset_and_then_all(new_person, pair):
     expect(field(page, "Take the last answer back")).to_have_value("z")
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
-    assert Preferences.objects.get().keys == {"later": "y", "note": "b"}
+    assert Preferences.objects.get().keys == {"later": "y", "note": ";"}
 
     page.get_by_text("Reset all keys", exact=True).click()
     expect(page.get_by_text("2 keys were changed.")).to_be_visible()

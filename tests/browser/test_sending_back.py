@@ -54,7 +54,7 @@ def test_sent_back_by_keys_answered_by_a_key_and_open_again(scene, new_person):
     scene.press("Enter")
     scene.at("A")
 
-    scene.press("l")
+    scene.press("-")
     expect(page.get_by_role("button", name="Ask them to look again")).to_be_in_viewport(ratio=1)
     page.get_by_role("radio", name="ada").check()
     page.get_by_label("What to look at").fill(WORDS)
@@ -89,7 +89,7 @@ def test_a_case_goes_with_a_key_into_the_guidelines(scene):
     scene.press("Enter")
     scene.at("A")
 
-    scene.press("c")
+    scene.press("+")
     expect(page.get_by_role("checkbox", name="A")).to_be_checked()
     page.get_by_role("textbox", name="Guidelines").fill("Rivers do not count.")
     page.get_by_role("button", name="Save as a new version").click()
@@ -124,6 +124,6 @@ def test_many_are_settled_as_the_preview_says_and_one_key_withdraws_them(scene):
     expect(page.get_by_role("heading", name="3 documents settled together")).to_be_visible()
     decided = Adjudication.objects.current().order_by("candidate__document__doc_id")
     assert list(decided.values_list("relevance", flat=True)) == [2, 1, 0]
-    scene.press("x")
+    scene.press("Backspace")
     expect(page.get_by_text("All of them are withdrawn.")).to_be_visible()
     assert not Adjudication.objects.current().exists()

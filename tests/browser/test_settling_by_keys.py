@@ -82,7 +82,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
 
     # Judgments two grades apart come first: a cause and an answer's key adopt the answer.
     shows(page, "A")
-    page.keyboard.press("t")
+    page.keyboard.press("b")
     adopting = page.locator(".answer", has_text="Highly relevant").locator("[name=adopt]")
     page.keyboard.press(adopting.get_attribute("data-key"))
 
@@ -102,7 +102,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     # The condition, with the lead's own reason.
     shows(page, "B")
     assert accessibility(page) == []
-    page.keyboard.press("w")
+    page.keyboard.press("p")
     page.keyboard.press("n")
     page.keyboard.type("Nothing says so.")
     page.keyboard.press("Escape")
@@ -127,7 +127,7 @@ def test_one_key_reveals_the_names_and_is_recorded(tides, new_person, kind):
     expect(page.get_by_text("Person A", exact=True).first).to_be_visible()
     expect(page.get_by_text("ada", exact=True)).to_have_count(0)
 
-    press(page, "h")
+    press(page, "r")
 
     expect(page.get_by_text("ada", exact=True).first).to_be_visible()
     expect(page.get_by_text(re.compile("carla looked up the names"))).to_be_visible()
@@ -167,7 +167,7 @@ def test_a_decision_is_refused_with_a_message_if_another_lead_was_faster(tides, 
         by=factories.lead(tides, "clara"),
     )
 
-    page.keyboard.press("t")
+    page.keyboard.press("b")
     page.keyboard.press("a")
 
     expect(page.locator("[data-notices]")).to_contain_text("clara has settled this as 1.")

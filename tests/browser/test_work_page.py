@@ -190,7 +190,7 @@ class Settling(Work):
 class Deciding(Work):
     """Settling disagreements between judges by adopting the answer of one of them."""
 
-    keys: tuple[str, ...] = ("w", "a")
+    keys: tuple[str, ...] = ("p", "a")
     who = "carla"
 
     def prepare(self) -> None:

@@ -87,7 +87,7 @@ def test_the_planned_spot_check_counts_what_is_left_out_as_it_opens(scene, clien
     assert (page.status_code, plan["without_text"]) == (200, 3)
     assert plan["strata"] == [{"label": "", "size": 2, "taken": None}]
     assert "There are 2 to draw from, fewer than the 100 asked for." in page.text
-    assert 'value="fewer">Take what there is' in page.text
+    assert 'name="fewer" value="on">Take what there is' in page.text
 
 
 def test_a_refused_draw_counts_what_is_left_out(scene, client):

@@ -91,7 +91,7 @@ def test_a_key_that_another_action_has_is_refused(ada):
     ids=lambda sent: str(sent)[:30].encode("ascii", "replace").decode(),
 )
 def test_an_invalid_value_is_refused_at_its_field_and_nothing_changes(ada, sent, field):
-    rest = {"keys": {"next": "y"}, "theme": "dark", "time_zone": "Europe/Berlin"}
+    rest = {"keys": {"next": "u"}, "theme": "dark", "time_zone": "Europe/Berlin"}
 
     with pytest.raises(InvalidPreferences) as refused:
         change_preferences(**{**rest, **sent}, by=ada)

@@ -98,9 +98,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     A planned check (`?planned=`) shows its strata at once, as does a draw that is refused.
     """
     member = annotate_access.lead(request.user, slug)
-    sent = request.POST.copy()
-    if sent.get("preview") == "fewer":
-        sent["fewer"] = "on"
+    sent = request.POST
     planned = _initial_of_planned(member, request)
     form = SampleForm(member, sent or None, initial=planned)
     if planned and not sent:

@@ -226,12 +226,17 @@ def group_answers(
     keys: Mapping[str, str],
     taken: Iterable[str],
 ) -> list[Answer]:
-    """Group equal answers, each with a key that adopts it and is free on the page."""
+    """Group equal answers, each with the key that adopts it.
+
+    An answer to a condition has its own key on every page. The first three grades have the keys of
+    the three answers to a condition, further ones keys that are free here.
+    """
     answers: dict[Any, Answer] = {}
-    free = keymap.free_keys([*keymap.keys_on_page("settle", keys), *taken])
+    free = [keys["met"], keys["not_met"], keys["cant_tell"]]
+    free += keymap.free_keys([*keymap.keys_on_page("settle", keys), *taken])
     for value, label, pk, voice in voices:
         if value not in answers:
-            key = free[len(answers)] if len(answers) < len(free) else ""
+            key = keys.get(value) or (free[len(answers)] if len(answers) < len(free) else "")
             answers[value] = Answer(value, label, pk, key)
         answers[value].voices.append(voice)
     return list(answers.values())
@@ -268,9 +273,13 @@ def split_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
 
 def list_causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the causes to choose from, each with its key."""
-    return [
-        {"value": cause.value, "name": cause.label, "key": keys[f"settle_{cause.value}"]}
+    actions = {
+        cause: "problem" if cause == Adjudication.Cause.AMBIGUOUS else f"settle_{cause}"
         for cause in Adjudication.Cause
+    }
+    return [
+        {"value": cause.value, "name": cause.label, "key": keys[action]}
+        for cause, action in actions.items()
     ]
 
 
