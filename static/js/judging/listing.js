@@ -16,7 +16,7 @@ const answers = new Answers(given, root.dataset.refused);
 const { session: judgingSession, stack } = answers;
 const clock = watched(new Clock());
 
-const part = () => root.querySelector("[data-part]");
+const part = () => root.querySelector(".listing");
 const rows = () => [...part().querySelectorAll("[data-row]")];
 const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);
 const current = () => part().querySelector("[data-current]");
@@ -109,7 +109,7 @@ async function fetchPart(search, then, keep) {
     const answer = await fetch(`${location.pathname}${search}`, { headers: { "x-part": "list" }, signal: AbortSignal.timeout(20_000) });
     if (answer.redirected) return location.assign(answer.url);
     if (!answer.ok) throw new Error(answer.statusText);
-    const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
+    const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".listing");
     part().replaceWith(document.adoptNode(found));
   } catch {
     return warn(root.dataset.unreachable);
@@ -229,7 +229,7 @@ root.addEventListener("click", (event) => {
     else open(row);
   } else if (target.matches("[data-step]")) step(Number(target.dataset.step));
   else if (target.matches("button[data-flag]") && row) answer(row, "flag", { flag: target.dataset.flag, words: "" }, target.dataset.keyLabel);
-  else if (target.matches("[data-part] a[href^='?']") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+  else if (target.matches(".listing a[href^='?']") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
     show(target.getAttribute("href"), target.rel === "prev" ? "last" : "first");
   }
