@@ -232,7 +232,6 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:members": project_pages("annotate:members"),
     "annotate:notices": page_outside_projects("annotate:notices"),
-    "annotate:several_invitations": project_pages("annotate:several_invitations"),
     "annotate:categories": project_pages("annotate:categories"),
     "annotate:kind": project_pages("annotate:kind", "?kind=followtable"),
     "annotate:pools": lambda scene: [

@@ -176,6 +176,15 @@ def test_the_page_shows_a_link_for_each_person_and_mails_it_to_an_address(
     assert "Moon: Lead" in shown
 
 
+def test_the_address_of_the_former_page_leads_to_the_form_among_the_members(client, carla):
+    client.force_login(carla.user)
+
+    moved = client.get(reverse("annotate:several_invitations", args=["tides"]))
+
+    assert moved.url == reverse("annotate:members", args=["tides"]) + "#several"
+    assert 'id="several"' in client.get(moved.url).text
+
+
 def test_the_page_names_the_wrong_line_and_keeps_the_input(client, carla):
     client.force_login(carla.user)
     page = reverse("annotate:several_invitations", args=["tides"])
@@ -194,7 +203,7 @@ def test_the_page_offers_only_projects_that_the_person_leads(client, carla):
     client.force_login(carla.user)
     page = reverse("annotate:several_invitations", args=["tides"])
 
-    assert "role-moon" not in client.get(page).content.decode()
+    assert "role-moon" not in client.get(page, follow=True).content.decode()
     response = client.post(page, {"people": "ada", "role-moon": "annotator", "days": "7"})
 
     assert response.status_code == 422

@@ -96,7 +96,7 @@ class SeveralForm(forms.Form):
     def __init__(
         self, *args: Any, leading: Sequence[Membership], here: Membership, **kwargs: Any
     ) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{"auto_id": "several_%s", **kwargs})
         self.leading = leading
         for lead in leading:
             field = forms.ChoiceField(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.people import invitations
 from annotate.people import members as member_actions
-from annotate.people.forms.people import MemberForm
+from annotate.people.forms.people import MemberForm, SeveralForm
 from annotate.people.invitations import Link
 from annotate.people.views.accounts import new_link_context
 from annotate.projects import access
@@ -44,27 +44,54 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
                     f"{added.user} is now in the project and signs in as before.",
                 )
                 return redirect("annotate:members", slug)
-            # Shown in this response, so that it is not stored.
             shown, form = new_link_context(request, added), MemberForm()
+    return members_page(request, member, form=form, invited=shown)
+
+
+def members_page(
+    request: PageRequest,
+    member: Membership,
+    *,
+    form: MemberForm | None = None,
+    several: SeveralForm | None = None,
+    invited: Mapping[str, Any] | None = None,
+    done: Sequence[Mapping[str, Any]] | None = None,
+) -> HttpResponse:
+    """Draw the page of the members, with both forms for leads and the links just made."""
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
+    context: dict[str, Any] = {"members": people, "invited": invited, "done": done}
+    if member.leads:
+        context |= {
+            "open": member.project.invitations.open().select_related("created_by").order_by("pk"),
+            "form": form or MemberForm(),
+            "several": several or SeveralForm(leading=led_by(request, member), here=member),
+        }
+    refused = any(sent is not None and sent.errors for sent in (form, several))
     response = project_page(
         request,
         "people/members.html",
         member,
         section="members",
-        members=people,
-        invited=shown,
-        open=member.project.invitations.open().select_related("created_by").order_by("pk")
-        if member.leads
-        else None,
-        form=form if member.leads else None,
-        status=422 if form.errors else 200,
+        status=422 if refused else 200,
+        **context,
     )
-    if shown:
+    if invited or done:
+        # Links are shown in this response only, so that they are not stored.
         response["Cache-Control"] = "no-store"
     return response
+
+
+def led_by(request: PageRequest, member: Membership) -> list[Membership]:
+    """Return the memberships of the projects that the reader leads, this project's first."""
+    leading = (
+        access.memberships_of(request.user)
+        .filter(role=Membership.Role.LEAD)
+        .select_related("user")
+        .order_by("project__name", "pk")
+    )
+    return sorted(leading, key=lambda membership: membership.pk != member.pk)
 
 
 def _add_or_invite(member: Membership, fields: Mapping[str, Any]) -> Link | Membership:

@@ -1,4 +1,4 @@
-"""The page on which a lead invites several people at once, to one or more projects."""
+"""Inviting several people at once, to one or more projects, on the page of the members."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotate.people.forms.people import SeveralForm
@@ -17,9 +19,8 @@ from annotate.people.invitation_batches import (
     sentences_by_line,
 )
 from annotate.people.invitation_mail import deliver_links
+from annotate.people.views.members import led_by, members_page
 from annotate.projects import access
-from annotate.projects.models import Membership
-from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest
 
@@ -28,45 +29,24 @@ from base.page_request import PageRequest
 def several(request: PageRequest, slug: str) -> HttpResponse:
     """Invite people, one per line, to any of the projects that the reader leads."""
     member = access.lead(request.user, slug)
-    leading = list(
-        access.memberships_of(request.user)
-        .filter(role=Membership.Role.LEAD)
-        .select_related("user")
-        .order_by("project__name", "pk")
-    )
-    # This project first.
-    leading.sort(key=lambda membership: membership.pk != member.pk)
-    form = SeveralForm(
-        request.POST if request.method == "POST" else None, leading=leading, here=member
-    )
-    done = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            results = invite_several(
-                people=read_lines(form.cleaned_data["people"]),
-                roles=form.roles(),
-                days=form.cleaned_data["days"],
-            )
-        except RefusedLines as refused:
-            form.add_error("people", sentences_by_line(refused.lines))
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
-            # Links are shown in this response, so that they are not stored.
-            done = _results(request, results)
-            form = SeveralForm(leading=leading, here=member)
-    response = project_page(
-        request,
-        "people/several.html",
-        member,
-        section="members",
-        form=form,
-        done=done,
-        status=422 if form.errors else 200,
-    )
-    if done:
-        response["Cache-Control"] = "no-store"
-    return response
+    if request.method == "GET":
+        return redirect(f"{reverse('annotate:members', args=[slug])}#several")
+    form = SeveralForm(request.POST, leading=led_by(request, member), here=member)
+    if not form.is_valid():
+        return members_page(request, member, several=form)
+    try:
+        results = invite_several(
+            people=read_lines(form.cleaned_data["people"]),
+            roles=form.roles(),
+            days=form.cleaned_data["days"],
+        )
+    except RefusedLines as refused:
+        form.add_error("people", sentences_by_line(refused.lines))
+    except Refused as refused:
+        form.add_error(None, str(refused))
+    else:
+        return members_page(request, member, done=_results(request, results))
+    return members_page(request, member, several=form)
 
 
 def _results(request: HttpRequest, results: list[InvitationResult]) -> list[dict[str, Any]]:
