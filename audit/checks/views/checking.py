@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -55,6 +56,11 @@ class CheckingSession:
     def left(self) -> int:
         """How many labels the person can still answer."""
         return len(self.order) - len(self.answers)
+
+    @property
+    def sums(self) -> Counter[int | None]:
+        """How many labels have each grade; None: they could not be judged."""
+        return Counter(check.relevance for check in self.answers.values())
 
     @property
     def history(self) -> list[int]:

@@ -2,7 +2,7 @@
 import { journal, status } from "../journal.js";
 
 // The summary at the end of a query: the number of each grade and flag, the documents with a note or a flag, the time spent.
-// `[data-sum]` holds a count, `[data-documents]` the links; rows with the count 0 are hidden, except grades.
+// `[data-sum]` holds a count ("any": of answers of any kind), `[data-documents]` the links; rows with the count 0 are hidden, except grades.
 const timeSpent = (words, ms) => {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return words("seconds", { count: seconds });
@@ -18,6 +18,7 @@ export function summarize(place, { given, judgingSession, entries, address, numb
   const found = (name) => {
     const [kind, value] = name.split(" ");
     if (kind === "noted") return statements.filter(hasNote);
+    if (kind === "any") return statements.filter((one) => one.uuid && (value === undefined || String(one.value) === value));
     return statements.filter((one) => one.kind === kind && String(one.value) === value);
   };
   for (const sum of place.querySelectorAll("[data-sum]")) {
