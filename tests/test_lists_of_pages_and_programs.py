@@ -98,7 +98,9 @@ LISTS = {
     "annotate:api_removed_pairs": Listed("annotate:removed_queries", "pairs", "pair_id"),
     "annotate:api_removed_queries": Listed("annotate:removed_queries", "queries", "query_id"),
     "annotate:api_replacements": Listed("annotate:replacements", "rows"),
-    "annotate:api_topics": Listed("annotate:topics", "topics", "query_id", "query_id"),
+    "annotate:api_topics": Listed(
+        "annotate:queries", "topics", "query_id", "query_id", (({"choose": "yes"}, {}),)
+    ),
     "api_installation_audit_log": Listed(
         "installation_audit_log", "lines.audit_event", "uuid", "uuid"
     ),

@@ -51,7 +51,7 @@ NO_PAGE = {
     *("audit:disagreement_count", "audit:disagreement_views", "audit:disagreements_table"),
     *("mfa_totp_picture", "mfa_download_recovery_codes", "openid_connect_callback"),
     *("annotate:invitation_withdrawal", "annotate:account_change"),
-    *("annotate:account_invitation_withdrawal", "annotate:several_invitations"),
+    *("annotate:account_invitation_withdrawal", "annotate:several_invitations", "annotate:topics"),
     *("exporters:file", "exporters:archive"),
     "exporters:evaluation_table",
     *("exporters:release_file", "exporters:comparison_table"),

@@ -18,6 +18,7 @@ urlpatterns = [
         name="give_back_assignment",
     ),
     path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
+    path("projects/<slug:slug>/topics/", projects.topics, name="topics"),
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
     path(
         "projects/<slug:slug>/queries/<int:pk>/people/",

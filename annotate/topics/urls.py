@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.topics.views import choosing, removal
+from annotate.topics.views import removal
 
 PROJECT = "projects/<slug:slug>/"
 
 urlpatterns = [
-    path(f"{PROJECT}topics/", choosing.topics, name="topics"),
     path(f"{PROJECT}removed-queries/", removal.removed, name="removed_queries"),
 ]

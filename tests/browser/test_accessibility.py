@@ -192,7 +192,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("annotate:project", args=["empty"]),
     ],
     "annotate:search": project_pages("annotate:search", "?q=a", "?q=nothing-has-this"),
-    "annotate:queries": project_pages("annotate:queries", "?search=nothing-has-this"),
+    "annotate:queries": project_pages(
+        "annotate:queries", "?search=nothing-has-this", "?choose=yes&number=1&seed=1"
+    ),
     "annotate:query": lambda scene: [
         scene.project_url("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
@@ -265,7 +267,6 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("annotate:replacements", args=["empty"]),
     ],
     "annotate:passages": project_pages("annotate:passages"),
-    "annotate:topics": project_pages("annotate:topics", "?number=1&seed=1"),
     "annotate:removed_queries": project_pages("annotate:removed_queries"),
     "audit:review_draw": project_pages("audit:review_draw", "?size=1&seed=1&stratify=none"),
     "audit:rubric": project_pages("audit:rubric", "?edit=1"),

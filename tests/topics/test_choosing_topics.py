@@ -141,7 +141,7 @@ def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
     address = reverse("annotate:topics", args=["tides"])
     fields = {"number": 1, "seed": 3, "narrative": "on", "least": 2, "most": ""}
 
-    shown = client.get(address, fields).content.decode()
+    shown = client.get(address, fields, follow=True).content.decode()
     assert shows(shown, '1 topic meets the conditions; 1 drawn: <span class="id">304</span>')
     assert len(scene.inside()) == 4
 
@@ -186,10 +186,30 @@ def test_chosen_topics_are_listed_next(scene, client):
     assert answer.url == reverse("annotate:queries", args=["tides"])
 
 
+def test_the_address_of_the_former_page_leads_to_the_choice_among_the_queries(scene, client):
+    client.force_login(scene.carla.user)
+
+    moved = client.get(reverse("annotate:topics", args=["tides"]), {"number": 3, "seed": 1})
+
+    queries = reverse("annotate:queries", args=["tides"])
+    assert moved.url == f"{queries}?choose=yes&number=3&seed=1#choose"
+
+
+def test_only_leads_choose_topics_among_the_queries(scene, client):
+    client.force_login(factories.member(scene.project, "ben").user)
+
+    page = client.get(reverse("annotate:queries", args=["tides"]), {"choose": "yes"})
+
+    assert 'id="choose"' not in page.text
+    assert "Choose topics" not in page.content.decode().split("<main")[1]
+
+
 def test_the_page_offers_to_keep_the_drawn_topics(scene, client):
     client.force_login(scene.carla.user)
 
-    page = client.get(reverse("annotate:topics", args=["tides"]), {"number": 3, "seed": 1})
+    page = client.get(
+        reverse("annotate:topics", args=["tides"]), {"number": 3, "seed": 1}, follow=True
+    )
 
     assert "Keep these 3 topics, take the others out" in page.content.decode()
 
@@ -197,7 +217,9 @@ def test_the_page_offers_to_keep_the_drawn_topics(scene, client):
 def test_the_page_says_why_nothing_can_be_drawn(scene, client):
     client.force_login(scene.carla.user)
 
-    page = client.get(reverse("annotate:topics", args=["tides"]), {"number": 9, "seed": 1})
+    page = client.get(
+        reverse("annotate:topics", args=["tides"]), {"number": 9, "seed": 1}, follow=True
+    )
 
     assert "0 topics meet" not in page.content.decode()
     assert "4 topics meet the conditions, so 9 cannot be drawn" in page.content.decode()
@@ -222,7 +244,7 @@ def test_a_command_draws_topics(scene, capsys):
 def test_a_project_without_topics_says_how_to_load_some(client):
     client.force_login(factories.lead(factories.project(kind="followir")).user)
 
-    page = client.get(reverse("annotate:topics", args=["tides"])).content.decode()
+    page = client.get(reverse("annotate:topics", args=["tides"]), follow=True).content.decode()
 
-    assert "The topics will appear here" in page
+    assert "The queries will appear here" in page
     assert "Look at the draw" not in page

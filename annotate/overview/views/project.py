@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
@@ -44,6 +46,7 @@ from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
+from annotate.topics.views.choosing import choose, choosing_context
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key, page_in_order
 from base.word_diff import diff
@@ -112,9 +115,34 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
 
     `?search=` finds queries by id or by words of the title, `?core=` those of a core query,
     `?state=` those in a state (without it: all that are not taken out); `?sort=` replaces the order
-    of loading by another.
+    of loading by another. `?choose=` adds a lead's choice of topics.
     """
     member = access.member(request.user, slug)
+    choosing = None
+    if member.leads and "choose" in request.GET:
+        choosing = choosing_context(request, member)
+    return _queries_page(request, member, choosing)
+
+
+@require_http_methods(["GET", "POST"])
+def topics(request: PageRequest, slug: str) -> HttpResponse:
+    """Choose topics: keep those that are drawn or ticked, and take the others out."""
+    member = access.lead(request.user, slug)
+    if request.method == "GET":
+        asked = urlencode({"choose": "yes"} | request.GET.dict())
+        return redirect(f"{reverse('annotate:queries', args=[slug])}?{asked}#choose")
+    refused = choose(request, member)
+    if refused is None:
+        return redirect("annotate:queries", slug)
+    return _queries_page(request, member, refused, status=422)
+
+
+def _queries_page(
+    request: PageRequest,
+    member: Membership,
+    choosing: Mapping[str, Any] | None,
+    status: int = 200,
+) -> HttpResponse:
     search = request.GET.get("search", "").replace("\0", "").strip()[:200]
     core = request.GET.get("core", "").replace("\0", "")[:255]
     state, sort = query_lists.chosen(member, request.GET)
@@ -142,6 +170,9 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
         sorts=query_lists.sorts(member),
         found=count,
         page=page,
+        choosing=choosing is not None,
+        status=status,
+        **(choosing or {}),
     )
 
 

@@ -1,18 +1,15 @@
-"""The page on which topics are chosen."""
+"""Choosing topics on the page of the queries."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from annotate.collection.removal import ChangeCounts, parse_keys
 from annotate.pairs.pool import documents_without_text
-from annotate.projects import access
 from annotate.projects.models import Membership, Project
-from annotate.projects.project_page import project_page
 from annotate.topics import choosing
 from annotate.topics.forms import DrawForm
 from base.errors import Refused
@@ -22,52 +19,52 @@ from base.page_request import PageRequest
 LISTED = 1_000
 
 
-@require_http_methods(["GET", "POST"])
-def topics(request: PageRequest, slug: str) -> HttpResponse:
-    """Preview a draw (`?number=`) and keep its topics, or keep the topics that are ticked."""
-    member = access.lead(request.user, slug)
-    sent = request.POST.getlist("queries")
-    by_hand = bool(sent) or "by_hand" in request.POST
+def choosing_context(request: PageRequest, member: Membership, error: str = "") -> dict[str, Any]:
+    """Return what the list of queries shows while topics are chosen: the draw, or the ticks.
+
+    `?number=` previews a draw. `error` says why what was sent is refused.
+    """
+    by_hand = _is_by_hand(request)
     is_submitted = "number" in request.GET or (request.method == "POST" and not by_hand)
     form = DrawForm((request.POST or request.GET) if is_submitted else None)
-    error = ""
-    if request.method == "POST":
-        try:
-            changed = _keep_topics(request, member, None if by_hand else form)
-        except Refused as refused:
-            error = str(refused)
-        else:
-            if changed is not None:
-                _report(request, member.project, changed)
-                return redirect("annotate:queries", slug)
     listed = choosing.topics(member.project)
-    drawn: set[int] = set()
-    drawn_ids: list[str] = []
+    drawn: list[choosing.Topic] = []
     if request.method == "GET" and is_submitted and form.is_valid():
         cleaned = form.cleaned_data
         try:
-            rows = choosing.draw(listed, form.conditions, cleaned["number"], cleaned["seed"])
+            drawn = choosing.draw(listed, form.conditions, cleaned["number"], cleaned["seed"])
         except Refused as refused:
             error = str(refused)
-        else:
-            drawn = {topic.pk for topic in rows}
-            drawn_ids = [topic.query_id for topic in rows]
-    return project_page(
-        request,
-        "topics/topics.html",
-        member,
-        section="queries",
-        form=form,
-        error=error,
-        count=len(listed),
-        topics=listed[:LISTED] if len(listed) <= LISTED else [],
-        eligible=sum(topic.meets(form.conditions) for topic in listed) if drawn else None,
-        drawn=drawn,
-        drawn_ids=drawn_ids,
-        ticked={topic.pk for topic in listed if str(topic.pk) in sent} if by_hand else drawn,
-        reason=request.POST.get("reason", ""),
-        status=422 if request.method == "POST" else 200,
-    )
+    keys = {topic.pk for topic in drawn}
+    sent = request.POST.getlist("queries")
+    return {
+        "form": form,
+        "error": error,
+        "count": len(listed),
+        "topics": listed[:LISTED] if len(listed) <= LISTED else [],
+        "eligible": sum(topic.meets(form.conditions) for topic in listed) if drawn else None,
+        "drawn": keys,
+        "drawn_ids": [topic.query_id for topic in drawn],
+        "ticked": {topic.pk for topic in listed if str(topic.pk) in sent} if by_hand else keys,
+        "reason": request.POST.get("reason", ""),
+    }
+
+
+def choose(request: PageRequest, member: Membership) -> dict[str, Any] | None:
+    """Keep the ticked or drawn topics; return None, or what the page shows if it is refused."""
+    form = None if _is_by_hand(request) else DrawForm(request.POST)
+    try:
+        changed = _keep_topics(request, member, form)
+    except Refused as refused:
+        return choosing_context(request, member, str(refused))
+    if changed is None:
+        return choosing_context(request, member)
+    _report(request, member.project, changed)
+    return None
+
+
+def _is_by_hand(request: PageRequest) -> bool:
+    return "queries" in request.POST or "by_hand" in request.POST
 
 
 def _keep_topics(
