@@ -15,6 +15,7 @@ from rejudge_client.errors import (
     RejudgeError,
     Unreachable,
 )
+from rejudge_client.frames import frame
 from rejudge_client.judging import Case, JudgingResult, JudgingSession
 
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "Rejudge",
     "RejudgeError",
     "Unreachable",
+    "frame",
 ]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Self, cast
 from uuid import uuid4
 
-import httpx
+import httpx2
 from tqdm import tqdm
 
 from rejudge_client.errors import Damaged, RejudgeError, Unreachable, error_for
@@ -43,17 +43,17 @@ class Connection:
         timeout: float = 60.0,
         progress: bool | None = None,
         plain_http: bool = False,
-        transport: httpx.BaseTransport | None = None,
+        transport: httpx2.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        base = httpx.URL(url)
+        base = httpx2.URL(url)
         if base.scheme not in {"http", "https"} or not base.host:
             raise ValueError(f"{url!r} is not the address of a site: write https://…")
         if base.scheme == "http" and base.host not in _LOOPBACK and not plain_http:
             raise ValueError(f"{url} is not encrypted, and others could read the token: use https.")
         if attempts < 1:
             raise ValueError("attempts must be at least 1.")
-        self._http = httpx.Client(
+        self._http = httpx2.Client(
             base_url=base.join(API),
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             timeout=timeout,
@@ -127,7 +127,7 @@ class Connection:
         data = {name: str(value) for name, value in _without_none(fields).items()}
         size = file.stat().st_size
 
-        def send() -> httpx.Response:
+        def send() -> httpx2.Response:
             with ExitStack() as open_things:
                 bar = open_things.enter_context(self.bar(size, file.name, "B", scaled=True))
                 stream = open_things.enter_context(file.open("rb"))
@@ -163,7 +163,9 @@ class Connection:
             part.unlink(missing_ok=True)
         return target
 
-    def _fetch(self, path: str, part: Path, size: int | None, sha256: str | None) -> httpx.Response:
+    def _fetch(
+        self, path: str, part: Path, size: int | None, sha256: str | None
+    ) -> httpx2.Response:
         digest, length = hashlib.sha256(), 0
         with self._http.stream("GET", path) as answer:
             if answer.is_error or answer.is_redirect:
@@ -192,20 +194,20 @@ class Connection:
         params: Mapping[str, Any] | None = None,
         json: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         headers = {"Idempotency-Key": key} if key else {}
         return self._send_until_answered(
             lambda: self._http.request(method, path, params=params, json=json, headers=headers)
         )
 
-    def _send_until_answered(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+    def _send_until_answered(self, send: Callable[[], httpx2.Response]) -> httpx2.Response:
         """Send until there is an answer that a retry would not change."""
         for attempt in range(self._attempts):
             last = attempt == self._attempts - 1
             pause = min(2.0**attempt / 2, _LONGEST_PAUSE)
             try:
                 answer = send()
-            except httpx.TransportError as error:
+            except httpx2.TransportError as error:
                 if last:
                     raise Unreachable(
                         f"No answer from {self._http.base_url.host}: {error}"
@@ -218,7 +220,7 @@ class Connection:
             self.sleep(pause)
         raise AssertionError("the last attempt has returned or raised")
 
-    def _check_status(self, answer: httpx.Response) -> httpx.Response:
+    def _check_status(self, answer: httpx2.Response) -> httpx2.Response:
         if answer.is_success:
             return answer
         if answer.is_redirect:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from rejudge_client import (
@@ -22,7 +22,7 @@ from rejudge_client import (
     Unreachable,
 )
 
-Answer = Callable[[httpx.Request], httpx.Response]
+Answer = Callable[[httpx2.Request], httpx2.Response]
 
 
 def make_client(answer: Answer, **options: Any) -> Rejudge:
@@ -31,7 +31,7 @@ def make_client(answer: Answer, **options: Any) -> Rejudge:
         "https://rejudge.example",
         "rejudge_words",
         **{
-            "transport": httpx.MockTransport(answer),
+            "transport": httpx2.MockTransport(answer),
             "sleep": lambda seconds: None,
             "progress": False,
             **options,
@@ -42,9 +42,9 @@ def make_client(answer: Answer, **options: Any) -> Rejudge:
 def test_every_request_has_the_token():
     seen = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         seen.append((str(request.url), request.headers["Authorization"]))
-        return httpx.Response(200, json={"username": "ada"})
+        return httpx2.Response(200, json={"username": "ada"})
 
     assert make_client(answer).me() == {"username": "ada"}
     assert seen == [("https://rejudge.example/api/v1/me/", "Bearer rejudge_words")]
@@ -54,11 +54,11 @@ def test_the_api_is_found_from_the_address_of_any_page():
     # Rejudge is at the root of its host; the API is found from the address of any page.
     seen = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         seen.append(request.url.path)
-        return httpx.Response(200, json={})
+        return httpx2.Response(200, json={})
 
-    transport = httpx.MockTransport(answer)
+    transport = httpx2.MockTransport(answer)
     Rejudge("https://rejudge.example/projects/tides/", "t", transport=transport).me()
 
     assert seen == ["/api/v1/me/"]
@@ -80,20 +80,20 @@ def test_an_error_response_is_an_exception_with_its_sentence(status, kind):
     problem = {"title": "No", "status": status, "detail": "This cannot be done.", "code": "refused"}
 
     with pytest.raises(kind, match=r"^This cannot be done\.$") as caught:
-        make_client(lambda request: httpx.Response(status, json=problem)).get("projects/")
+        make_client(lambda request: httpx2.Response(status, json=problem)).get("projects/")
 
     assert (caught.value.status, caught.value.problem) == (status, problem)
 
 
 def test_an_error_without_problem_json_names_its_status():
     with pytest.raises(RejudgeError, match="HTTP 500"):
-        make_client(lambda request: httpx.Response(500, text="<h1>Error</h1>")).get("projects/")
+        make_client(lambda request: httpx2.Response(500, text="<h1>Error</h1>")).get("projects/")
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_temporary_errors_are_retried(status):
     answers = iter([status, status, 200])
-    client = make_client(lambda request: httpx.Response(next(answers), json={"results": []}))
+    client = make_client(lambda request: httpx2.Response(next(answers), json={"results": []}))
 
     assert client.get("projects/") == {"results": []}
     assert next(answers, None) is None
@@ -102,11 +102,11 @@ def test_temporary_errors_are_retried(status):
 def test_a_retried_write_has_the_same_key():
     keys = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         keys.append(request.headers["Idempotency-Key"])
         if len(keys) < 3:
-            raise httpx.ReadTimeout("nothing came")
-        return httpx.Response(201, json={"id": 1})
+            raise httpx2.ReadTimeout("nothing came")
+        return httpx2.Response(201, json={"id": 1})
 
     rejudge = make_client(answer)
     assert rejudge.post("projects/", {"slug": "tides"}) == {"id": 1}
@@ -119,11 +119,11 @@ def test_pauses_follow_retry_after_or_grow():
     pauses: list[float] = []
     headers = iter([{"Retry-After": "7"}, {}, {"Retry-After": "600"}, {"Retry-After": "soon"}])
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         header = next(headers, None)
         if header is None:
-            return httpx.Response(200, json={})
-        return httpx.Response(429, headers=header, json={})
+            return httpx2.Response(200, json={})
+        return httpx2.Response(429, headers=header, json={})
 
     make_client(answer, sleep=pauses.append).get("me/")
 
@@ -131,8 +131,8 @@ def test_pauses_follow_retry_after_or_grow():
 
 
 def test_a_server_that_never_answers_is_unreachable():
-    def answer(request: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError("refused")
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ConnectError("refused")
 
     with pytest.raises(Unreachable, match=r"rejudge\.example"):
         make_client(answer, attempts=3).me()
@@ -144,7 +144,7 @@ def test_a_list_is_read_page_after_page():
         "b": {"results": [{"n": 3}], "next": None},
     }
     rejudge = make_client(
-        lambda request: httpx.Response(200, json=pages[request.url.params.get("cursor", "")])
+        lambda request: httpx2.Response(200, json=pages[request.url.params.get("cursor", "")])
     )
 
     assert list(rejudge.pages("x/")) == [{"n": 1}, {"n": 2}, {"n": 3}]
@@ -156,9 +156,9 @@ def test_a_list_is_read_page_after_page():
 def test_a_token_is_never_sent_to_another_site(elsewhere):
     hosts = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         hosts.append(request.url.host)
-        return httpx.Response(200, json={"results": [], "next": elsewhere})
+        return httpx2.Response(200, json={"results": [], "next": elsewhere})
 
     with pytest.raises(RejudgeError, match="not followed"):
         list(make_client(answer).pages("x/"))
@@ -166,8 +166,8 @@ def test_a_token_is_never_sent_to_another_site(elsewhere):
 
 
 def test_a_redirect_is_not_followed():
-    def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(302, headers={"Location": "https://other.example/"})
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(302, headers={"Location": "https://other.example/"})
 
     with pytest.raises(RejudgeError, match="redirects"):
         make_client(answer).me()
@@ -188,7 +188,7 @@ def test_a_downloaded_file_is_complete_and_has_its_name(tmp_path: Path):
     content = b"301 0 S1 2\n" * 1_000
     target = tmp_path / "here" / "qrels.txt"
 
-    make_client(lambda request: httpx.Response(200, content=content)).download(
+    make_client(lambda request: httpx2.Response(200, content=content)).download(
         "x/qrels.txt",
         target,
         size=len(content),
@@ -208,7 +208,7 @@ def test_a_file_that_differs_from_its_facts_is_damaged(tmp_path: Path, facts, se
     target.write_bytes(b"as it was")
 
     with pytest.raises(Damaged, match=sentence):
-        make_client(lambda request: httpx.Response(200, content=b"other")).download(
+        make_client(lambda request: httpx2.Response(200, content=b"other")).download(
             "x/qrels.txt", target, **facts
         )
 
@@ -221,11 +221,11 @@ def test_an_interrupted_download_is_retried(tmp_path: Path):
 
     def broken():
         yield b"half"
-        raise httpx.ReadError("gone")
+        raise httpx2.ReadError("gone")
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         tries.append(request.url.path)
-        return httpx.Response(200, content=broken() if len(tries) == 1 else b"the whole")
+        return httpx2.Response(200, content=broken() if len(tries) == 1 else b"the whole")
 
     make_client(answer).download("x/qrels.txt", tmp_path / "qrels.txt", size=9)
 
@@ -237,9 +237,9 @@ def test_a_retried_upload_starts_from_the_beginning(tmp_path: Path):
     path.write_bytes(b"301 0 S1 2\n" * 10_000)
     bodies: list[bytes] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         bodies.append(request.read())
-        return httpx.Response(503 if len(bodies) == 1 else 201, json={"id": 1})
+        return httpx2.Response(503 if len(bodies) == 1 else 201, json={"id": 1})
 
     make_client(answer).upload("loads/", path, {"format": "trec-qrels", "no_grade": None})
 

@@ -1,4 +1,4 @@
-"""The README's example of working by program runs unchanged, over HTTP."""
+"""The example of the client's README of working by program runs unchanged, over HTTP."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from annotate.people.tokens import make_token
 from exporters.models import Export, Release
 from tests import factories
 
-README = Path(django_settings.BASE_DIR) / "README.md"
-EXAMPLE = re.compile(r"### By program\n.*?```python\n(.*?)```", re.DOTALL)
+README = Path(django_settings.BASE_DIR) / "client" / "README.md"
+EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture

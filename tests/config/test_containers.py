@@ -16,6 +16,7 @@ import subprocess
 import sys
 from functools import partial
 from http.client import HTTPConnection
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from ruamel.yaml import YAML
 
 from tests.services.postgres import postgres
 from tests.services.processes import running, short_folder, wait_until
+from tests.services.wheel import link_libraries
 
 ROOT = Path(settings.BASE_DIR)
 COMPOSE = YAML(typ="safe", pure=True).load((ROOT / "docker-compose.yml").read_text("utf-8"))
@@ -178,59 +180,105 @@ def test_the_proxy_uses_the_port_of_the_web_containers():
     assert inside == [ports["http_port"], ports["https_port"]]
 
 
-def test_the_image_contains_every_package():
-    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
-    taken = {line[1:] for line in ignored if line.startswith("!")}
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+def run_lines(dockerfile):
+    """Return the commands of each RUN line."""
+    text = dockerfile.read_text("utf-8").replace("\\\n", " ")
+    lines = re.findall(r"^RUN (.+)$", text, re.MULTILINE)
+    return [[command.strip() for command in line.split("&&")] for line in lines]
 
-    assert packages - {"tests", "benchmarks"} <= taken
-    assert {"manage.py", "requirements.lock", "static", "templates", "example", "examples"} <= taken
-    assert all((ROOT / name).exists() for name in taken)
+
+def below(folder, command):
+    """Return a command of the image with its own folders, and its account, below `folder`."""
+    command = re.sub(r"(?<=\s)(/(?:venv|build|data)\b)", rf"{folder}\1", f" {command}").strip()
+    if os.geteuid() != 0:
+        command = command.replace("--owner 10001 --group 10001 ", "")
+    return command.replace("useradd ", f"useradd --prefix {folder} ")
 
 
 @pytest.fixture
-def image(tmp_path):
-    """A folder with what `.dockerignore` admits, readable by everybody, and an empty `data`."""
-    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+def image(wheel):
+    """A folder as the image: each RUN line of the Dockerfile is executed, without a network.
+
+    The libraries are links to those of the tests, so the line that installs them only compares
+    versions and hashes.
+    """
     with short_folder("image") as folder:
         folder.chmod(0o755)
-        for name in [line[1:] for line in ignored if line.startswith("!")]:
-            if (ROOT / name).is_dir():
-                shutil.copytree(
-                    ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
-                )
-            else:
-                shutil.copy(ROOT / name, folder / name)
-        data = folder / "data"
-        data.mkdir()
-        if os.geteuid() == 0:
-            os.chown(data, UNPRIVILEGED, UNPRIVILEGED)
+        (folder / "build").mkdir()
+        (folder / "etc").mkdir()
+        for name in ("passwd", "group", "shadow", "gshadow"):
+            (folder / "etc" / name).touch()
+        shutil.copy(ROOT / "requirements.lock", folder / "build")
+        shutil.copy(wheel, folder / "build")
+        names = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+        env = {
+            "PATH": f"{Path(sys.executable).parent}:/usr/sbin:{os.environ['PATH']}",
+            "PIP_NO_INDEX": "1",
+            "UV_OFFLINE": "1",
+        }
+        for command in [part for line in run_lines(DOCKERFILES[0]) for part in line]:
+            ran = subprocess.run(
+                ["sh", "-c", below(folder, command)], env=env, capture_output=True, text=True
+            )
+            assert ran.returncode == 0, (command, ran.stderr)
+            if command.startswith("python -m venv"):
+                (packages,) = folder.glob("venv/lib/python*/site-packages")
+                installed = [of for name in names for of in Distribution.discover(name=name)]
+                link_libraries(installed, packages)
         yield folder
 
 
-def test_what_the_image_contains_is_enough_to_prepare_and_to_show_a_page(image):
+@pytest.mark.long
+def test_the_run_lines_make_an_image_that_prepares_and_shows_a_page(image):
     """As a user who is not root and can write to the data folder only."""
     as_user = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"]
     prefix = as_user if os.geteuid() == 0 else []
     env = {
-        "PATH": os.environ["PATH"],
+        "PATH": f"{image}/venv/bin:{os.environ['PATH']}",
         # A folder that this user cannot write to, as in the image.
         "HOME": str(image),
         "REJUDGE_DATA": str(image / "data"),
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
     port = free_port()
 
     prepared = subprocess.run(
-        [*prefix, *command("prepare")], cwd=image, env=env, capture_output=True, text=True
+        [*prefix, *SERVICES["prepare"]["command"]],
+        cwd=image,
+        env=env,
+        capture_output=True,
+        text=True,
     )
     assert prepared.returncode == 0, prepared.stderr
-    argv = [*prefix, *command("web", "--port", port)]
+    argv = [*prefix, *SERVICES["web"]["command"], "--port", port]
     with running(argv, log=image / "log", env=env, cwd=image):
         wait_until(partial(listens, port), "a web server", seconds=90, log=image / "log")
         answer, page = get_page(port, "/accounts/login/", Host="localhost")
+        documentation = get_page(port, "/help/start/", Host="localhost")[1]
 
     assert (answer.status, "Sign in" in page) == (200, True)
+    assert "Ten minutes from nothing to qrels" in documentation
+    account = (image / "etc" / "passwd").read_text().split(":")
+    assert (account[0], account[2]) == ("rejudge", str(UNPRIVILEGED))
+
+
+def test_the_image_is_made_without_a_compiler():
+    commands = [part for line in run_lines(DOCKERFILES[0]) for part in line]
+
+    (libraries,) = [command for command in commands if "requirements.lock" in command]
+    assert "--only-binary :all:" in libraries
+    assert re.findall(r"--no-binary (\S+)", libraries) == ["cwl-eval"]
+    assert not any("apt" in command or "gcc" in command for command in commands)
+
+
+def test_the_image_is_made_of_the_wheel_alone():
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    taken = [line[1:] for line in ignored if line.startswith("!")]
+
+    assert taken == ["requirements.lock", "dist", "dist/rejudge-*.whl"]
+    copied = re.findall(
+        r"^COPY (?!--from)(.+) \S+$", DOCKERFILES[0].read_text("utf-8"), re.MULTILINE
+    )
+    assert copied == ["requirements.lock dist/rejudge-*.whl"]
 
 
 def read_env_example():
@@ -278,16 +326,17 @@ def installation(tmp_path, redis_url):
 
 
 def command(name, *more):
+    """Return the command of a service, for the checkout of the tests."""
     program, *arguments = SERVICES[name]["command"]
-    assert program == "python"
-    return [sys.executable, *arguments, *more]
+    assert program == "rejudge"
+    return [sys.executable, "manage.py", *arguments, *more]
 
 
 def health(name, installation, *more):
     check, program, *arguments = SERVICES[name]["healthcheck"]["test"]
-    assert (check, program) == ("CMD", "python")
+    assert (check, program) == ("CMD", "rejudge")
     return subprocess.run(
-        [sys.executable, *arguments, *more],
+        [sys.executable, "manage.py", *arguments, *more],
         cwd=ROOT,
         env=installation,
         capture_output=True,

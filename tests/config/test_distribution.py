@@ -7,9 +7,7 @@ tests, and nothing of the checkout.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import sys
 import sysconfig
 import venv
 import zipfile
@@ -18,34 +16,17 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from packaging.requirements import Requirement
 
+from tests.services.wheel import files_of, link_libraries
+
 pytestmark = pytest.mark.long
-
-ROOT = Path(settings.BASE_DIR)
-
 
 SIDES = ("original", "changed")
 
 
 def topics_of(qrels: Path) -> set[str]:
     return {line.split()[0] for line in qrels.read_text().splitlines()}
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """The wheel, made as `bin/build` makes it, in a copy of the checkout."""
-    checkout = tmp_path_factory.mktemp("wheel") / "checkout"
-    left_out = shutil.ignore_patterns(".git", ".venv", ".*_cache", "tests", "help", "dist")
-    shutil.copytree(ROOT, checkout, ignore=left_out)
-    for program in (["properdocs", "build", "--strict"], ["hatchling", "build"]):
-        made = subprocess.run(
-            [sys.executable, "-m", *program], cwd=checkout, capture_output=True, text=True
-        )
-        assert made.returncode == 0, made.stderr
-    built: Path = next(checkout.glob("dist/*.whl"))
-    return built
 
 
 def requirements_of(wheel: Path) -> Iterator[Requirement]:
@@ -67,13 +48,6 @@ def requirements_of(wheel: Path) -> Iterator[Requirement]:
                 yield requirement
 
 
-def files_of(library: Distribution) -> list[Path]:
-    """Return the installed files of a library, in the folder of packages."""
-    packages = Path(sysconfig.get_paths()["purelib"])
-    paths = (Path(str(library.locate_file(file))) for file in library.files or [])
-    return [path for path in paths if path.is_relative_to(packages) and path.exists()]
-
-
 @pytest.fixture(scope="module")
 def libraries(wheel) -> list[Distribution]:
     """The libraries of an installation without extras."""
@@ -89,10 +63,7 @@ class Installation:
         venv.create(environment, with_pip=False)
         version = sysconfig.get_python_version()
         packages = environment / "lib" / f"python{version}" / "site-packages"
-        tests = Path(sysconfig.get_paths()["purelib"])
-        for name in {path.relative_to(tests).parts[0] for of in libraries for path in files_of(of)}:
-            if not (packages / name).exists():
-                (packages / name).symlink_to(tests / name)
+        link_libraries(libraries, packages)
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(packages)
         self.example = packages / "rejudge" / "example"
