@@ -13,7 +13,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from django.conf import settings as django_settings
 
+from base.keymap import DEFAULTS
+
 ROOT = Path(django_settings.BASE_DIR)
+# The actions in the table of keys of the guide for annotators.
+NAMED_KEYS = (
+    *("undo", "evidence", "sentence", "clause", "note", "find", "next_mark", "previous_mark"),
+    *("original", "mode", "later", "cannot_judge", "problem"),
+)
 
 
 class Markup(HTMLParser):
@@ -133,3 +140,11 @@ def test_a_checkout_without_the_pages_says_what_to_run(client, settings, tmp_pat
 
     assert response.status_code == 404
     assert "Run bin/docs in the checkout" in response.content.decode()
+
+
+def test_the_guide_for_annotators_names_keys_of_the_work_page():
+    guide = (ROOT / "docs" / "annotators.md").read_text("utf-8")
+    (table,) = re.findall(r"\| key \| does \|\n.*?\n\n", guide, re.DOTALL)
+    named = set(re.findall(r"`([^`0-9])`", table)) - {"→", "←"}
+
+    assert named == {DEFAULTS[name] for name in NAMED_KEYS}
