@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models.functions import Collate
 
 # The maximum of rows sent at once, and of the characters of text in them.
 CHUNK = 5_000
@@ -157,9 +158,19 @@ def analyze(name: str) -> None:
         run(f"ANALYZE (SKIP_LOCKED) {name}")
 
 
+def byte_order() -> str:
+    """Return the name of the database's bytewise collation, for SQL."""
+    return "C" if on_postgresql() else "BINARY"
+
+
 def bytewise(column: str) -> str:
     """Return the column as an ORDER BY term that sorts by bytes, whatever the database's locale."""
-    return f'{column} COLLATE "{"C" if on_postgresql() else "BINARY"}"'
+    return f'{column} COLLATE "{byte_order()}"'
+
+
+def in_byte_order(field: Any) -> Collate:
+    """Return the same order as an expression of the ORM."""
+    return Collate(field, byte_order())
 
 
 def new_uuid() -> str:

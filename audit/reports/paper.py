@@ -81,9 +81,7 @@ def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
     sentence = f"{title} $= {figure['value']:.3f}$"
     if figure["interval"]:
         low, high = figure["interval"]
-        # Reports that are older than the style "95%" have "95 %".
-        note = figure["interval_note"].removeprefix("95% ").removeprefix("95 % ")
-        how = escape_latex(note)
+        how = escape_latex(figure["interval_note"].removeprefix("95% "))
         return rf"{sentence}, 95\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
     return f"{sentence} ({on}; {escape_latex(figure['interval_note'])})"
 

@@ -229,9 +229,8 @@ def _review_figures(parts: _Parts, counts: Counts, levels: Measure) -> dict[str,
             }
             for criterion in parts.criteria
         },
-        # Only if there are categories or domains; otherwise a report keeps its earlier fields.
-        **({"categories": by_category} if by_category else {}),
-        **({"domains": by_domain} if by_domain else {}),
+        "categories": by_category,
+        "domains": by_domain,
         "machines": _machine_figures(parts.reviewing_machines, counts, levels),
     }
 

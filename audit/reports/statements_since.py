@@ -63,8 +63,8 @@ def count_changes_since(report: AgreementReport) -> Changes:
         pair__project=report.project_id,
         pk__gt=seen["narrative"],
     )
-    # An older report has no repeats, and a comparison does not include them.
-    new_repeats = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen.get("repeat", 0))
+    # A comparison does not include repeats.
+    new_repeats = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen["repeat"])
     if report.compares:
         new_repeats = new_repeats.none()
     return Changes(

@@ -114,7 +114,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     """Return the tables of agreement among people that are not empty; `figures` are those of
     `audit.reports.reliability.agreement_of`.
     """
-    scope = stored_scope(figures.get("scope", ""))
+    scope = stored_scope(figures["scope"])
     lines = _lines_of_people(figures, scope)
     all_tables = [
         Table(key, str(title), str(of), unit, lines[key], "times" if key == "selves" else "people")
@@ -124,9 +124,8 @@ def tables(figures: dict[str, Any]) -> list[Table]:
 
 
 def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Line]]:
-    """Return the lines of each of _TABLES. Reports of older versions lack the later ones."""
-    judgments, reviews = figures["judgments"], figures["reviews"]
-    selves = figures.get("selves", {"all": None, "people": []})
+    """Return the lines of each of _TABLES."""
+    judgments, reviews, selves = figures["judgments"], figures["reviews"], figures["selves"]
     together = [selves["all"]] if len(selves["people"]) > 1 else []
     pairs = [
         _line(
@@ -160,34 +159,28 @@ def _lines_of_people(figures: dict[str, Any], scope: Scope) -> dict[str, list[Li
             _line(query["query"], query, replace(scope, query=query["query"]))
             for query in judgments["queries"]
         ],
-        "categories": [
-            _of_category(category, scope) for category in judgments.get("categories", [])
-        ],
+        "categories": [_of_category(category, scope) for category in judgments["categories"]],
         "guidelines": [
             _line(
                 str(guideline["guideline"] or "before the first"),
                 guideline,
                 replace(scope, guideline=guideline["guideline"]),
             )
-            for guideline in judgments.get("guidelines", [])
+            for guideline in judgments["guidelines"]
         ],
         "weeks": [
             _line(week["week"], week, replace(scope, week=date.fromisoformat(week["week"])))
-            for week in judgments.get("weeks", [])
+            for week in judgments["weeks"]
         ],
         "reviews": [
             _line("All criteria", reviews["all"]),
             *(
-                _line(criterion.get("name", key), criterion, replace(scope, criterion=key))
+                _line(criterion["name"], criterion, replace(scope, criterion=key))
                 for key, criterion in reviews["criteria"].items()
             ),
         ],
-        "review-categories": [
-            _of_category(category, scope) for category in reviews.get("categories", [])
-        ],
-        "review-domains": [
-            _of_domain(domain, reviews, scope) for domain in reviews.get("domains", [])
-        ],
+        "review-categories": [_of_category(category, scope) for category in reviews["categories"]],
+        "review-domains": [_of_domain(domain, reviews, scope) for domain in reviews["domains"]],
     }
 
 
@@ -213,11 +206,8 @@ def against_machines(figures: dict[str, Any]) -> list[Against]:
     kinds = (
         ("machine", "People against %(machine)s", "documents", figures["machines"]),
         (
-            "reviewing-machine",
-            "Reviews of people against %(machine)s",
-            "ratings",
-            # A report of an older version has no machines that review.
-            figures["reviews"].get("machines", []),
+            *("reviewing-machine", "Reviews of people against %(machine)s", "ratings"),
+            figures["reviews"]["machines"],
         ),
     )
     return [
@@ -270,8 +260,6 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
     coefficients = [
         {**figures["coefficients"][key], "title": title, "key": key}
         for key, title in COEFFICIENTS.items()
-        # A report of an older version lacks coefficients that were added later.
-        if key in figures["coefficients"]
     ]
     for key, title in (("prevalence", "Prevalence index"), ("bias", "Bias index")):
         if key in figures:

@@ -11,12 +11,10 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
-from django.db import connection
-from django.db.models.functions import Collate
-
 from annotate.projects.models import Membership, Project
 from audit.reports.scopes import Scope, rubric_of, week_of
 from audit.reports.unit_counts import judgments_in, ratings_in
+from base.bulk import in_byte_order
 
 CHUNK = 5_000
 _UNIT = ("query_id", "doc_id", "pair_id", "category", "side", "version")
@@ -50,10 +48,10 @@ def _judgments(
     raters = _raters(judgments.values_list("annotator_id", flat=True), numbered=numbered)
     rows = (
         judgments.order_by(
-            bytewise("candidate__query__query_id"),
-            bytewise("candidate__document__doc_id"),
-            bytewise("narrative__pair__pair_id"),
-            bytewise("narrative__side"),
+            in_byte_order("candidate__query__query_id"),
+            in_byte_order("candidate__document__doc_id"),
+            in_byte_order("narrative__pair__pair_id"),
+            in_byte_order("narrative__side"),
             "narrative_id",
         )
         .values_list(
@@ -83,11 +81,11 @@ def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list
     raters = _raters(ratings.values_list("review__auditor_id", flat=True), numbered=numbered)
     rows = (
         ratings.order_by(
-            bytewise("review__narrative__pair__query__query_id"),
-            bytewise("review__narrative__pair__pair_id"),
-            bytewise("review__narrative__side"),
+            in_byte_order("review__narrative__pair__query__query_id"),
+            in_byte_order("review__narrative__pair__pair_id"),
+            in_byte_order("review__narrative__side"),
             "review__narrative__version",
-            bytewise("criterion"),
+            in_byte_order("criterion"),
         )
         .values_list(
             "review__narrative__pair__query__query_id",
@@ -110,7 +108,7 @@ def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list
 def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
     """Return the column headers by the keys of the raters: people by name, then machines."""
     raters = Membership.objects.filter(pk__in=keys.order_by().distinct())
-    ordered = raters.order_by("is_machine", bytewise("name"))
+    ordered = raters.order_by("is_machine", in_byte_order("name"))
     return {
         pk: f"person {number}" if numbered and not is_machine else name
         for number, (pk, name, is_machine) in enumerate(
@@ -129,8 +127,3 @@ def _in_week(moments: Iterable[datetime], scope: Scope) -> bool:
     start, end = week_of(scope.week)
     last = max(moments, default=None)
     return last is not None and start is not None and end is not None and start <= last < end
-
-
-def bytewise(field: str) -> Collate:
-    """Order by the bytes of a text, regardless of the database's collation."""
-    return Collate(field, "C" if connection.vendor == "postgresql" else "BINARY")

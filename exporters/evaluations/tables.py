@@ -118,8 +118,8 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
     rows: list[tuple[str, float | None]] = [
         ("topics", len(topics)),
         ("documents", about["documents"]),
-        ("candidates of a query, median", about.get("pools", {}).get("median")),
-        ("candidates of a query, most", about.get("pools", {}).get("most")),
+        ("candidates of a query, median", about["pools"]["median"]),
+        ("candidates of a query, most", about["pools"]["most"]),
         ("relevant before, mean of topics", relevant / n),
         ("relevant after, mean of topics", sum(row["relevant_after"] for row in topics) / n),
         ("share that dropped, all pairs together", dropped_share(kept, dropped)),
@@ -165,7 +165,7 @@ def deciding(results: Results) -> pd.DataFrame:
             ),
         }
         for measure in results["measures"]
-        for row in results.get("deciding", {}).get("by_measure", {}).get(measure["key"], ())
+        for row in results["deciding"]["by_measure"].get(measure["key"], ())
     ]
     order = ["measure", "topic", "document", "side", "grades", "figure", "system", "changes"]
     return _frame(rows, order)
@@ -183,7 +183,7 @@ def places(results: Results) -> pd.DataFrame:
             "disputed": stability["documents"],
         }
         for measure in results["measures"]
-        if (stability := results.get("places", {}).get("by_measure", {}).get(measure["key"]))
+        if (stability := results["places"]["by_measure"].get(measure["key"]))
         for first, others in stability["before"].items()
         for second, probability in others.items()
     ]

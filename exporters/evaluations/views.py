@@ -126,8 +126,7 @@ def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
                     "interval": ""
                     if comparison["low"] is None
                     else true_minus(f"[{comparison['low']:+.3f}, {comparison['high']:+.3f}]"),
-                    # Evaluations of older versions have no note.
-                    "remark": interval_remark(comparison.get("note", "")),
+                    "remark": interval_remark(comparison["note"]),
                     "n": comparison["n"],
                     "p": "–" if comparison["p"] is None else f"{comparison['p']:.4f}",
                     "p_holm": "–"
@@ -275,7 +274,7 @@ def deciding_rows(
     project: Project, results: Mapping[str, Any], measure: str
 ) -> list[dict[str, Any]]:
     """Return the documents whose settlement would move a measure most, with links."""
-    rows = results.get("deciding", {}).get("by_measure", {}).get(measure, [])
+    rows = results["deciding"]["by_measure"].get(measure, [])
     rows = [row for row in rows if row["figure"]][:MOST_DECIDING]
     queries = query_urls(project, {row["topic"] for row in rows})
     documents = {
@@ -308,7 +307,7 @@ def place_rows(results: Mapping[str, Any], measure: str) -> dict[str, Any] | Non
     A row per system has the probability that it stays before each system below it. None if nothing
     is disputed or only one system is measured.
     """
-    stability = results.get("places", {}).get("by_measure", {}).get(measure)
+    stability = results["places"]["by_measure"].get(measure)
     if stability is None:
         return None
     order = stability["order"]
@@ -491,10 +490,10 @@ def _content(request: PageRequest, evaluation: Evaluation) -> dict[str, Any]:
         "has_p_mrr": _has_values(by_query.get(system, {})),
         "moves": moves(project, found_moves),
         "moves_in_all": len(found_moves),
-        "deciding": results.get("deciding"),
+        "deciding": results["deciding"],
         "deciding_rows": deciding_rows(project, results, measure),
         "places": place_rows(results, measure),
-        "draws": results.get("places"),
+        "draws": results["places"],
         "totals": tables.figures(results),
         "topics": topics,
         "shares": dropped_shares(topics),

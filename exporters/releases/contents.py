@@ -19,7 +19,6 @@ from exporters.exports.manifest.manifest import (
     OracleValues,
     Pooled,
     Rule,
-    add_derived_counts,
     count_key,
 )
 from exporters.exports.manifest.rule_facts import KindFacts
@@ -155,7 +154,6 @@ def all_counts(contents: Contents) -> dict[str, int]:
     together: dict[str, int] = {}
     for counts in contents["counts"].values():
         together |= counts
-    together = add_derived_counts(together)
     return {key: together[key] for key in COUNTS if key in together}
 
 
@@ -179,8 +177,7 @@ def citation(release: Release) -> str:
     """Return a sentence that cites exactly this release, with what counts in its qrels."""
     contents = of(release)
     counts = all_counts(contents)
-    # Releases that were made before it was counted have only the number of all decisions.
-    settled = counts.get("adjudications_counted", counts["adjudications_standing"])
+    settled = counts["adjudications_counted"]
     claims = sum(counts.get(count_key("claims", side), 0) for side in Narrative.Side.values)
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "

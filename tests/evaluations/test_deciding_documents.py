@@ -119,15 +119,3 @@ def test_the_tables_have_every_document_and_every_two_systems(made, client):
 
     assert "p-MRR,q_1,b,changed,0 1,0.625,good,0:-0.625000 1:+0.000000" in table("deciding")
     assert "p-MRR,good,still," in table("places")
-
-
-def test_results_of_an_older_evaluation_are_shown_without_deciding_documents(made, client):
-    client.force_login(made.carla.user)
-    found = make_evaluation(made)
-    found.results.pop("deciding")
-    found.results.pop("places")
-    found.save()
-
-    shown = client.get(found.get_absolute_url()).content.decode()
-
-    assert "What decides" not in shown

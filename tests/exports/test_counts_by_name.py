@@ -6,7 +6,7 @@ import pytest
 
 from annotate.models import Judgment
 from annotate.topics.removal import QUERIES
-from exporters.exports.manifest.manifest import FIGURES, add_derived_counts, figures
+from exporters.exports.manifest.manifest import figures
 from exporters.releases import contents
 from exporters.releases.preview import preview
 from tests import factories
@@ -97,19 +97,3 @@ def test_superseded_judgments_are_in_none_of_the_counts(tides):
     # Those of ben: é under version 1; B, FT-10 and FT-9 of 301; C of 302.
     assert counts["judgments_by_people"] == 5
     assert counts["judgments_by_machines"] == 0
-
-
-def test_a_manifest_of_an_earlier_version_is_counted_the_same_way():
-    earlier = {
-        "judgments": 13,
-        "judgments_counted": 9,
-        "judgments_stale": 1,
-        "judgments_set_aside": 1,
-        "judgments_by_machines": 1,
-        "settled": 1,
-    }
-
-    counts = add_derived_counts(earlier)
-
-    assert (counts["judgments_by_people"], counts["adjudications_standing"]) == (11, 1)
-    assert "judgments" not in FIGURES

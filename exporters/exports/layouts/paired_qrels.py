@@ -18,6 +18,7 @@ from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
+from base.bulk import in_byte_order
 from exporters.exports import before_publishing
 from exporters.exports.files import BUFFER, Report, Writer, report_rows, write_row
 from exporters.exports.manifest import notes, oracle_facts
@@ -33,7 +34,7 @@ from exporters.exports.manifest.manifest import (
 from exporters.exports.manifest.rule_facts import kind_facts
 from exporters.exports.proof import oracles
 from exporters.exports.selection import claimed, collection, conditions, selection
-from exporters.exports.selection.ordered_rows import BATCH, batches, bytewise, stream_rows
+from exporters.exports.selection.ordered_rows import BATCH, batches, stream_rows
 from exporters.exports.selection.pools import write_negatives
 from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument, QueryRow
 from exporters.exports.selection.tally import Tally, tally
@@ -77,7 +78,7 @@ def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
             in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
-        ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
+        ).order_by(in_byte_order("query__pairs__pair_id"), in_byte_order("document__doc_id"))
         walked = stream_rows(rows, "query__pairs__pair_id", "document__doc_id")
         for pair_id, pool in groupby(walked, itemgetter(0)):
             names = [doc_id for _, doc_id in pool]

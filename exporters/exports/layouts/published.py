@@ -17,6 +17,7 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
+from base.bulk import in_byte_order
 from exporters.exports.files import Report
 from exporters.exports.layouts import grades
 from exporters.exports.layouts.grades import Row
@@ -366,7 +367,7 @@ def _add_lone_queries(published: Published) -> None:
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch],
             prior_relevance__gte=published.project.relevant_from,
-        ).order_by(ordered_rows.bytewise("document__doc_id"))
+        ).order_by(in_byte_order("document__doc_id"))
         for query, document, doc_id in ordered_rows.stream_rows(
             rows, "query", "document", "document__doc_id"
         ):
@@ -435,7 +436,7 @@ def _check_documents(published: Published) -> None:
 
 def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
     """Yield doc_id and these fields of the wanted documents in byte order of doc_id."""
-    rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
+    rows = Document.objects.filter(project=project).order_by(in_byte_order("doc_id"))
     for pk, *values in ordered_rows.stream_rows(rows, "pk", "doc_id", *fields):
         if pk in wanted:
             yield tuple(values)
@@ -445,7 +446,7 @@ def _texts(project: Project, wanted: set[int]) -> Iterator[Text]:
     """Yield the newest text of each wanted document; a few texts are in memory at a time."""
     batch: dict[int, tuple[str, str, str]] = {}
     characters = 0
-    rows = Document.objects.filter(project=project).order_by(ordered_rows.bytewise("doc_id"))
+    rows = Document.objects.filter(project=project).order_by(in_byte_order("doc_id"))
     for pk, doc_id, title, markup, length in ordered_rows.stream_rows(
         rows, "pk", "doc_id", "title", "markup", "length"
     ):

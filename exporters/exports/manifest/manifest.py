@@ -151,32 +151,20 @@ FIGURES = {
 }
 
 
-def add_derived_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the counts, adding those that manifests of earlier versions lack."""
-    people = (counts.get(f"judgments_{what}", 0) for what in ("counted", "stale", "set_aside"))
-    derived = {
-        "judgments_by_people": sum(people),
-        "adjudications_standing": counts.get("settled", 0),
-    }
-    return derived | dict(counts)
-
-
 def figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return the most important counts, with their descriptions.
 
     If nobody judged, those that are 0 are left out: most of them are about judging.
     """
-    every = add_derived_counts(counts)
-    described = _described(every, FIGURES)
-    if every["judgments_by_people"]:
+    described = _described(counts, FIGURES)
+    if counts.get("judgments_by_people"):
         return described
     return [(words, count) for words, count in described if count]
 
 
 def groups(counts: Mapping[str, int]) -> list[tuple[str, list[tuple[str, int]]]]:
     """Return all counts with their descriptions, by heading."""
-    every = add_derived_counts(counts)
-    named = [(heading, _described(every, words)) for heading, words in GROUPS.items()]
+    named = [(heading, _described(counts, words)) for heading, words in GROUPS.items()]
     return [(heading, rows) for heading, rows in named if rows]
 
 

@@ -16,7 +16,7 @@ from audit.checks.models import Sample, SampleItem
 from audit.checks.queue import with_checks
 from audit.reports.rule_standings import outside_share, rule_standings
 from audit.reviews.draws import current_draw
-from exporters.exports.selection.ordered_rows import bytewise
+from base.bulk import in_byte_order
 
 if TYPE_CHECKING:
     from agreement import Coefficient
@@ -191,8 +191,8 @@ def _share_facts(report: RuleReport) -> list[ShareFacts]:
 
 def _taken_out(project: Project) -> list[TakenOut]:
     """Return the queries that are taken out, then the pairs, each in byte order of their ids."""
-    queries = QUERIES.removed(project).order_by(bytewise("query_id"))
-    pairs = INSTRUCTIONS.removed(project).order_by(bytewise("pair_id"))
+    queries = QUERIES.removed(project).order_by(in_byte_order("query_id"))
+    pairs = INSTRUCTIONS.removed(project).order_by(in_byte_order("pair_id"))
     return [
         *(
             TakenOut(query_id=query_id, pair_id="", reason=reason)
@@ -210,7 +210,7 @@ def _taken_out(project: Project) -> list[TakenOut]:
 def check_facts(project: Project) -> list[CheckFacts]:
     """Return the facts of each sample, in byte order of their names."""
     samples = Sample.objects.filter(project=project).select_related("project", "rater")
-    return [_facts(sample, figures(sample)) for sample in samples.order_by(bytewise("name"))]
+    return [_facts(sample, figures(sample)) for sample in samples.order_by(in_byte_order("name"))]
 
 
 def _facts(sample: Sample, counted: Figures) -> CheckFacts:
@@ -275,6 +275,6 @@ def _wrong_labels(sample: Sample) -> list[WrongLabel]:
     return [
         WrongLabel(pair_id=pair, side=side, doc_id=doc, claimed=claimed, found=outcome)
         for pair, side, doc, claimed, outcome in rows.order_by(
-            *(bytewise(name) for name in order), "narrative__version"
+            *(in_byte_order(name) for name in order), "narrative__version"
         ).values_list(*order, "claimed", "outcome")
     ]

@@ -95,6 +95,7 @@ def prove(folder: Path) -> Proof:
         content = (folder / NAME).read_bytes()
         manifest = json.loads(content)
         layout, files = manifest["format"], manifest["files"]
+        relevant_from = manifest["relevant_from"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Refused(
             f"{folder} has no {NAME} that an export wrote. Name the folder of an export."
@@ -102,12 +103,7 @@ def prove(folder: Path) -> Proof:
     check_tools(layout)
     _check_files(folder, files)
     expected = PLAIN[layout](folder)
-    # Manifests of earlier versions do not say it.
-    measured = partial(
-        measure_oracle,
-        relevant=manifest.get("relevant_from", 1),
-        as_mteb=layout == Export.Format.MTEB,
-    )
+    measured = partial(measure_oracle, relevant=relevant_from, as_mteb=layout == Export.Format.MTEB)
     best = measured(expected.qrels)
     made = Proof(
         proof=1,

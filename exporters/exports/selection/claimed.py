@@ -20,6 +20,7 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
+from base.bulk import byte_order, in_byte_order
 from base.snapshot import once_in_snapshot
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.ordered_rows import BATCH
@@ -92,7 +93,7 @@ def raters(project: Project, *sides: str) -> list[Membership]:
     in_force = Narrative.objects.filter(pair__project=project, side__in=sides or SIDES).current()
     claims = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
     machines = Membership.objects.filter(Exists(claims), project=project, is_machine=True)
-    return list(machines.order_by(ordered_rows.bytewise("name")))
+    return list(machines.order_by(in_byte_order("name")))
 
 
 def file_names(
@@ -187,7 +188,7 @@ def _newest_checks(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutc
     A grade may follow from the answers to two questions.
     """
     items = checked_items(narrative__in=narratives).order_by(
-        "sample__created_at", ordered_rows.bytewise("sample__name")
+        "sample__created_at", in_byte_order("sample__name")
     )
     return newest_outcomes(
         ordered_rows.stream_rows(items, "narrative", "candidate", "outcome", "unjudgeable")
@@ -202,7 +203,7 @@ def _claim_rows(
     A claim about a document that nobody has judged has one row without a grade. Written in SQL,
     because the ORM cannot join claims with other judgments of the same document.
     """
-    placeholders, order = ordered_rows.placeholders, ordered_rows.byte_order()
+    placeholders, order = ordered_rows.placeholders, byte_order()
     statement = f"""
         SELECT m.narrative_id, m.candidate_id, d.doc_id, m.annotator_id, m.relevance, j.relevance,
             a.relevance

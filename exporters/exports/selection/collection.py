@@ -8,7 +8,7 @@ from itertools import groupby, starmap
 from typing import TYPE_CHECKING
 
 from django.db.models import Exists, F, OuterRef, Q, Value
-from django.db.models.functions import Coalesce, Collate
+from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate, Document, DocumentText, PassageRule, Query, Run
 from annotate.collection.passages import (
@@ -22,13 +22,12 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from annotate.topics.models import FilterDecision
+from base.bulk import in_byte_order
 from exporters.exports.models import publication_of
 from exporters.exports.selection.conditions import conditions_by_narrative, records_of
 from exporters.exports.selection.ordered_rows import (
     ORDER_OF_SIDES,
     batches,
-    byte_order,
-    bytewise,
     narrative_texts,
     stream_named,
     stream_rows,
@@ -196,7 +195,7 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
 
 
 def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
-    rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
+    rows = Document.objects.filter(project=project).order_by(in_byte_order("doc_id"))
     wanted_rows = (
         row
         for row in stream_rows(rows, "pk", "doc_id", "title", "markup", "text_version")
@@ -229,7 +228,7 @@ def documents_with_newer_texts(
     return {
         doc_id: version
         for pk, doc_id, version in stream_rows(
-            rows.order_by(bytewise("doc_id")), "pk", "doc_id", "text_version"
+            rows.order_by(in_byte_order("doc_id")), "pk", "doc_id", "text_version"
         )
         if among is None or pk in among
     }
@@ -243,7 +242,7 @@ def with_newer_texts(project: Project) -> set[int]:
 
 def runs(project: Project) -> list[Run]:
     """Return the project's runs in byte order of their names."""
-    return list(Run.objects.filter(project=project).order_by(bytewise("name")))
+    return list(Run.objects.filter(project=project).order_by(in_byte_order("name")))
 
 
 def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
@@ -261,14 +260,14 @@ def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
 def generated_documents(project: Project) -> Iterator[Generated]:
     """Yield the documents that were written for one instruction, in byte order of their ids."""
     rows = Candidate.with_removed.filter(query__project=project, made_for__isnull=False).order_by(
-        bytewise("made_for__pair_id"), bytewise("document__doc_id")
+        in_byte_order("made_for__pair_id"), in_byte_order("document__doc_id")
     )
     yield from starmap(Generated, stream_rows(rows, "made_for__pair_id", "document__doc_id"))
 
 
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
-    rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
+    rows = InstructionPair.objects.filter(project=project).order_by(in_byte_order("pair_id"))
     of_pair = stream_named(
         rows,
         "pk",
@@ -344,7 +343,7 @@ def further_records(project: Project) -> Iterator[CollectionRecord]:
     with_pairs = Exists(InstructionPair.objects.filter(query=OuterRef("pk")))
     queries = Query.objects.filter(~with_pairs | Q(removed_at__isnull=False), project=project)
     for query_id, title, description, *removal in stream_rows(
-        queries.order_by(bytewise("query_id")), "query_id", "title", "description", *_REMOVAL
+        queries.order_by(in_byte_order("query_id")), "query_id", "title", "description", *_REMOVAL
     ):
         yield CollectionRecord(
             "query", query_id, None, None, None, title, description, *_removal(*removal)
@@ -354,7 +353,7 @@ def further_records(project: Project) -> Iterator[CollectionRecord]:
         query__removed_at=F("removed_at"), query__removed_reason=F("removed_reason")
     )
     for query_id, pair_id, *removal in stream_rows(
-        pairs.order_by(bytewise("pair_id")), "query__query_id", "pair_id", *_REMOVAL
+        pairs.order_by(in_byte_order("pair_id")), "query__query_id", "pair_id", *_REMOVAL
     ):
         yield CollectionRecord(
             "instruction", query_id, pair_id, None, None, "", "", *_removal(*removal)
@@ -362,7 +361,7 @@ def further_records(project: Project) -> Iterator[CollectionRecord]:
     removed = Q(removed_at__isnull=False) | Q(query__removed_at__isnull=False)
     candidates = Candidate.with_removed.filter(
         removed | Q(prior_relevance__isnull=True, made_for__isnull=True), query__project=project
-    ).order_by(bytewise("query__query_id"), bytewise("document__doc_id"))
+    ).order_by(in_byte_order("query__query_id"), in_byte_order("document__doc_id"))
     for query_id, doc_id, relevance, *removal in stream_rows(
         candidates, "query__query_id", "document__doc_id", "prior_relevance", *_REMOVAL
     ):
@@ -383,10 +382,10 @@ def filter_records(project: Project) -> Iterator[FilterRecord]:
         "query__query_id", "pair__query__query_id", "candidate__query__query_id", Value("")
     )
     rows = FilterDecision.objects.filter(project=project).order_by(
-        Collate(query_id, byte_order()),
-        Collate(Coalesce("pair__pair_id", Value("")), byte_order()),
-        Collate(Coalesce("candidate__document__doc_id", Value("")), byte_order()),
-        bytewise("machine__name"),
+        in_byte_order(query_id),
+        in_byte_order(Coalesce("pair__pair_id", Value(""))),
+        in_byte_order(Coalesce("candidate__document__doc_id", Value(""))),
+        in_byte_order("machine__name"),
     )
     for of_query, machine, discards, reason, doc_id, pair_id, *removed in stream_rows(
         rows.annotate(of_query=query_id),

@@ -17,6 +17,7 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
+from base.bulk import in_byte_order
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
@@ -98,11 +99,11 @@ def documents(
         settled = _decisions(asked)
         rows = Verdict.objects.current().filter(counted, statement__narrative__in=list(asked))
         ordered = rows.order_by(
-            ordered_rows.bytewise("statement__narrative__pair__pair_id"),
-            ordered_rows.bytewise("statement__narrative__side"),
-            ordered_rows.bytewise("statement__candidate__document__doc_id"),
+            in_byte_order("statement__narrative__pair__pair_id"),
+            in_byte_order("statement__narrative__side"),
+            in_byte_order("statement__candidate__document__doc_id"),
             "condition__number",
-            ordered_rows.bytewise("statement__annotator__name"),
+            in_byte_order("statement__annotator__name"),
         )
         walked = ordered_rows.stream_named(
             ordered,

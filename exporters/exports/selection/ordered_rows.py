@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.db import connection
 from django.db.models import Case, QuerySet, When
-from django.db.models.functions import Coalesce, Collate
+from django.db.models.functions import Coalesce
 
 from annotate.pairs.models import Narrative
 
@@ -27,16 +27,6 @@ TEXT_READ = Case(
 
 
 ORDER_OF_SIDES = {side: place for place, side in enumerate(Narrative.Side.values)}
-
-
-def bytewise(field: str) -> Collate:
-    """Return an expression that orders by a text's bytes, whatever the database's collation."""
-    return Collate(field, byte_order())
-
-
-def byte_order() -> str:
-    """Return the name of the database's bytewise collation, for SQL."""
-    return "C" if connection.vendor == "postgresql" else "BINARY"
 
 
 def placeholders(values: Sequence[object]) -> str:

@@ -10,9 +10,10 @@ from annotate.pools.negatives import hard_negative_systems
 from annotate.pools.provenance import HEAD, entries, finished_pools, with_runs
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Project
+from base.bulk import in_byte_order
 from exporters.exports.files import Writer, write_row
 from exporters.exports.selection import selection
-from exporters.exports.selection.ordered_rows import BATCH, batches, bytewise, stream_rows
+from exporters.exports.selection.ordered_rows import BATCH, batches, stream_rows
 from exporters.exports.selection.selection import Pair
 
 NEGATIVES = "hard_negatives.tsv"
@@ -78,7 +79,7 @@ def pool_facts(project: Project) -> list[PoolFacts]:
 def removed_facts(project: Project) -> list[RemovedFacts]:
     """Return the candidates taken out of the pools, in byte order of the ids."""
     rows = DOCUMENTS.removed(project).order_by(
-        bytewise("query__query_id"), bytewise("document__doc_id")
+        in_byte_order("query__query_id"), in_byte_order("document__doc_id")
     )
     return [
         RemovedFacts(query_id=query_id, doc_id=doc_id, reason=reason)
@@ -184,7 +185,7 @@ def _ranks(
         return {}
     rows = RunLine.objects.filter(
         run__in=runs, rank__lte=systems.depth, **{f"{by}__in": keys}
-    ).order_by(bytewise("run__name"))
+    ).order_by(in_byte_order("run__name"))
     ranks: dict[tuple[int, str], list[tuple[str, int]]] = {}
     for topic, doc_id, run, rank in stream_rows(rows, by, "document__doc_id", "run__name", "rank"):
         ranks.setdefault((topic, doc_id), []).append((run, rank))

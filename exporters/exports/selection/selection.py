@@ -24,12 +24,11 @@ from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Review
+from base.bulk import byte_order, in_byte_order
 from base.snapshot import once_in_snapshot
 from exporters.exports.selection.ordered_rows import (
     BATCH,
     batches,
-    byte_order,
-    bytewise,
     placeholders,
     stream_rows,
     stream_sql,
@@ -136,7 +135,7 @@ def queries_with_removed(project: Project) -> list[QueryRow]:
 
 
 def _rows(queries: QuerySet[Query]) -> list[QueryRow]:
-    rows = queries.order_by(bytewise("query_id"))
+    rows = queries.order_by(in_byte_order("query_id"))
     return [QueryRow(*row) for row in stream_rows(rows, "pk", "query_id", "title", "description")]
 
 
@@ -162,7 +161,7 @@ def pairs(project: Project) -> list[Pair]:
     judged = judged_pairs(project, Narrative.Side.ALTERED)
     claims = _count_claims(project)
     acceptance = _acceptance(project)
-    rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
+    rows = InstructionPair.objects.filter(project=project).order_by(in_byte_order("pair_id"))
     pairs_of_project = []
     for pk, pair_id, query, category, origin, removed_at, sent_back_at in stream_rows(
         rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
@@ -264,7 +263,7 @@ def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch], prior_relevance__isnull=False
-        ).order_by(bytewise("query__query_id"), bytewise("document__doc_id"))
+        ).order_by(in_byte_order("query__query_id"), in_byte_order("document__doc_id"))
         yield from starmap(
             Qrel, stream_rows(rows, "query__query_id", "document__doc_id", "prior_relevance")
         )
@@ -280,7 +279,7 @@ def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
             in_pool_of(F("query__pairs")),
             query__pairs__in=[pair.pk for pair in batch],
             prior_relevance__isnull=False,
-        ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
+        ).order_by(in_byte_order("query__pairs__pair_id"), in_byte_order("document__doc_id"))
         yield from starmap(
             Qrel, stream_rows(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
         )

@@ -17,12 +17,12 @@ from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.queue import with_checks
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
+from base.bulk import in_byte_order
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.ordered_rows import (
     BATCH,
     TEXT_READ,
     batches,
-    bytewise,
     statement_columns,
     stream_rows,
 )
@@ -49,12 +49,12 @@ def repeats(project: Project) -> Iterator[RepeatRecord]:
     rows = Repeat.objects.current().filter(annotator__project=project)
     for row in ordered_rows.stream_rows(
         rows.order_by(
-            ordered_rows.bytewise("candidate__query__query_id"),
-            ordered_rows.bytewise("candidate__document__doc_id"),
-            ordered_rows.bytewise("narrative__pair__pair_id"),
-            ordered_rows.bytewise("narrative__side"),
+            in_byte_order("candidate__query__query_id"),
+            in_byte_order("candidate__document__doc_id"),
+            in_byte_order("narrative__pair__pair_id"),
+            in_byte_order("narrative__side"),
             "narrative__version",
-            ordered_rows.bytewise("annotator__name"),
+            in_byte_order("annotator__name"),
         ),
         *ordered_rows.statement_columns(RepeatRecord),
     ):
@@ -132,7 +132,7 @@ class CheckedLabel(NamedTuple):
 def samples(project: Project) -> Iterator[SampleRecord]:
     """Yield every sample in byte order of their names."""
     rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
-    for sample in rows.order_by(ordered_rows.bytewise("name")):
+    for sample in rows.order_by(in_byte_order("name")):
         items = with_checks(SampleItem.objects.filter(sample=sample))
         yield SampleRecord(
             sample=sample.name,
@@ -150,9 +150,7 @@ def samples(project: Project) -> Iterator[SampleRecord]:
             at_least=sample.at_least,
             depth=sample.depth,
             below=sample.below,
-            runs=list(
-                sample.runs.order_by(ordered_rows.bytewise("name")).values_list("name", flat=True)
-            ),
+            runs=list(sample.runs.order_by(in_byte_order("name")).values_list("name", flat=True)),
             frame=dict(sorted(sample.frame.items())),
             shows_claim=sample.shows_claim,
             shows_reason=sample.shows_reason,
@@ -173,11 +171,11 @@ def labels(project: Project) -> Iterator[CheckedLabel]:
     outcomes = dict(with_checks(every).filter(_IS_OVER).order_by().values_list("pk", "outcome"))
     rows = ordered_rows.stream_named(
         every.order_by(
-            ordered_rows.bytewise("sample__name"),
-            ordered_rows.bytewise("narrative__pair__pair_id"),
-            ordered_rows.bytewise("narrative__side"),
+            in_byte_order("sample__name"),
+            in_byte_order("narrative__pair__pair_id"),
+            in_byte_order("narrative__side"),
             "narrative__version",
-            ordered_rows.bytewise("candidate__document__doc_id"),
+            in_byte_order("candidate__document__doc_id"),
         ),
         "pk",
         "sample__name",
@@ -365,7 +363,7 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
         ordered = rows.annotate(text=TEXT_READ).order_by(
-            *_candidate_order("annotator__name"), bytewise("flag"), "uuid"
+            *_candidate_order("annotator__name"), in_byte_order("flag"), "uuid"
         )
         for row in stream_rows(ordered, *statement_columns(FlagRecord, kind="flag", words="note")):
             record = FlagRecord._make(row)
@@ -407,7 +405,7 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
                 ratings.setdefault(review, []).append(RatingRecord._make(answer))
             documents: dict[int, list[TextRead]] = {}
             at_hand = ReviewedText.objects.filter(review__in=[row[0] for row in chunk])
-            ordered = at_hand.order_by(bytewise("document__doc_id"))
+            ordered = at_hand.order_by(in_byte_order("document__doc_id"))
             for review, *read in stream_rows(ordered, "review", "document__doc_id", "text_version"):
                 documents.setdefault(review, []).append(TextRead._make(read))
             for pk, project, *fields, machine in chunk:
@@ -437,7 +435,7 @@ def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
     for batch in batches(of, BATCH):
         rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
         for row in stream_rows(
-            rows.order_by(*_instruction_order("by__name"), "at", bytewise("outcome")),
+            rows.order_by(*_instruction_order("by__name"), "at", in_byte_order("outcome")),
             "narrative__pair__pair_id",
             "narrative__pair__query__query_id",
             "by__name",
@@ -455,12 +453,12 @@ def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
 def _candidate_order(who: str) -> list[Any]:
     """Return the order of records about candidates: document, narrative version, person, time."""
     return [
-        bytewise("candidate__query__query_id"),
-        bytewise("candidate__document__doc_id"),
-        bytewise("narrative__pair__pair_id"),
-        bytewise("narrative__side"),
+        in_byte_order("candidate__query__query_id"),
+        in_byte_order("candidate__document__doc_id"),
+        in_byte_order("narrative__pair__pair_id"),
+        in_byte_order("narrative__side"),
         "narrative__version",
-        bytewise(who),
+        in_byte_order(who),
         "at",
     ]
 
@@ -468,8 +466,8 @@ def _candidate_order(who: str) -> list[Any]:
 def _instruction_order(who: str) -> list[Any]:
     """Return the order of records about instructions."""
     return [
-        bytewise("narrative__pair__pair_id"),
-        bytewise("narrative__side"),
+        in_byte_order("narrative__pair__pair_id"),
+        in_byte_order("narrative__side"),
         "narrative__version",
-        bytewise(who),
+        in_byte_order(who),
     ]
