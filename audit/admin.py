@@ -18,7 +18,9 @@ else:
     ModelAdmin = admin.ModelAdmin
 
 
-class _ReadOnly(ModelAdmin):
+class ReadOnlyAdmin(ModelAdmin):
+    """A list and a page of each row, on which nothing can be changed."""
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -30,7 +32,7 @@ class _ReadOnly(ModelAdmin):
 
 
 @admin.register(Rubric)
-class RubricAdmin(_ReadOnly):
+class RubricAdmin(ReadOnlyAdmin):
     """Rubrics of projects, with the time each was chosen."""
 
     list_display = ["pk", "project", "name", "title", "created_by", "created_at", "chosen_at"]
@@ -38,7 +40,7 @@ class RubricAdmin(_ReadOnly):
 
 
 @admin.register(Review)
-class ReviewAdmin(_ReadOnly):
+class ReviewAdmin(ReadOnlyAdmin):
     """Reviews, including drafts."""
 
     list_display = ["pk", "narrative", "auditor", "rubric", "started_at", "submitted_at"]
@@ -46,7 +48,7 @@ class ReviewAdmin(_ReadOnly):
 
 
 @admin.register(Decision)
-class DecisionAdmin(_ReadOnly):
+class DecisionAdmin(ReadOnlyAdmin):
     """Decisions, including withdrawn ones."""
 
     list_display = ["pk", "narrative", "outcome", "by", "at", "withdrawn_at"]
@@ -54,7 +56,7 @@ class DecisionAdmin(_ReadOnly):
 
 
 @admin.register(AgreementReport)
-class AgreementReportAdmin(_ReadOnly):
+class AgreementReportAdmin(ReadOnlyAdmin):
     """Agreement reports and the state of their computation."""
 
     list_display = ["pk", "project", "state", "requested_at", "finished_at", "code_version"]
@@ -62,7 +64,7 @@ class AgreementReportAdmin(_ReadOnly):
 
 
 @admin.register(Sample)
-class SampleAdmin(_ReadOnly):
+class SampleAdmin(ReadOnlyAdmin):
     """Samples of claimed labels, with the choices they were drawn by."""
 
     list_display = ["pk", "project", "name", "kind", "source", "seed", "created_by", "created_at"]
@@ -71,7 +73,7 @@ class SampleAdmin(_ReadOnly):
 
 
 @admin.register(Check)
-class CheckAdmin(_ReadOnly):
+class CheckAdmin(ReadOnlyAdmin):
     """Checks, including superseded and withdrawn ones."""
 
     list_display = ["pk", "item", "checker", "place", "relevance", "at", "ended_at"]

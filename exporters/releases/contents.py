@@ -16,12 +16,10 @@ from exporters.exports.layouts.citation import creators_of
 from exporters.exports.manifest.manifest import (
     COUNTS,
     Manifest,
-    OracleValues,
-    Pooled,
     Rule,
+    SharedFacts,
     count_key,
 )
-from exporters.exports.manifest.rule_facts import KindFacts
 from exporters.exports.models import publication_of
 from exporters.exports.selection.naming import published_names
 from exporters.releases.models import Release
@@ -39,7 +37,7 @@ REPEATED = (
 )
 
 
-class Contents(OracleValues, Pooled, KindFacts):
+class Contents(SharedFacts):
     """The whole content, as in the row and in release.json.
 
     `at`: the time of the snapshot (ISO 8601, UTC). `counts` and `notes` are by format, as in the

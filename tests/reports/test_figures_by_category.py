@@ -133,11 +133,3 @@ def test_a_report_has_the_reviews_of_each_category(world):
     assert found == {"C1": 12, "S1": 6}
     (table,) = [one for one in tables(figures) if one.key == "review-categories"]
     assert [(line.label, line.units) for line in table.lines] == [("C1", 12), ("S1", 6)]
-
-
-def test_report_of_an_older_version_has_no_table_of_categories(world):
-    project, _carla, _narratives = world
-    figures = agreement_of(project, seed=1, resamples=100, by=("category",))
-    del figures["reviews"]["categories"]
-
-    assert "review-categories" not in {one.key for one in tables(figures)}

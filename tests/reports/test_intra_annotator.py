@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from io import StringIO
 
 import pytest
@@ -215,18 +214,6 @@ def test_the_table_and_the_command_have_each_person(repeated):
 
     assert "Each person with themselves" in printed.getvalue()
     assert "  ada: 10 documents" in printed.getvalue()
-
-
-def test_older_report_is_shown_without_repeats(repeated):
-    old = figures(repeated)
-    del old["selves"]
-    del old["through"]["repeat"]
-
-    assert "selves" not in {table.key for table in tables(json.loads(json.dumps(old)))}
-    # All repeats count as new since the old report.
-    assert (
-        count_changes_since(AgreementReport(project=repeated.project, figures=old)).judgments == 12
-    )
 
 
 def test_only_leads_see_intra_annotator_agreement(repeated, client):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from django.conf import settings
 
@@ -232,47 +232,25 @@ def pair_facts(pair: Pair, counts: dict[str, int]) -> PairFacts:
     )
 
 
-class _TextVersions(TypedDict, total=False):
-    """The newest text version of each document that has several, by its id.
+class SharedFacts(KindFacts, total=False):
+    """Facts that manifests share with release.json. Absent: there are none."""
 
-    Absent if every document has at most one text.
-    """
-
-    text_versions: dict[str, int]
-
-
-class OracleValues(TypedDict, total=False):
-    """The values of three systems made from the qrels. Absent if nothing can be measured yet."""
-
+    # The values of three systems made from the qrels.
     oracles: Oracles
-
-
-class BeforePublishing(TypedDict, total=False):
-    """What to look at before publishing, by kind: `count`, and the `first` of them.
-
-    Absent in formats without qrels.
-    """
-
-    before_publishing: dict[str, dict[str, Any]]
-
-
-class Pooled(TypedDict, total=False):
-    """Where the candidates come from: the pools, the candidates taken out of them with the reasons,
-    and the systems of the hard negatives. Each is absent if there is none.
-    """
-
+    # Where the candidates come from: the pools, the candidates taken out of them with the reasons,
+    # and the systems of the hard negatives.
     pools: list[PoolFacts]
     removed_candidates: list[RemovedFacts]
     hard_negatives: NegativeFacts
 
 
-class Manifest(_TextVersions, OracleValues, BeforePublishing, Pooled, KindFacts):
+class Manifest(SharedFacts):
     """The whole manifest, as in manifest.json and on the export's page.
 
     It has no timestamp: the same rows make the same bytes. `relevant_from` is the lowest relevant
-    grade, `rules` says how each relevance was
-    determined, `warnings` what looks wrong, `notes` what else a user of the files should know.
-    `left_out` names the topics that are missing from the paired qrels.
+    grade, `rules` says how each relevance was determined, `warnings` what looks wrong, `notes` what
+    else a user of the files should know. `left_out` names the topics that are missing from the
+    paired qrels.
     """
 
     manifest: int
@@ -288,6 +266,10 @@ class Manifest(_TextVersions, OracleValues, BeforePublishing, Pooled, KindFacts)
     pairs: list[PairFacts]
     left_out: list[LeftOut]
     files: list[FileFacts]
+    # The newest text version of each document that has several, by its id.
+    text_versions: NotRequired[dict[str, int]]
+    # What to look at before publishing, by kind: `count`, and the `first` of them.
+    before_publishing: NotRequired[dict[str, dict[str, Any]]]
 
 
 def compose(

@@ -26,56 +26,6 @@ if TYPE_CHECKING:
 _DIGITS = 6
 
 
-class RateFacts(TypedDict):
-    """How many of the checked labels are wrong. A sample that was not drawn has no interval."""
-
-    wrong: int
-    checked: int
-    share: float | None
-    interval: list[float] | None
-    at_most: float | None
-
-
-class AgreementFacts(TypedDict):
-    """Agreement of the two checkers before settling; None if undefined."""
-
-    percent: float | None
-    kappa: float | None
-    labels: int
-
-
-class WrongLabel(TypedDict):
-    """A label whose check found another grade than the claim."""
-
-    pair_id: str
-    side: str
-    doc_id: str
-    claimed: int
-    found: int
-
-
-class CheckFacts(TypedDict):
-    """One sample. `rates` and `agreement` by question: topic, constraint, status, grade."""
-
-    sample: str
-    kind: str
-    source: str
-    rater: str
-    asks: str
-    stratify: str
-    per: str
-    size: int | None
-    seed: int | None
-    frame: dict[str, int]
-    labels: int
-    checked: int
-    unjudgeable: int
-    rates: dict[str, RateFacts]
-    agreement: dict[str, AgreementFacts]
-    wrong: list[WrongLabel]
-    says: str
-
-
 class RuleFacts(TypedDict):
     """A rule: in how many pairs it holds or is not known, and the ids of pairs that break it."""
 
@@ -87,48 +37,19 @@ class RuleFacts(TypedDict):
     broken: Annotated[list[str], "Ids of pairs."]
 
 
-class ShareFacts(TypedDict):
-    """How many of a pair's judged, formerly relevant documents dropped out."""
-
-    pair_id: str
-    dropped: int
-    of: int
-    percent: float
-    outside: bool
-
-
-class TakenOut(TypedDict):
-    """A query or instruction pair that is taken out. `pair_id` is "" for a whole query."""
-
-    query_id: str
-    pair_id: str
-    reason: str
-
-
-class ReviewDrawFacts(TypedDict):
-    """The draw of instructions to review: `drawn` out of `of`, with `size` for each stratum."""
-
-    stratify: str
-    size: int
-    seed: int
-    drawn: int
-    of: int
-
-
 class KindFacts(TypedDict, total=False):
-    """The kind of a project and the state of its rules.
-
-    Absent if empty: the share that drops out of each pair, label checks, what was taken out,
-    decisions of machine filters, and the review draw (absent if all instructions are reviewed).
-    """
+    """The kind of a project and the state of its rules. Absent if empty: all but these two."""
 
     kind: str
     must_hold: list[RuleFacts]
-    dropped_shares: list[ShareFacts]
-    label_checks: list[CheckFacts]
-    taken_out: list[TakenOut]
-    review_draw: ReviewDrawFacts
-    # As `annotate.topics.filters.FilterCount`.
+    # How many of the judged, formerly relevant documents dropped out, for each pair.
+    dropped_shares: list[dict[str, Any]]
+    label_checks: list[dict[str, Any]]
+    # The queries and pairs that were taken out. `pair_id` is "" for a whole query.
+    taken_out: list[dict[str, str]]
+    # Absent if all instructions are reviewed.
+    review_draw: dict[str, Any]
+    # Decisions of machine filters, as `annotate.topics.filters.FilterCount`.
     filters: list[dict[str, Any]]
 
 
@@ -159,29 +80,29 @@ def kind_facts(project: Project) -> KindFacts:
     if filters := filter_counts(project):
         facts["filters"] = [filter_count._asdict() for filter_count in filters]
     if (standing := current_draw(project)) is not None:
-        facts["review_draw"] = ReviewDrawFacts(
-            stratify=standing.draw.stratify,
-            size=standing.draw.size,
-            seed=standing.draw.seed,
-            drawn=standing.taken,
-            of=standing.total,
-        )
+        facts["review_draw"] = {
+            "stratify": standing.draw.stratify,
+            "size": standing.draw.size,
+            "seed": standing.draw.seed,
+            "drawn": standing.taken,
+            "of": standing.total,
+        }
     return facts
 
 
-def _share_facts(report: RuleReport) -> list[ShareFacts]:
+def _share_facts(report: RuleReport) -> list[dict[str, Any]]:
     """Return the share that drops out of each judged pair, in byte order of pair ids."""
     if Rule.SHARE not in report.rules:
         return []
     outside = {pair_report.pair.pk for pair_report in outside_share(report)}
     return [
-        ShareFacts(
-            pair_id=pair_report.pair.pair_id,
-            dropped=pair_report.counts.dropped,
-            of=pair_report.counts.known_of_relevant,
-            percent=round(percent, 2),
-            outside=pair_report.pair.pk in outside,
-        )
+        {
+            "pair_id": pair_report.pair.pair_id,
+            "dropped": pair_report.counts.dropped,
+            "of": pair_report.counts.known_of_relevant,
+            "percent": round(percent, 2),
+            "outside": pair_report.pair.pk in outside,
+        }
         for pair_report in sorted(
             report.pairs, key=lambda pair_report: pair_report.pair.pair_id.encode()
         )
@@ -189,17 +110,25 @@ def _share_facts(report: RuleReport) -> list[ShareFacts]:
     ]
 
 
-def _taken_out(project: Project) -> list[TakenOut]:
+def _taken_out(project: Project) -> list[dict[str, str]]:
     """Return the queries that are taken out, then the pairs, each in byte order of their ids."""
     queries = QUERIES.removed(project).order_by(in_byte_order("query_id"))
     pairs = INSTRUCTIONS.removed(project).order_by(in_byte_order("pair_id"))
     return [
         *(
-            TakenOut(query_id=query_id, pair_id="", reason=reason)
+            {
+                "query_id": query_id,
+                "pair_id": "",
+                "reason": reason,
+            }
             for query_id, reason in queries.values_list("query_id", "removed_reason")
         ),
         *(
-            TakenOut(query_id=query_id, pair_id=pair_id, reason=reason)
+            {
+                "query_id": query_id,
+                "pair_id": pair_id,
+                "reason": reason,
+            }
             for query_id, pair_id, reason in pairs.values_list(
                 "query__query_id", "pair_id", "removed_reason"
             )
@@ -207,13 +136,13 @@ def _taken_out(project: Project) -> list[TakenOut]:
     ]
 
 
-def check_facts(project: Project) -> list[CheckFacts]:
+def check_facts(project: Project) -> list[dict[str, Any]]:
     """Return the facts of each sample, in byte order of their names."""
     samples = Sample.objects.filter(project=project).select_related("project", "rater")
     return [_facts(sample, figures(sample)) for sample in samples.order_by(in_byte_order("name"))]
 
 
-def _facts(sample: Sample, counted: Figures) -> CheckFacts:
+def _facts(sample: Sample, counted: Figures) -> dict[str, Any]:
     overall = counted.overall
     drawn = sample.kind == Sample.Kind.RANDOM
     rates = {key: _rate(counts.rate, drawn=drawn) for key, counts in overall.questions.items()}
@@ -226,54 +155,62 @@ def _facts(sample: Sample, counted: Figures) -> CheckFacts:
         for question in counted.questions
     }
     agreement["grade"] = _agreement(counted.percent, counted.kappa)
-    return CheckFacts(
-        sample=sample.name,
-        kind=sample.kind,
-        source=sample.source,
-        rater=sample.rater.name if sample.rater else "",
-        asks=sample.asks,
-        stratify=sample.stratify,
-        per=sample.per,
-        size=sample.size,
-        seed=sample.seed,
-        frame=dict(sorted(sample.frame.items())),
-        labels=overall.items,
-        checked=overall.checked,
-        unjudgeable=overall.unjudgeable,
-        rates=rates,
-        agreement=agreement,
-        wrong=_wrong_labels(sample),
-        says=counted.sentence,
-    )
+    return {
+        "sample": sample.name,
+        "kind": sample.kind,
+        "source": sample.source,
+        "rater": sample.rater.name if sample.rater else "",
+        "asks": sample.asks,
+        "stratify": sample.stratify,
+        "per": sample.per,
+        "size": sample.size,
+        "seed": sample.seed,
+        "frame": dict(sorted(sample.frame.items())),
+        "labels": overall.items,
+        "checked": overall.checked,
+        "unjudgeable": overall.unjudgeable,
+        "rates": rates,
+        "agreement": agreement,
+        "wrong": _wrong_labels(sample),
+        "says": counted.sentence,
+    }
 
 
-def _rate(rate: Proportion, *, drawn: bool) -> RateFacts:
+def _rate(rate: Proportion, *, drawn: bool) -> dict[str, Any]:
     exact = drawn and rate.interval is not None
-    return RateFacts(
-        wrong=rate.count,
-        checked=rate.of,
-        share=_rounded(rate.share),
-        interval=[round(bound, _DIGITS) for bound in rate.interval or ()] if exact else None,
-        at_most=_rounded(rate.at_most) if drawn else None,
-    )
+    return {
+        "wrong": rate.count,
+        "checked": rate.of,
+        "share": _rounded(rate.share),
+        "interval": [round(bound, _DIGITS) for bound in rate.interval or ()] if exact else None,
+        "at_most": _rounded(rate.at_most) if drawn else None,
+    }
 
 
-def _agreement(percent: Coefficient, kappa: Coefficient) -> AgreementFacts:
-    return AgreementFacts(
-        percent=_rounded(percent.value), kappa=_rounded(kappa.value), labels=percent.units
-    )
+def _agreement(percent: Coefficient, kappa: Coefficient) -> dict[str, Any]:
+    return {
+        "percent": _rounded(percent.value),
+        "kappa": _rounded(kappa.value),
+        "labels": percent.units,
+    }
 
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
 
 
-def _wrong_labels(sample: Sample) -> list[WrongLabel]:
+def _wrong_labels(sample: Sample) -> list[dict[str, Any]]:
     items = with_checks(SampleItem.objects.filter(sample=sample))
     rows = items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
     order = ("narrative__pair__pair_id", "narrative__side", "candidate__document__doc_id")
     return [
-        WrongLabel(pair_id=pair, side=side, doc_id=doc, claimed=claimed, found=outcome)
+        {
+            "pair_id": pair,
+            "side": side,
+            "doc_id": doc,
+            "claimed": claimed,
+            "found": outcome,
+        }
         for pair, side, doc, claimed, outcome in rows.order_by(
             *(in_byte_order(name) for name in order), "narrative__version"
         ).values_list(*order, "claimed", "outcome")
