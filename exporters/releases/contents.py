@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NotRequired, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from django.conf import settings
 
@@ -51,8 +51,8 @@ class Contents(SharedFacts):
     name: str
     note: str
     by: str
-    # Family and given name of each; missing in releases that were made before it was recorded.
-    creators: NotRequired[list[str]]
+    # Family and given name of each.
+    creators: list[str]
     at: str
     code_version: str
     guidelines: int | None
@@ -184,7 +184,7 @@ def citation(release: Release) -> str:
         f"{settled:,} settling {'decision' if settled == 1 else 'decisions'} by leads, "
         f"{claims:,} {'label' if claims == 1 else 'labels'} claimed by machines"
     )
-    creators = "; ".join(contents.get("creators", []))
+    creators = "; ".join(contents["creators"])
     return (
         f"{creators}{'. ' if creators else ''}{contents['project']['name']}, "
         f"release {contents['name']} ({contents['at'][:10]}; "

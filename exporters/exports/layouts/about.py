@@ -7,7 +7,7 @@ numbers, and by name only those who agreed to be named.
 from __future__ import annotations
 
 import json
-from typing import Any, TypedDict
+from typing import Any
 
 from django.db.models import Count
 
@@ -26,59 +26,22 @@ SEED, RESAMPLES = 17, 1_000
 COEFFICIENTS = ("alpha_ordinal", "percent")
 
 
-class Annotator(TypedDict):
-    """An annotator: number, count of current judgments, and name if they agreed to be named."""
-
-    annotator: int
-    name: str | None
-    judgments: int
-
-
-class Coefficient(TypedDict):
-    """One coefficient of agreement; the notes say why it has no value or no interval."""
-
-    name: str
-    value: float | None
-    note: str
-    interval: list[float] | None
-    interval_note: str
-
-
-class Agreement(TypedDict):
-    """Agreement of people, and the size of the data."""
-
-    units: int
-    ratings: int
-    raters: int
-    coefficients: list[Coefficient]
-
-
-class About(TypedDict):
-    """The content of about.json."""
-
-    guidelines: dict[str, Any] | None
-    grades: list[dict[str, Any]]
-    agreement: Agreement | None
-    checks: list[str]
-    annotators: list[Annotator]
-
-
-def about(project: Project) -> About:
+def about(project: Project) -> dict[str, Any]:
     """Return how a project was judged."""
     guideline = Guideline.objects.latest_of(project)
-    return About(
-        guidelines={"version": guideline.version, "text": guideline.text} if guideline else None,
-        grades=grades_of(project),
-        agreement=agreement(project),
-        checks=[
+    return {
+        "guidelines": {"version": guideline.version, "text": guideline.text} if guideline else None,
+        "grades": grades_of(project),
+        "agreement": agreement(project),
+        "checks": [
             figures(sample).sentence
             for sample in Sample.objects.filter(project=project).order_by("pk")
         ],
-        annotators=annotators(project),
-    )
+        "annotators": annotators(project),
+    }
 
 
-def annotators(project: Project) -> list[Annotator]:
+def annotators(project: Project) -> list[dict[str, Any]]:
     """Return the people with current judgments, ordered by their numbers."""
     judgments = Judgment.objects.current().of_people().filter(annotator__project=project)
     rows = (
@@ -89,35 +52,35 @@ def annotators(project: Project) -> list[Annotator]:
     number_of = naming.number_people(project)
     return sorted(
         (
-            Annotator(annotator=number_of[pk], name=name if named_at else None, judgments=n)
+            {"annotator": number_of[pk], "name": name if named_at else None, "judgments": n}
             for pk, name, named_at, n in rows
         ),
         key=lambda entry: entry["annotator"],
     )
 
 
-def agreement(project: Project) -> Agreement | None:
+def agreement(project: Project) -> dict[str, Any] | None:
     """Return people's agreement on grades, or None if no document was judged by two."""
     everyone: dict[str, Any] = agreement_of(project, seed=SEED, resamples=RESAMPLES, by=())[
         "judgments"
     ]["all"]
     if not everyone["units"]:
         return None
-    return Agreement(
-        units=everyone["units"],
-        ratings=everyone["ratings"],
-        raters=len(everyone["raters"]),
-        coefficients=[
-            Coefficient(
-                name=coefficient["name"],
-                value=coefficient["value"],
-                note=coefficient["note"] or "",
-                interval=list(coefficient["interval"]) if coefficient["interval"] else None,
-                interval_note=coefficient["interval_note"] or "",
-            )
+    return {
+        "units": everyone["units"],
+        "ratings": everyone["ratings"],
+        "raters": len(everyone["raters"]),
+        "coefficients": [
+            {
+                "name": coefficient["name"],
+                "value": coefficient["value"],
+                "note": coefficient["note"] or "",
+                "interval": list(coefficient["interval"]) if coefficient["interval"] else None,
+                "interval_note": coefficient["interval_note"] or "",
+            }
             for coefficient in (everyone["coefficients"][key] for key in COEFFICIENTS)
         ],
-    )
+    }
 
 
 def write(project: Project, into: Writer) -> None:

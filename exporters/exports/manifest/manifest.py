@@ -15,9 +15,6 @@ from exporters.exports.manifest.oracle_facts import Oracles
 from exporters.exports.manifest.rule_facts import KindFacts
 from exporters.exports.selection.collection import note_on_texts
 from exporters.exports.selection.pools import (
-    NegativeFacts,
-    PoolFacts,
-    RemovedFacts,
     negative_facts,
     pool_facts,
     removed_facts,
@@ -239,9 +236,9 @@ class SharedFacts(KindFacts, total=False):
     oracles: Oracles
     # Where the candidates come from: the pools, the candidates taken out of them with the reasons,
     # and the systems of the hard negatives.
-    pools: list[PoolFacts]
-    removed_candidates: list[RemovedFacts]
-    hard_negatives: NegativeFacts
+    pools: list[dict[str, Any]]
+    removed_candidates: list[dict[str, Any]]
+    hard_negatives: dict[str, Any]
 
 
 class Manifest(SharedFacts):

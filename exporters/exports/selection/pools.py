@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from annotate.collection.models import RunLine
 from annotate.pools.negatives import hard_negative_systems
@@ -20,84 +20,50 @@ NEGATIVES = "hard_negatives.tsv"
 POOL_DOCUMENTS = "pool_documents.tsv"
 
 
-class RunFacts(TypedDict):
-    """A run from which documents were chosen."""
-
-    run: str
-    system: str
-    sha256: str
-
-
-class PoolFacts(TypedDict):
-    """A pool: its rule, and how many documents it had and added when it was made."""
-
-    name: str
-    method: str
-    depth: int | None
-    strata: str
-    seed: int
-    runs: list[RunFacts]
-    documents: int
-    new: int
-
-
-class RemovedFacts(TypedDict):
-    """A candidate that was taken out of its pool, with the reason."""
-
-    query_id: str
-    doc_id: str
-    reason: str
-
-
-class NegativeFacts(TypedDict):
-    """The systems whose non-relevant documents are in hard_negatives.tsv, and the last rank."""
-
-    depth: int
-    systems: list[RunFacts]
-
-
-def pool_facts(project: Project) -> list[PoolFacts]:
+def pool_facts(project: Project) -> list[dict[str, Any]]:
     """Return the pools of a project in the order in which they were made."""
     return [
-        PoolFacts(
-            name=pool.name,
-            method=pool.method,
-            depth=pool.depth,
-            strata=pool.strata_words,
-            seed=pool.seed,
-            runs=[
-                RunFacts(run=r.run.name, system=r.system, sha256=r.sha256)
+        {
+            "name": pool.name,
+            "method": pool.method,
+            "depth": pool.depth,
+            "strata": pool.strata_words,
+            "seed": pool.seed,
+            "runs": [
+                {"run": r.run.name, "system": r.system, "sha256": r.sha256}
                 for r in pool.pool_runs.all()
             ],
-            documents=(pool.counts or {})["documents"],
-            new=(pool.counts or {})["new"],
-        )
+            "documents": (pool.counts or {})["documents"],
+            "new": (pool.counts or {})["new"],
+        }
         for pool in with_runs(finished_pools(project))
     ]
 
 
-def removed_facts(project: Project) -> list[RemovedFacts]:
+def removed_facts(project: Project) -> list[dict[str, Any]]:
     """Return the candidates taken out of the pools, in byte order of the ids."""
     rows = DOCUMENTS.removed(project).order_by(
         in_byte_order("query__query_id"), in_byte_order("document__doc_id")
     )
     return [
-        RemovedFacts(query_id=query_id, doc_id=doc_id, reason=reason)
+        {"query_id": query_id, "doc_id": doc_id, "reason": reason}
         for query_id, doc_id, reason in stream_rows(
             rows, "query__query_id", "document__doc_id", "removed_reason"
         )
     ]
 
 
-def negative_facts(project: Project) -> NegativeFacts | None:
+def negative_facts(project: Project) -> dict[str, Any] | None:
     """Return the systems of the hard negatives; None if there is no such file."""
     systems = hard_negative_systems(project)
     if not systems.runs:
         return None
-    return NegativeFacts(
-        depth=systems.depth,
-        systems=[RunFacts(run=run.name, system=run.tag, sha256=run.sha256) for run in systems.runs],
-    )
+    return {
+        "depth": systems.depth,
+        "systems": [
+            {"run": run.name, "system": run.tag, "sha256": run.sha256} for run in systems.runs
+        ],
+    }
 
 
 def write_pool_documents(project: Project, into: Writer) -> int:
