@@ -20,8 +20,13 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks.api.samples import CoefficientSerializer
 from audit.reports import access, actions, differences
-from audit.reports.category_figures import CategoryFigures, CriterionFigures, by_category
-from audit.reports.coverage import CategoryCoverage, coverage
+from audit.reports.coverage import (
+    CategoryCoverage,
+    CategoryFigures,
+    CriterionFigures,
+    by_category,
+    coverage,
+)
 from audit.reports.models import AgreementReport
 from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from audit.reports.patterns import Patterns
+from audit.reports.unit_counts import Patterns
 from jobs.runner import Progress
 
 if TYPE_CHECKING:

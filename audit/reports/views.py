@@ -22,9 +22,8 @@ from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from audit.reports import access, actions, paper
-from audit.reports.category_figures import by_category, csv_rows
-from audit.reports.coverage import coverage
+from audit.reports import access, actions
+from audit.reports.coverage import by_category, coverage, csv_rows
 from audit.reports.differences import TOP, Spot, differences
 from audit.reports.forms import ComparedForm, ScopeForm
 from audit.reports.models import AgreementReport, AgreementReportQuerySet
@@ -33,7 +32,15 @@ from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
 from audit.reports.statements_since import Changes, count_changes_since
-from audit.reports.tables import Against, Table, against_machines, people_alone, tables
+from audit.reports.tables import (
+    Against,
+    Table,
+    against_machines,
+    latex_for_paper,
+    people_alone,
+    sentence_for_paper,
+    tables,
+)
 from audit.reports.unit_table import Of, units
 from base.csv_output import csv_lines, csv_response
 from base.page_request import PageRequest, refusal_as_message
@@ -502,17 +509,17 @@ def _paper_text(table: Table, of: str) -> dict[str, Any] | None:
     if table.key not in ("judgments", "reviews"):
         return None
     line = table.lines[0]
-    sentence = paper.sentence(line, unit=table.unit, of=of)
+    sentence = sentence_for_paper(line, unit=table.unit, of=of)
     if not sentence:
         return None
-    lines = [paper.latex(figure, unit=table.unit, of=of) for figure in line.coefficients]
+    lines = [latex_for_paper(figure, unit=table.unit, of=of) for figure in line.coefficients]
     return {"title": table.title, "sentence": sentence, "latex": "\n".join(lines), "key": table.key}
 
 
 def _latex_against(against: Against, of: str) -> str:
     """Return a line of LaTeX for each coefficient of each person with a machine."""
     lines = [
-        paper.latex(
+        latex_for_paper(
             figure,
             unit=against.table.unit,
             of=", ".join(filter(None, [f"{line.label} against {against.machine}", of])),

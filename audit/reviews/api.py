@@ -27,7 +27,7 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reviews import access, actions, decisions, draws, rejected, rubrics
 from audit.reviews.actions import MAX_WORDS, RATED_AGAIN, save_rating
-from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.criteria import SHIPPED, Rubric, Verdict
 from audit.reviews.draws import CurrentDraw
 from audit.reviews.forms import DecisionForm, ReviewDrawForm
 from audit.reviews.models import Decision, Rating
@@ -43,7 +43,6 @@ from audit.reviews.passes import (
 )
 from audit.reviews.review_list import STATES, ReviewFilter, filter_reviews, review_rows
 from audit.reviews.review_session import STORED
-from audit.reviews.review_verdict import Verdict
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.api.bodies import FormBody
 from base.api.records import serializer_of

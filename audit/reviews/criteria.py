@@ -7,6 +7,9 @@ later wording never applies to an older review. Rubrics of a project are rows of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from enum import StrEnum
+
 from formats.records import CriterionRecord as Criterion
 from formats.records import LevelRecord as Level
 from formats.records import RubricRecord
@@ -140,3 +143,34 @@ MULTICONIR = Rubric(
 SHIPPED: dict[str, Rubric] = {rubric.name: rubric for rubric in (FOLLOWTABLE, MULTICONIR)}
 # The rubric of a project that has not chosen one.
 DEFAULT = FOLLOWTABLE
+
+
+class Verdict(StrEnum):
+    """The result of the reviews of one narrative version."""
+
+    UNREVIEWED = "unreviewed"
+    INCOMPLETE = "incomplete"
+    PASSED = "passed"
+    REJECTED = "rejected"
+
+
+def verdict(
+    reviews: Iterable[Iterable[Level]], wanted: int, *, by_majority: bool = False
+) -> Verdict:
+    """Return the verdict of submitted reviews, given their levels and the number wanted.
+
+    A rejecting level by any auditor on any criterion rejects at once; with `by_majority`, more than
+    half of the auditors must give one, each on any criterion. Passing needs every wanted review.
+    """
+    answers = [list(levels) for levels in reviews]
+    against = sum(any(level.rejects for level in levels) for levels in answers)
+    if against > (max(wanted, len(answers)) / 2 if by_majority else 0):
+        return Verdict.REJECTED
+    if not answers:
+        return Verdict.UNREVIEWED
+    return Verdict.PASSED if len(answers) >= wanted else Verdict.INCOMPLETE
+
+
+def straddles(levels: Iterable[Level]) -> bool:
+    """Return whether some of the auditors reject on a criterion and some do not."""
+    return len({level.rejects for level in levels}) > 1

@@ -15,9 +15,9 @@ from annotate.projects.models import Membership, Project
 from annotate.rewriting import actions as rewriting
 from audit.reviews import review_chain
 from audit.reviews.actions import MAX_WORDS, lock_led_pair, refuse_if_superseded
+from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
-from audit.reviews.review_verdict import Verdict
 from base.errors import InvalidField, Refused, refuse_longer
 
 

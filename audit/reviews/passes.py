@@ -6,7 +6,8 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from hashlib import blake2b, sha256
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -20,10 +21,30 @@ from annotate.projects.kinds import KINDS, kind_of
 from annotate.projects.models import Membership, Project
 from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
-from audit.reviews.criteria import Criterion, Level, Rubric
+from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review
-from audit.reviews.pseudonyms import positions_of, pseudonym
-from audit.reviews.review_verdict import Verdict, straddles, verdict
+
+
+def positions_of(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
+    """Return the position, from 0, of each person (keys of memberships) in a disagreement; `about`:
+    the keys that identify it.
+    """
+    disagreement = ":".join(map(str, about))
+
+    def shuffled(person: int) -> bytes:
+        return sha256(f"{disagreement}/{person}".encode()).digest()
+
+    return {person: place for place, person in enumerate(sorted(set(people), key=shuffled))}
+
+
+def pseudonym(place: int) -> str:
+    """Return the pseudonym at a position: Person A, Person B ... Person AA."""
+    letters = ""
+    place += 1
+    while place:
+        place, last = divmod(place - 1, len(ascii_uppercase))
+        letters = ascii_uppercase[last] + letters
+    return f"Person {letters}"
 
 
 class Answer(NamedTuple):

@@ -10,10 +10,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotate.pairs.models import Assignment, DrawnPair, InstructionPair, Narrative, ReviewDraw
 from annotate.projects.models import Membership
 from audit.reviews import rejected
-from audit.reviews.criteria import Rubric
+from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.passes import narratives_to_decide, owes_no_review, passes_of, verdict_of
-from audit.reviews.review_verdict import Verdict
 
 
 def levels_of(rubric: Rubric) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from annotate.projects.project_page import project_page
 from audit.reviews import access, actions, decisions, draws, rejected, rubrics
 from audit.reviews import rubrics as project_rubric
 from audit.reviews.actions import MAX_WORDS
-from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.criteria import SHIPPED, Rubric, Verdict
 from audit.reviews.draws import current_draw
 from audit.reviews.forms import (
     DecisionForm,
@@ -63,7 +63,6 @@ from audit.reviews.review_list import (
     review_rows,
 )
 from audit.reviews.review_session import CriterionView, ReviewSession, read_session
-from audit.reviews.review_verdict import Verdict
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
 from base.page_request import PageRequest, refusal_as_message

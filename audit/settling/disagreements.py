@@ -29,7 +29,7 @@ from annotate.projects.models import Membership
 from audit.checks import actions as check_actions
 from audit.checks.models import Check, SampleItem
 from audit.reviews import access as reviews_access
-from audit.reviews import decisions, review_verdict
+from audit.reviews import criteria, decisions
 from audit.reviews.models import Decision
 from audit.reviews.passes import Pass, passes_of, verdict_of
 from audit.settling import adjudication
@@ -302,7 +302,7 @@ class ReviewDisagreement(Disagreement):
         """The reviews by machines."""
         return passes_of([self.narrative], machines=True)[self.narrative.pk]
 
-    def verdict(self) -> review_verdict.Verdict:
+    def verdict(self) -> criteria.Verdict:
         """Return the verdict that follows from people's reviews."""
         return verdict_of(self._passes, self.member.project)
 

@@ -18,7 +18,7 @@ from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from audit.checks.models import SampleItem
-from audit.reviews.pseudonyms import positions_of, pseudonym
+from audit.reviews.passes import positions_of, pseudonym
 from audit.settling.models import Reveal
 from audit.settling.queue_filters import DisagreementKey, reveal_keys
 from base.errors import Refused

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from audit.reviews.criteria import FOLLOWTABLE, Level
-from audit.reviews.review_verdict import straddles
+from audit.reviews.criteria import FOLLOWTABLE, Level, straddles
 from formats.records import (
     AdjudicationRecord,
     DecisionRecord,

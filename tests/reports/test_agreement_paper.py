@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.reports.paper import escape_latex, latex, sentence
-from audit.reports.tables import Line
+from audit.reports.tables import Line, escape_latex, latex_for_paper, sentence_for_paper
 
 HOW = "95% expanded percentile bootstrap over units, 2,000 resamples, seed 7"
 
@@ -40,7 +39,7 @@ def line(*coefficients, **more):
 
 
 def test_latex_line_names_its_units_and_interval_method():
-    assert latex(figure(), unit="documents") == (
+    assert latex_for_paper(figure(), unit="documents") == (
         r"Krippendorff's alpha (ordinal) $= 0.493$, 95\% CI $[0.477, 0.508]$ "
         r"(10,284 documents, 2 raters; expanded percentile bootstrap over units, "
         r"2,000 resamples, seed 7)"
@@ -48,7 +47,9 @@ def test_latex_line_names_its_units_and_interval_method():
 
 
 def test_latex_line_escapes_the_part():
-    printed = latex(figure(value=-0.1), unit="documents", of="query 50%_a & {b} $c^2~d\\#")
+    printed = latex_for_paper(
+        figure(value=-0.1), unit="documents", of="query 50%_a & {b} $c^2~d\\#"
+    )
 
     assert "$= -0.100$" in printed
     assert (
@@ -60,14 +61,14 @@ def test_latex_line_escapes_the_part():
 def test_latex_line_of_an_undefined_value_gives_the_reason():
     undefined = figure(value=None, interval=None, note="undefined: only one category was used")
 
-    assert latex(undefined, unit="documents") == (
+    assert latex_for_paper(undefined, unit="documents") == (
         "Krippendorff's alpha (ordinal): undefined: only one category was used "
         "(10,284 documents, 2 raters)"
     )
 
 
 def test_latex_line_without_interval_says_why():
-    printed = latex(
+    printed = latex_for_paper(
         figure(interval=None, interval_note="no interval: 5% of resamples had no value"),
         unit="documents",
     )
@@ -91,7 +92,7 @@ def test_special_characters_of_latex_are_escaped(text, printed):
 def test_sentence_names_people_units_and_coefficients():
     percent = figure("Percent agreement", 0.44, name="percent agreement", interval=None)
 
-    assert sentence(line(figure(), percent), unit="documents") == (
+    assert sentence_for_paper(line(figure(), percent), unit="documents") == (
         "2 people answered, and 10,284 documents had answers from at least two of them. "
         "Left out: 12 judged by one rater only. "
         "Krippendorff's alpha (ordinal) was 0.493 (95% interval 0.477 to 0.508). "
@@ -100,7 +101,7 @@ def test_sentence_names_people_units_and_coefficients():
 
 
 def test_the_sentence_names_the_part():
-    assert "from at least two of them (query 301)." in sentence(
+    assert "from at least two of them (query 301)." in sentence_for_paper(
         line(figure()), unit="documents", of="query 301"
     )
 
@@ -109,7 +110,7 @@ def test_sentence_uses_the_next_coefficient_if_the_first_is_undefined():
     undefined = figure(value=None, interval=None, note="undefined: only one category was used")
     percent = figure("Percent agreement", 1.0, name="percent agreement", interval=None)
 
-    printed = sentence(line(undefined, percent), unit="documents")
+    printed = sentence_for_paper(line(undefined, percent), unit="documents")
 
     assert "Percent agreement was 1.000." in printed
     assert "undefined" not in printed
@@ -118,7 +119,7 @@ def test_sentence_uses_the_next_coefficient_if_the_first_is_undefined():
 def test_no_defined_value_gives_no_sentence():
     undefined = figure(value=None, interval=None, note="undefined: only one rater judged")
 
-    assert sentence(line(undefined), unit="documents") == ""
+    assert sentence_for_paper(line(undefined), unit="documents") == ""
 
 
 CERTAIN = f"{HOW}; the resamples do not differ, so the interval cannot show the uncertainty"
@@ -127,6 +128,8 @@ CERTAIN = f"{HOW}; the resamples do not differ, so the interval cannot show the 
 def test_the_sentence_says_that_an_interval_cannot_show_the_uncertainty():
     perfect = figure("Percent agreement", value=1.0, interval=[1.0, 1.0], interval_note=CERTAIN)
 
-    written = sentence(line(figure(), perfect | {"name": "percent agreement"}), unit="documents")
+    written = sentence_for_paper(
+        line(figure(), perfect | {"name": "percent agreement"}), unit="documents"
+    )
 
     assert "(95% interval 1.000 to 1.000), which cannot show the uncertainty." in written

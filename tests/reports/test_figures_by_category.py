@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotate.models import Assignment
 from audit.models import Decision, Rating, Review
-from audit.reports.category_figures import by_category
+from audit.reports.coverage import by_category
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import rubric_of
 from audit.reports.tables import tables

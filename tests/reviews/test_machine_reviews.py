@@ -14,11 +14,10 @@ from audit.reports.reliability import agreement_of
 from audit.reports.tables import against_machines
 from audit.reviews import rubrics
 from audit.reviews.actions import save_ratings, submit_review
-from audit.reviews.criteria import FOLLOWTABLE
+from audit.reviews.criteria import FOLLOWTABLE, Verdict
 from audit.reviews.decisions import decide
 from audit.reviews.passes import narratives_to_decide, passes_of, story, verdict_of
 from audit.reviews.rejected import rejected
-from audit.reviews.review_verdict import Verdict
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused

@@ -6,11 +6,10 @@ import pytest
 
 from annotate.models import Membership
 from audit.models import Rating, Review
-from audit.reviews.criteria import FOLLOWTABLE
+from audit.reviews.criteria import FOLLOWTABLE, Verdict, verdict
 from audit.reviews.decisions import decide, decide_many
 from audit.reviews.passes import narratives_to_decide, passes_of, verdict_of
 from audit.reviews.rejected import rejected
-from audit.reviews.review_verdict import Verdict, verdict
 from base.errors import InvalidField
 from tests import factories
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
-from audit.reviews.review_verdict import Verdict, straddles, verdict
+from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR, Verdict, straddles, verdict
 from formats.rubrics import parse_rubric
 
 CRITERIA = FOLLOWTABLE.criteria

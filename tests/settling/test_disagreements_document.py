@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from annotate.models import Adjudication, Verdict
-from audit.reviews.pseudonyms import pseudonym
+from audit.reviews.passes import pseudonym
 from audit.settling.forms import QueueFilterForm
 from audit.settling.queue_filters import Kind
 

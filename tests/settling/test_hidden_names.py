@@ -13,7 +13,7 @@ from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
-from audit.reviews.pseudonyms import positions_of, pseudonym
+from audit.reviews.passes import positions_of, pseudonym
 from audit.settling.names import reveal_names
 from base.errors import Refused
 from tests import factories
