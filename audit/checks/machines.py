@@ -46,13 +46,6 @@ class Effect(NamedTuple):
     changed: Annotated[int, "Of these, labels with another claim before."]
 
 
-class MachineGrade(NamedTuple):
-    """The grade that one machine claims."""
-
-    machine: Membership
-    relevance: int
-
-
 class ContradictedLabel(NamedTuple):
     """A label that machines claim differently, with the machine whose claim counts, if any.
 
@@ -61,7 +54,7 @@ class ContradictedLabel(NamedTuple):
 
     first: Judgment
     document: Name
-    claims: list[MachineGrade] | None
+    claims: list[Judgment] | None
     counts: Membership | None
 
 
@@ -143,11 +136,10 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
     project = reader.project
     candidates = {first.candidate_id: first.candidate for first in firsts}
     narratives = {first.narrative_id for first in firsts}
-    claims: dict[tuple[int, int], dict[int, MachineGrade]] = defaultdict(dict)
+    claims: dict[tuple[int, int], dict[int, Judgment]] = defaultdict(dict)
     of_machines = current_claims(project).filter(narrative__in=narratives, candidate__in=candidates)
     for judgment in of_machines.select_related("annotator").order_by("annotator__name"):
-        label = claims[judgment.narrative_id, judgment.candidate_id]
-        label[judgment.annotator_id] = MachineGrade(judgment.annotator, judgment.relevance)
+        claims[judgment.narrative_id, judgment.candidate_id][judgment.annotator_id] = judgment
     chosen = [machine.pk for machine in chosen_machines(project)]
     hidden_ids = hidden_from(reader, list(candidates.values()))
     blind = blind_pairs(reader)
@@ -155,7 +147,7 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
     labels = []
     for first in firsts:
         key = (first.narrative_id, first.candidate_id)
-        grades = {machine: grade.relevance for machine, grade in claims[key].items()}
+        grades = {machine: claim.relevance for machine, claim in claims[key].items()}
         counts = machine_that_counts(grades, chosen)
         hidden = first.narrative.pair_id in blind or key in unchecked
         name = name_of(first.candidate.document, project, hidden=first.candidate_id in hidden_ids)
@@ -164,7 +156,7 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
                 first,
                 name,
                 None if hidden else list(claims[key].values()),
-                None if counts is None else claims[key][counts].machine,
+                None if counts is None else claims[key][counts].annotator,
             )
         )
     return labels

@@ -166,7 +166,7 @@ def test_the_page_shows_both_claims_confirms_and_chooses(scene, client):
     client.post(url, {"machine": scene.second.pk})
 
     assert [
-        (one.document.label, [(claim.machine.name, claim.relevance) for claim in one.claims])
+        (one.document.label, [(claim.annotator.name, claim.relevance) for claim in one.claims])
         for one in listed.context["labels"]
     ] == [("B", [("gen-2", 0), ("model", 1)]), ("C", [("gen-2", 0), ("model", 2)])]
     assert "2 labels claimed differently, 2 undecided" in " ".join(listed.text.split())

@@ -44,7 +44,7 @@ from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, 
 class MachineGradeSerializer(serializers.Serializer[Any]):
     """The grade that one machine claims."""
 
-    machine = serializers.CharField(source="machine.name")
+    machine = serializers.CharField(source="annotator.name")
     relevance = serializers.IntegerField()
 
 
