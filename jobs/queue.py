@@ -24,6 +24,12 @@ TASK = "jobs.run"
 logger = logging.getLogger(__name__)
 
 
+# A message not taken for this long may be lost. If it is not, a second one does no harm.
+OVERDUE = timedelta(seconds=60)
+# A request commits, then publishes; this is the time allowed in between.
+SOON = timedelta(seconds=10)
+
+
 class CannotRetry(Exception):
     """A job cannot be retried; the message is a sentence that says why."""
 
@@ -120,12 +126,6 @@ def retry(job: Job, *, by: str) -> bool:
         ) from error
     logger.info("%s %s is done again, asked for by %s", job.kind, job.pk, by)
     return True
-
-
-# A message not taken for this long may be lost. If it is not, a second one does no harm.
-OVERDUE = timedelta(seconds=60)
-# A request commits, then publishes; this is the time allowed in between.
-SOON = timedelta(seconds=10)
 
 
 def reconcile(*, now: datetime | None = None) -> int:

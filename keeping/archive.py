@@ -55,6 +55,23 @@ _PARSERS: dict[str, Converter] = {
 KINDS = {*PLAIN, *_PARSERS, "JSONField"}
 
 
+FORMAT = 1
+MANIFEST = "manifest.json"
+CHUNK = 1024 * 1024
+# A larger manifest is not one of ours: it has some 200 bytes for each file.
+_MOST_MANIFEST = 500_000_000
+# Higher keys would use up those that the database can give out afterwards.
+_HIGHEST_KEY = 10**12
+# Files that are already compressed do not get smaller.
+_COMPRESSED = (".zip", ".gz", ".xz", ".bz2", ".zst", ".png", ".jpg")
+# Good enough for text, and several times faster than the default.
+_LEVEL = 3
+_DATE = (1980, 1, 1, 0, 0, 0)
+_MODE = 0o600 << 16
+# What zipfile and json raise for damaged, encrypted and foreign archives.
+_UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+
+
 def field_type(field: Any) -> str:
     """Return the internal type of a field; of a foreign key, that of the key it points to."""
     while field.is_relation:
@@ -147,23 +164,6 @@ def refuse_other_tables(migrations: Mapping[str, str], version: str) -> None:
             f"This backup was made by Rejudge {version}, whose tables differ from those of this "
             "version. Restore it with that version."
         )
-
-
-FORMAT = 1
-MANIFEST = "manifest.json"
-CHUNK = 1024 * 1024
-# A larger manifest is not one of ours: it has some 200 bytes for each file.
-_MOST_MANIFEST = 500_000_000
-# Higher keys would use up those that the database can give out afterwards.
-_HIGHEST_KEY = 10**12
-# Files that are already compressed do not get smaller.
-_COMPRESSED = (".zip", ".gz", ".xz", ".bz2", ".zst", ".png", ".jpg")
-# Good enough for text, and several times faster than the default.
-_LEVEL = 3
-_DATE = (1980, 1, 1, 0, 0, 0)
-_MODE = 0o600 << 16
-# What zipfile and json raise for damaged, encrypted and foreign archives.
-_UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
 class Entry(TypedDict):

@@ -25,6 +25,13 @@ from formats.texts import excerpt
 from jobs.models import Job, job_kinds
 from keeping import archive, tables
 
+# Bytes and rows of a backup that are sent to the database at once.
+_BATCH_BYTES = 4_000_000
+_BATCH_ROWS = 5_000
+# Raised for values of other types than the columns have, and for keys of rows that are missing.
+_NOT_A_ROW = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_SHA256 = re.compile("[0-9a-f]{64}")
+
 
 def has_numbered_keys(model: type[models.Model]) -> bool:
     """Return whether the database numbers the rows of a table."""
@@ -69,14 +76,6 @@ def _on_postgresql(model: type[models.Model], first: int, last: int) -> int:
         shift = max(0, last_given - first + 1)
         cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, max(last_given, last + shift)])
     return int(shift)
-
-
-# Bytes and rows of a backup that are sent to the database at once.
-_BATCH_BYTES = 4_000_000
-_BATCH_ROWS = 5_000
-# Raised for values of other types than the columns have, and for keys of rows that are missing.
-_NOT_A_ROW = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 class RestoredRows:

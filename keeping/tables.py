@@ -68,6 +68,14 @@ WITH_NAMES = (
 RenewKeys = Callable[[Any, Mapping[str, int], Mapping[str, Any]], Any]
 
 
+# Top folders of the storage; in each, a project's files are in a folder named by its key.
+PROJECT_FOLDERS = ("runs", "uploads", "exports", "releases")
+# Columns that name a folder of the storage: (table, column).
+FOLDER_COLUMNS = {("exporters.export", "folder")}
+# Columns with a manifest that lists files by name and sha256.
+LISTS_OF_FILES = {("exporters.export", "manifest"), ("exporters.release", "manifest")}
+
+
 def _renew_dict_keys(table: str) -> RenewKeys:
     def renew(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
         return {str(int(key) + shifts[table]): entry for key, entry in value.items()}
@@ -238,14 +246,6 @@ def people_of_project(project: int) -> set[int]:
                     .distinct()
                 )
     return people
-
-
-# Top folders of the storage; in each, a project's files are in a folder named by its key.
-PROJECT_FOLDERS = ("runs", "uploads", "exports", "releases")
-# Columns that name a folder of the storage: (table, column).
-FOLDER_COLUMNS = {("exporters.export", "folder")}
-# Columns with a manifest that lists files by name and sha256.
-LISTS_OF_FILES = {("exporters.export", "manifest"), ("exporters.release", "manifest")}
 
 
 def file_names_in_rows(project: int | None = None) -> list[str]:

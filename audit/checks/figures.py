@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 BOUND = 0.02
 
 
+QUESTION_SENTENCES = {
+    Question.TOPIC: "On topic or not was wrong in %(words)s.",
+    Question.CONSTRAINT: "Meeting the constraint or not was wrong in %(words)s.",
+}
+
+
 class CheckedLabel(NamedTuple):
     """One claim and the answers to it. `outcome` is None while the claim is not checked, and if it
     cannot be judged.
@@ -261,12 +267,6 @@ def _weight_rates(sample: Sample, strata: Sequence[Rates]) -> WeightedRates | No
         stratified([Stratum(rates.status.count, rates.status.of, rates.frame) for rates in strata]),
         stratified([Stratum(rates.grade.count, rates.grade.of, rates.frame) for rates in strata]),
     )
-
-
-QUESTION_SENTENCES = {
-    Question.TOPIC: "On topic or not was wrong in %(words)s.",
-    Question.CONSTRAINT: "Meeting the constraint or not was wrong in %(words)s.",
-}
 
 
 def paper_sentences(

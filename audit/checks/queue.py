@@ -29,6 +29,11 @@ from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
 
+# Items to settle: two have answered without an outcome, and no third person has settled.
+TO_SETTLE = Q(answered=2, outcome__isnull=True, unjudgeable=False)
+# The filters of a sample's labels, for leads.
+LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
+
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     """Annotate items with their current checks.
@@ -72,12 +77,6 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
             default=None,
         )
     )
-
-
-# Items to settle: two have answered without an outcome, and no third person has settled.
-TO_SETTLE = Q(answered=2, outcome__isnull=True, unjudgeable=False)
-# The filters of a sample's labels, for leads.
-LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
 
 def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:

@@ -36,6 +36,12 @@ NO_TEXTS = (
 )
 
 
+# Limits a sample to what people can check and one page can count.
+MAX_ITEMS = 20_000
+MAX_NAME = Sample._meta.get_field("name").max_length or 0
+_AT_ONCE = 1_000
+
+
 @dataclass(frozen=True)
 class Plan(DrawPlan):
     """What a sample would take: claims, each with its stratum."""
@@ -109,16 +115,6 @@ def sizes_of(claims: Iterable[Claim], stratify: str) -> dict[str, int]:
     for claim in claims:
         sizes[claim.stratum(stratify)] += 1
     return dict(sorted(sizes.items()))
-
-
-# Limits a sample to what people can check and one page can count.
-MAX_ITEMS = 20_000
-
-
-MAX_NAME = Sample._meta.get_field("name").max_length or 0
-
-
-_AT_ONCE = 1_000
 
 
 def draw_sample(

@@ -84,6 +84,17 @@ if TYPE_CHECKING:
 HEADLINE = "alpha_ordinal"
 
 
+SINGULAR = {
+    "judgments": "judgment",
+    "documents": "document",
+    "reviews": "review",
+    "repeats": "repeat",
+}
+PLURAL = {name: name for name in SINGULAR}
+# The coefficients that mean the same for any number of people.
+COMPARED = ("percent", "fleiss", "alpha_nominal", "alpha_ordinal", "gwet_ac1")
+
+
 def agreement_of(
     project: Project,
     *,
@@ -343,15 +354,6 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-SINGULAR = {
-    "judgments": "judgment",
-    "documents": "document",
-    "reviews": "review",
-    "repeats": "repeat",
-}
-PLURAL = {name: name for name in SINGULAR}
-
-
 def _left_out(
     project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
 ) -> list[dict[str, Any]]:
@@ -400,10 +402,6 @@ def _left_out(
         for reason, count in left_out.items()
         if count
     ]
-
-
-# The coefficients that mean the same for any number of people.
-COMPARED = ("percent", "fleiss", "alpha_nominal", "alpha_ordinal", "gwet_ac1")
 
 
 def comparison_of(

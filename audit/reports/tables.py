@@ -14,6 +14,55 @@ from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, stored_scope
 from base.tags.figures import interval_remark
 
+# The tables of agreement among people in their order: key, title, what names a line, unit.
+_TABLES = (
+    ("judgments", "Judgments of people", "people", "documents"),
+    (
+        "settling",
+        "Judgments, before and after settling",
+        "what is counted",
+        "documents",
+    ),
+    ("pairs", "Judgments, by pair of people", "pair of people", "documents"),
+    ("selves", "Each person with themselves", "person", "documents"),
+    ("queries", "Judgments, by query", "query", "documents"),
+    ("categories", "Judgments, by category", "category", "documents"),
+    ("guidelines", "Judgments, by version of the guidelines", "version", "documents"),
+    ("weeks", "Judgments, by week", "week from", "documents"),
+    ("reviews", "Reviews of instructions", "criterion", "ratings"),
+    ("review-categories", "Reviews, by category", "category", "ratings"),
+    (
+        "review-domains",
+        "Reviews of instructions, by domain",
+        "domain and criterion",
+        "ratings",
+    ),
+)
+_SETTLING = {
+    "after_settling": "After settling",
+    "changed": "Found changed",
+}
+_ONLY_IF_SPLIT = ("settling", "categories", "review-categories", "guidelines", "weeks")
+_PAIR = ("one", "other")
+# Characters with a special meaning in LaTeX.
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": r"$-$",
+}
+
 
 class Line(NamedTuple):
     """One scope: its label, its counts, and its coefficients, each with its title.
@@ -77,38 +126,6 @@ class Against(NamedTuple):
     machine: str
     table: Table
     crossed: list[Crossed]
-
-
-# The tables of agreement among people in their order: key, title, what names a line, unit.
-_TABLES = (
-    ("judgments", "Judgments of people", "people", "documents"),
-    (
-        "settling",
-        "Judgments, before and after settling",
-        "what is counted",
-        "documents",
-    ),
-    ("pairs", "Judgments, by pair of people", "pair of people", "documents"),
-    ("selves", "Each person with themselves", "person", "documents"),
-    ("queries", "Judgments, by query", "query", "documents"),
-    ("categories", "Judgments, by category", "category", "documents"),
-    ("guidelines", "Judgments, by version of the guidelines", "version", "documents"),
-    ("weeks", "Judgments, by week", "week from", "documents"),
-    ("reviews", "Reviews of instructions", "criterion", "ratings"),
-    ("review-categories", "Reviews, by category", "category", "ratings"),
-    (
-        "review-domains",
-        "Reviews of instructions, by domain",
-        "domain and criterion",
-        "ratings",
-    ),
-)
-_SETTLING = {
-    "after_settling": "After settling",
-    "changed": "Found changed",
-}
-_ONLY_IF_SPLIT = ("settling", "categories", "review-categories", "guidelines", "weeks")
-_PAIR = ("one", "other")
 
 
 def tables(figures: dict[str, Any]) -> list[Table]:
@@ -276,26 +293,6 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
         {**figures["coefficients"][HEADLINE], "title": COEFFICIENTS[HEADLINE]},
         "" if scope is None else str(scope),
     )
-
-
-# Characters with a special meaning in LaTeX.
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "−": r"$-$",
-}
 
 
 def escape_latex(text: str) -> str:

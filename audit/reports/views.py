@@ -52,6 +52,10 @@ DRAWN = 12
 LISTED = 20
 
 
+# The number of lines of a table on a page, such as pairs of people.
+LINES = 50
+
+
 @require_GET
 def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     """Show how much people agree, and where their disagreements concentrate."""
@@ -240,10 +244,6 @@ def _chart(table: Table) -> dict[str, Any]:
         "left_out": len(table.lines) - len(lines[:DRAWN]),
         "sorted": table.key in {"pairs", "queries", "categories"},
     }
-
-
-# The number of lines of a table on a page, such as pairs of people.
-LINES = 50
 
 
 @require_http_methods(["GET", "POST"])

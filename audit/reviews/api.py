@@ -50,6 +50,9 @@ from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, 
 from base.errors import Refused
 from formats.rubrics import RubricFaults, parse_rubric, rubric_object
 
+# The verdicts on a narrative version.
+VERDICT_CHOICES = [(choice.value, choice.value) for choice in Verdict]
+
 
 class DecisionSerializer(serializers.Serializer[Any]):
     """A decision on a narrative version; `withdrawn_at` is null while it is current."""
@@ -110,10 +113,6 @@ def machine_passes_as_json(passes: Iterable[Pass]) -> list[dict[str, Any]]:
         }
         for review_pass in passes
     ]
-
-
-# The verdicts on a narrative version.
-VERDICT_CHOICES = [(choice.value, choice.value) for choice in Verdict]
 
 
 class ReviewDrawSerializer(serializers.Serializer[Any]):

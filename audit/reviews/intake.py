@@ -43,6 +43,28 @@ REVIEWS = UnaffectedAnswers(
 )
 
 
+# The narrative version and the author of a review or decision, as the file names them.
+NAMED = {"pair_id": "text", "query_id": "text", "side": "text", "version": "integer", "who": "text"}
+# The narrative and member, looked up when it is written.
+FOUND = {
+    "narrative": "integer NULL",
+    "member": "integer NULL",
+    "known": "integer NULL",
+    "state": "integer 0",
+}
+MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
+# Decisions in a file do not change a pair that was taken out with a reason.
+_UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
+# A version may be loaded after the date of its decision, and is sent back all the same.
+_DECIDED_AT = {
+    "removed": "COALESCE(s.at, %(now)s)",
+    "sent_back": "CASE WHEN COALESCE(s.at, %(now)s) > o.created_at THEN COALESCE(s.at, %(now)s) "
+    "ELSE o.created_at END",
+}
+# A removed instruction stays removed, whatever is loaded later; one sent back was then rewritten.
+_STILL_APPLIES = {"removed": "1 = 1", "sent_back": "o.is_current"}
+
+
 class Rubrics(StagedRecords):
     """Rubrics. The content of a stored name cannot change."""
 
@@ -85,15 +107,6 @@ class Rubrics(StagedRecords):
         rows.unchanged += len(self.rubrics) - len(fresh)
 
 
-# The narrative version and the author of a review or decision, as the file names them.
-NAMED = {"pair_id": "text", "query_id": "text", "side": "text", "version": "integer", "who": "text"}
-# The narrative and member, looked up when it is written.
-FOUND = {
-    "narrative": "integer NULL",
-    "member": "integer NULL",
-    "known": "integer NULL",
-    "state": "integer 0",
-}
 
 
 class OfNarratives(StagedRecords):
@@ -138,7 +151,6 @@ class OfNarratives(StagedRecords):
         self.new, self.changed = count_states(self.intake, self.name, self.kind)
 
 
-MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
 
 
 class Reviews(OfNarratives):
@@ -367,17 +379,7 @@ def _why_refused(record: ReviewRecord, rubric: Rubric) -> str | None:
     return None
 
 
-# Decisions in a file do not change a pair that was taken out with a reason.
-_UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
-# A version may be loaded after the date of its decision, and is sent back all the same.
-_DECIDED_AT = {
-    "removed": "COALESCE(s.at, %(now)s)",
-    "sent_back": "CASE WHEN COALESCE(s.at, %(now)s) > o.created_at THEN COALESCE(s.at, %(now)s) "
-    "ELSE o.created_at END",
-}
 
-# A removed instruction stays removed, whatever is loaded later; one sent back was then rewritten.
-_STILL_APPLIES = {"removed": "1 = 1", "sent_back": "o.is_current"}
 
 
 class Decisions(OfNarratives):

@@ -24,6 +24,9 @@ from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review
 
+# Kinds in which more than half of the auditors have to reject an instruction.
+_BY_MAJORITY = [kind.key for kind in KINDS.values() if kind.rejects_by_majority]
+
 
 def positions_of(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
     """Return the position, from 0, of each person (keys of memberships) in a disagreement; `about`:
@@ -233,10 +236,6 @@ def verdict_of(passes: Iterable[Pass], project: Project) -> Verdict:
         project.overlap_review,
         by_majority=kind_of(project.kind).rejects_by_majority,
     )
-
-
-# Kinds in which more than half of the auditors have to reject an instruction.
-_BY_MAJORITY = [kind.key for kind in KINDS.values() if kind.rejects_by_majority]
 
 
 def rejected_by_auditors() -> Q:

@@ -14,6 +14,18 @@ from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.passes import narratives_to_decide, owes_no_review, passes_of, verdict_of
 
+TO_DECIDE, SENT_BACK, DRAWN = "to-decide", "sent-back", "drawn"
+# What leads can list, with its name on the page; the outcomes are those of current decisions.
+STATES = {
+    TO_DECIDE: "To decide",
+    SENT_BACK: "Sent back",
+    Decision.Outcome.ACCEPTED.value: "Accepted",
+    Decision.Outcome.REMOVED.value: "Removed",
+    DRAWN: "Drawn",
+}
+# The same value selects pairs without a category in the matrix of documents.
+NO_CATEGORY = "-"
+
 
 def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
     """Return the levels of a rubric for display, best first, with their keyboard keys: as with
@@ -110,19 +122,6 @@ def review_rows(member: Membership, narratives: Sequence[Any]) -> list[ReviewRow
             )
         )
     return rows
-
-
-TO_DECIDE, SENT_BACK, DRAWN = "to-decide", "sent-back", "drawn"
-# What leads can list, with its name on the page; the outcomes are those of current decisions.
-STATES = {
-    TO_DECIDE: "To decide",
-    SENT_BACK: "Sent back",
-    Decision.Outcome.ACCEPTED.value: "Accepted",
-    Decision.Outcome.REMOVED.value: "Removed",
-    DRAWN: "Drawn",
-}
-# The same value selects pairs without a category in the matrix of documents.
-NO_CATEGORY = "-"
 
 
 class ReviewFilter(NamedTuple):

@@ -64,6 +64,12 @@ from audit.reviews.models import Decision, Rating, Review
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from base.providers import Provider
 
+# Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
+# move a measure of systems.
+effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
+    "How far would settling each disagreement of a project move a measure?"
+)
+
 
 class Reader:
     """A lead who reads disagreements; facts that several queries need are read once.
@@ -292,13 +298,6 @@ def settled_rows(
         )
     dated: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
     return dated
-
-
-# Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
-# move a measure of systems.
-effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
-    "How far would settling each disagreement of a project move a measure?"
-)
 
 
 def judgment_source(

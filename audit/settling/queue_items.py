@@ -32,6 +32,25 @@ from audit.settling.queue_filters import (
     reveal_keys,
 )
 
+HEADER = (
+    "key",
+    "kind",
+    "query_id",
+    "pair_id",
+    "side",
+    "version",
+    "doc_id",
+    "condition",
+    "answers",
+    "distance",
+    "decides",
+    "since",
+    "settled_as",
+    "cause",
+    "reason",
+    "by",
+)
+
 
 class Voice(NamedTuple):
     """One person's answer in the list: a relevance, an answer to a condition, or the number of
@@ -263,26 +282,6 @@ def _add_decisions(
     thirds = Check.objects.current().filter(item__in=checks, place=Check.SETTLES)
     for check in thirds.select_related("checker"):
         items[checks[check.item_id]].settled = check
-
-
-HEADER = (
-    "key",
-    "kind",
-    "query_id",
-    "pair_id",
-    "side",
-    "version",
-    "doc_id",
-    "condition",
-    "answers",
-    "distance",
-    "decides",
-    "since",
-    "settled_as",
-    "cause",
-    "reason",
-    "by",
-)
 
 
 def table_rows(items: Iterable[Item]) -> Iterator[list[str]]:

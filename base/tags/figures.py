@@ -36,14 +36,14 @@ _SYSTEMS = (
 )
 
 
+NOTHING = "–"
+
+
 def browser_of(agent: str) -> tuple[str, str]:
     """Return the browser with its version, and the system; "" for each that is not recognized."""
     named = ((name, pattern.search(agent)) for name, pattern in _BROWSERS)
     browser = next((f"{name} {match[1]}" for name, match in named if match), "")
     return browser, next((name for name, pattern in _SYSTEMS if pattern.search(agent)), "")
-
-
-NOTHING = "–"
 
 
 @register.filter

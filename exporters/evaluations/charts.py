@@ -16,6 +16,9 @@ from base.tags.figures import true_minus
 RANKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000)
 
 
+register = template.Library()
+
+
 def draw(name: str, content: Mapping[str, Any]) -> SafeString:
     """Draw one of CHARTS from the context of the page."""
     return CHARTS[name](content)
@@ -132,9 +135,6 @@ CHARTS: dict[str, Callable[[Mapping[str, Any]], SafeString]] = {
     "share-dropped": _share_dropped,
     "over-releases": _over_releases,
 }
-
-
-register = template.Library()
 
 
 @register.simple_tag(takes_context=True)

@@ -45,6 +45,14 @@ from measures import CannotMeasure
 TOPICS = {"before": "topics.original.txt", "after": "topics.changed.txt"}
 
 
+FORMAT = "trec"
+ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
+WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
+DISPUTED = "disputed.tsv"
+CLAIMED_REVERSED, CORES = "qrels.claimed.reversed.txt", "core_queries.tsv"
+VERDICTS = "verdicts.tsv"
+
+
 def collection_figures(
     collection: Collection, folder: Path, of_pairs: Mapping[str, str], project: Project
 ) -> dict[str, Any]:
@@ -138,14 +146,6 @@ def run_figures(systems: Iterable[RankedSystem]) -> list[dict[str, Any]]:
         for system in systems
         for side, run in system.runs.items()
     ]
-
-
-FORMAT = "trec"
-ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
-WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
-DISPUTED = "disputed.tsv"
-CLAIMED_REVERSED, CORES = "qrels.claimed.reversed.txt", "core_queries.tsv"
-VERDICTS = "verdicts.tsv"
 
 
 def compute_evaluation(job: Evaluation, progress: Progress) -> None:

@@ -21,6 +21,10 @@ SIDES = {"changed": Narrative.Side.ALTERED, "reversed": Narrative.Side.REVERSED}
 TopicDocument = tuple[str, str]
 
 
+# Effects are stored as whole numbers of millionths.
+PARTS = 1_000_000
+
+
 def find_candidates(
     project: Project, places: Collection[TopicDocument], side: str = Narrative.Side.ALTERED
 ) -> dict[TopicDocument, tuple[int, int]]:
@@ -48,10 +52,6 @@ def find_candidates(
                 if (pair_id, doc_id) in part:
                     candidates[pair_id, doc_id] = narrative, candidate
     return candidates
-
-
-# Effects are stored as whole numbers of millionths.
-PARTS = 1_000_000
 
 
 def save_effects(evaluation: Evaluation, rows: Iterable[Mapping[str, Any]]) -> None:

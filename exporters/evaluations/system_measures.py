@@ -38,6 +38,11 @@ _NEGLIGIBLE = 1e-12
 _MOST_READ = 1_000
 
 
+Qrels = dict[str, Grades]
+Scored = Mapping[str, dict[str, float]]
+Options = Mapping[str, Mapping[str, Any]]
+
+
 class IrMeasures:
     """Measures on one set of qrels, prepared once for the runs of all systems.
 
@@ -97,10 +102,6 @@ def _depth(name: str) -> int | None:
     return None
 
 
-Qrels = dict[str, Grades]
-Scored = Mapping[str, dict[str, float]]
-
-
 class Collection(NamedTuple):
     """The labels that systems are measured on, under the ids of pairs.
 
@@ -137,9 +138,6 @@ class RankedSystem:
     def scores(self) -> dict[str, Scores]:
         """Return the runs as `Scores`, which compute every rank once for all measures."""
         return {side: Scores(run, f"{side} run") for side, run in self.runs.items()}
-
-
-Options = Mapping[str, Mapping[str, Any]]
 
 
 class PreparedCollection:

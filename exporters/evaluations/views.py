@@ -47,6 +47,10 @@ MOST_RELEASES = 20
 MOST_READ = 200
 
 
+# How many evaluations the list shows, the newest first.
+SHOWN = 25
+
+
 class Bar(NamedTuple):
     """A topic with its value, and the page of its query."""
 
@@ -338,10 +342,6 @@ def document_urls(
         place: reverse("audit:disagreement", args=[narrative, candidate])
         for place, (narrative, candidate) in find_candidates(project, places, side).items()
     }
-
-
-# How many evaluations the list shows, the newest first.
-SHOWN = 25
 
 
 @require_http_methods(["GET", "POST"])

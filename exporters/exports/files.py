@@ -22,20 +22,19 @@ STEP = 1_000
 T = TypeVar("T")
 
 
+BUFFER = 1024 * 1024
+# Metadata of every file in an archive. Constant, so that archives do not differ between days or
+# machines.
+_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+_ZIP_MODE = 0o644 << 16
+
+
 def report_rows(rows: Iterable[T], report: Report) -> Iterator[T]:
     """Yield the rows unchanged, and report them STEP at a time."""
     waiting = iter(rows)
     while some := list(islice(waiting, STEP)):
         report(len(some))
         yield from some
-
-
-BUFFER = 1024 * 1024
-
-# Metadata of every file in an archive. Constant, so that archives do not differ between days or
-# machines.
-_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-_ZIP_MODE = 0o644 << 16
 
 
 class FileFacts(TypedDict):

@@ -24,6 +24,9 @@ from exporters.releases.models import Release
 _OF_JUDGMENT = ("narrative", "candidate", "annotator")
 
 
+NEWEST = 3
+
+
 class _Version(NamedTuple):
     """A version of a narrative: its pair and side, and the times when it came and went."""
 
@@ -120,9 +123,6 @@ def _changed_narratives(project: Project, at: datetime) -> tuple[list[int], int]
 def _current(rows: Iterable[_Version], at: datetime | None) -> dict[tuple[int, str], int]:
     """Return the current version of each side of each pair at a time; rows by version."""
     return {(row.pair, row.side): row.pk for row in rows if row.is_in_use(at)}
-
-
-NEWEST = 3
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:

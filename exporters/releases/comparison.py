@@ -101,6 +101,12 @@ T = TypeVar("T")
 Key = tuple[str, ...]
 
 
+_PLACES = {under: place for place, under in enumerate(QRELS)}
+QUERY, PAIR = "query", "pair"
+PRESENT, REWORDED = "there", "reworded"
+TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "after")
+
+
 class GradeChange(NamedTuple):
     """A document whose grade differs.
 
@@ -119,9 +125,6 @@ class GradeChange(NamedTuple):
     def key(self) -> Key:
         """Return the sort key among all changes."""
         return str(_PLACES[self.under]), self.pair_id or self.query_id, self.doc_id
-
-
-_PLACES = {under: place for place, under in enumerate(QRELS)}
 
 
 class NarrativeText(NamedTuple):
@@ -164,12 +167,6 @@ class PresenceChange(NamedTuple):
     def key(self) -> Key:
         """Return the sort key: queries first, then pairs."""
         return ("0", self.query_id) if self.kind == QUERY else ("1", self.pair_id)
-
-
-QUERY, PAIR = "query", "pair"
-
-
-PRESENT, REWORDED = "there", "reworded"
 
 
 class TextChange(NamedTuple):
@@ -523,9 +520,6 @@ def read_page(rows: Iterable[P], after: Key, size: int) -> Page[P]:
             else:
                 more = True
     return Page(shown, total, shown[-1].key if more else None)
-
-
-TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "after")
 
 
 def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:

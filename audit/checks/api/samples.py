@@ -40,6 +40,8 @@ from base.api.paging import page_response, requested_part
 from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 
+SMALL = 32_767
+
 
 class MachineGradeSerializer(serializers.Serializer[Any]):
     """The grade that one machine claims."""
@@ -112,9 +114,6 @@ class MachineChoice(Resource, tag="Checks"):
         effect = effect_of_choosing(machine)
         choose_machine(machine=machine, by=member)
         return effect
-
-
-SMALL = 32_767
 
 
 class _SentClaims(RequestBody):

@@ -43,6 +43,13 @@ from base.pagination import parse_key
 UNDO_OFFERED = timedelta(hours=1)
 
 
+# The most labels that are sent at once.
+MAX_LABELS = 50
+NOTHING_TO_CHECK = "There is nothing more for you to check in this sample."
+NOTHING_TO_SETTLE = "There is nothing more for you to settle in this sample."
+NOTHING_IN_MODE = "You have no more labels in this mode."
+
+
 @dataclass(frozen=True)
 class CheckingSession:
     """The labels of one person in the order in which they are checked, and their answers."""
@@ -261,14 +268,6 @@ def _answer_data(check: Check | None) -> dict[str, Any]:
         "note": "" if unable else check.words,
         "fields": {**verdicts, **replies},
     }
-
-
-# The most labels that are sent at once.
-MAX_LABELS = 50
-
-NOTHING_TO_CHECK = "There is nothing more for you to check in this sample."
-NOTHING_TO_SETTLE = "There is nothing more for you to settle in this sample."
-NOTHING_IN_MODE = "You have no more labels in this mode."
 
 
 @require_GET

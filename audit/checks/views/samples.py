@@ -54,6 +54,9 @@ ERROR_KINDS: dict[str, tuple[str, ...]] = {
 PAGE_SIZE = 50
 
 
+PAGE_SIZE = 50
+
+
 @require_GET
 def checks(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's samples, with how many labels of each the reader can check or settle."""
@@ -352,9 +355,6 @@ def _with_after(query: QueryDict, after: str) -> str:
     link = query.copy()
     link["after"] = after
     return "?" + link.urlencode()
-
-
-PAGE_SIZE = 50
 
 
 @require_http_methods(["GET", "POST"])

@@ -53,6 +53,9 @@ from base import keymap
 from base.page_request import PageRequest
 from base.word_diff import diff
 
+# How many disagreements the browser fetches ahead.
+AHEAD_OF_READER = 8
+
 
 def describe_last(member: Membership, last: Any) -> dict[str, Any] | None:
     """Return what a lead's latest decision settled, and the address that withdraws it."""
@@ -79,10 +82,6 @@ def outcome_of(decision: Any) -> int | str:
     if isinstance(decision, ConditionAdjudication):
         return decision.get_answer_display()
     return str(decision.get_outcome_display())
-
-
-# How many disagreements the browser fetches ahead.
-AHEAD_OF_READER = 8
 
 
 @dataclass

@@ -61,6 +61,9 @@ from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key, parse_key
 
+# The most disagreements that are sent at once.
+MAX_VIEWS = 20
+
 
 @never_cache  # a cached page would still list what was settled since
 @require_GET
@@ -211,10 +214,6 @@ def _kinds(
         }
         for name, count, kind in listed
     ]
-
-
-# The most disagreements that are sent at once.
-MAX_VIEWS = 20
 
 
 @require_http_methods(["GET", "POST"])

@@ -50,6 +50,29 @@ TWICE = (
 )
 
 
+NAME = "croissant.json"
+# The context of the specification, verbatim.
+_OF_CROISSANT = (
+    *("citeAs", "column", "extract", "field", "fileProperty", "fileObject", "fileSet", "format"),
+    *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
+    *("references", "regex", "repeated", "replace", "separator", "source", "subField", "transform"),
+)
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{name: f"cr:{name}" for name in _OF_CROISSANT},
+}
+TYPES = {"string": "sc:Text", "list": "sc:Text", "int32": "sc:Integer"}
+
+
 class Part(NamedTuple):
     """One config of a data set, with the size and the checksum of its file."""
 
@@ -263,29 +286,6 @@ def _licence(published: Published) -> str:
     return publication.rights + (
         "" if publication.texts else " The texts of documents are not part of this data set."
     )
-
-
-NAME = "croissant.json"
-# The context of the specification, verbatim.
-_OF_CROISSANT = (
-    *("citeAs", "column", "extract", "field", "fileProperty", "fileObject", "fileSet", "format"),
-    *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
-    *("references", "regex", "repeated", "replace", "separator", "source", "subField", "transform"),
-)
-CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "sc": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{name: f"cr:{name}" for name in _OF_CROISSANT},
-}
-TYPES = {"string": "sc:Text", "list": "sc:Text", "int32": "sc:Integer"}
 
 
 def write(published: Published, sets: dict[str, Sequence[Part]], into: Writer) -> None:

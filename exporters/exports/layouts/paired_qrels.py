@@ -49,6 +49,27 @@ CANDIDATES, TAG = "candidates.run", "candidates"
 FOLDER = "pyserini"
 
 
+FORMAT = "trec"
+ALTERED = Narrative.Side.ALTERED
+ORIGINAL = Narrative.Side.ORIGINAL
+REVERSED = Narrative.Side.REVERSED
+ORIGINAL_QRELS, WHOLE_QRELS = "qrels.original.txt", "qrels.original.all.txt"
+_PAIR_COUNTS = (
+    "relevant_before",
+    "relevant_after",
+    "judged",
+    "settled",
+    "disputed",
+    "unjudged",
+    "kept",
+    "without_relevance",
+    "fewer_than_asked",
+    "changed",
+    "dropped",
+    "grew",
+)
+
+
 def write_reranking(
     project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Writer
 ) -> None:
@@ -98,14 +119,6 @@ def _fields(topic: Topic) -> dict[str, str]:
         "description": topic.description,
         "narrative": topic.narrative or "",
     }
-
-
-FORMAT = "trec"
-ALTERED = Narrative.Side.ALTERED
-ORIGINAL = Narrative.Side.ORIGINAL
-REVERSED = Narrative.Side.REVERSED
-
-ORIGINAL_QRELS, WHOLE_QRELS = "qrels.original.txt", "qrels.original.all.txt"
 
 
 def size(project: Project) -> int:
@@ -467,22 +480,6 @@ def _qrels_of(labels: Iterable[claimed.ClaimedLabel]) -> Iterator[Qrel]:
     for label in labels:
         if label.relevance is not None:
             yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
-
-
-_PAIR_COUNTS = (
-    "relevant_before",
-    "relevant_after",
-    "judged",
-    "settled",
-    "disputed",
-    "unjudged",
-    "kept",
-    "without_relevance",
-    "fewer_than_asked",
-    "changed",
-    "dropped",
-    "grew",
-)
 
 
 def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) -> None:

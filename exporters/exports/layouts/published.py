@@ -35,6 +35,18 @@ from exporters.exports.selection.selection import Pair, QueryRow
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 from formats.texts import CannotHold
 
+ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
+REVERSED = Narrative.Side.REVERSED
+# The sides that are compared with a pair's original narrative.
+COMPARED = (ALTERED, REVERSED)
+# Most characters of one text. A record of a JSONL file is one line, which readers hold in memory.
+MOST_CHARACTERS = 10_000_000
+# Most characters of texts in memory at a time, unless a single text has more.
+TEXTS_AT_ONCE = 2_000_000
+# Why a judged pair is left out: it has no line in the original qrels.
+NO_PRIOR = "no earlier relevance"
+MET, NOT_MET = "met", "not_met"
+
 
 class StoredFields(NamedTuple):
     """Stored fields of a pair besides its narratives; `core` only if a file named it."""
@@ -112,19 +124,6 @@ def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
             core=stored.core,
             source_fields=stored.source_fields,
         )
-
-
-ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
-REVERSED = Narrative.Side.REVERSED
-# The sides that are compared with a pair's original narrative.
-COMPARED = (ALTERED, REVERSED)
-
-# Most characters of one text. A record of a JSONL file is one line, which readers hold in memory.
-MOST_CHARACTERS = 10_000_000
-# Most characters of texts in memory at a time, unless a single text has more.
-TEXTS_AT_ONCE = 2_000_000
-# Why a judged pair is left out: it has no line in the original qrels.
-NO_PRIOR = "no earlier relevance"
 
 
 class Text(NamedTuple):
@@ -467,9 +466,6 @@ def _with_texts(batch: dict[int, tuple[str, str, str]]) -> Iterator[Text]:
     texts = dict(newest.values_list("document", "text"))
     for pk, (doc_id, title, markup) in batch.items():
         yield Text(doc_id, title, texts.get(pk, ""), markup, known=pk in texts)
-
-
-MET, NOT_MET = "met", "not_met"
 
 
 class Answers(NamedTuple):

@@ -26,6 +26,20 @@ Rows = Iterable[Mapping[str, Any]]
 SIDES = {"-og": "original", "-changed": "changed", "-reversed": "reversed"}
 
 
+FILES = {
+    "default": "qrels.jsonl",
+    "corpus": "corpus.jsonl",
+    "queries": "queries.jsonl",
+    "instruction": "instructions.jsonl",
+    "top_ranked": "top_ranked.jsonl",
+    "qrel_diff": "qrel_diff.jsonl",
+}
+# The file that a format reads in the layout's folder, if not the folder itself.
+FORMAT_FILES = {"multiconir": TABLE, "multi-infosearch": records_of.RECORDS}
+QRELS_SIDES = {"qrels_og": "original", "qrels_changed": "changed", "qrels_reversed": "reversed"}
+CHANGED = {"altered": "changed", "reversed": "reversed"}
+
+
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSONL file."""
     with path.open("rb") as stream:
@@ -46,15 +60,6 @@ def side_of(query_id: str) -> tuple[str, str]:
 
 
 # --- mteb and hf ----------------------------------------------------------------------------------
-
-FILES = {
-    "default": "qrels.jsonl",
-    "corpus": "corpus.jsonl",
-    "queries": "queries.jsonl",
-    "instruction": "instructions.jsonl",
-    "top_ranked": "top_ranked.jsonl",
-    "qrel_diff": "qrel_diff.jsonl",
-}
 
 
 def mteb(folder: Path) -> Content:
@@ -175,12 +180,6 @@ def _add_qrels(content: Content, side: str, path: Path) -> None:
     with open_source(path) as source:
         for line in read_qrels(source):
             content.add_grade(side, line.query_id, line.doc_id, line.relevance)
-
-
-# The file that a format reads in the layout's folder, if not the folder itself.
-FORMAT_FILES = {"multiconir": TABLE, "multi-infosearch": records_of.RECORDS}
-QRELS_SIDES = {"qrels_og": "original", "qrels_changed": "changed", "qrels_reversed": "reversed"}
-CHANGED = {"altered": "changed", "reversed": "reversed"}
 
 
 def load_with_own_reader(layout: str, folder: Path) -> Content:

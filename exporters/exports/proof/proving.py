@@ -22,6 +22,10 @@ MEASURES = ("p-MRR", "nDCG@10 before", "nDCG@10 after")
 OF_MTEB = "p-MRR of mteb"
 
 
+OracleValues = dict[str, float | None]
+SAME, DIFFERS, NOT_INSTALLED, FAILED = "same", "differs", "not installed", "failed"
+
+
 def measure_oracle(
     qrels: Qrels, relevant: int, *, as_mteb: bool = False
 ) -> dict[str, float | None]:
@@ -57,10 +61,6 @@ def _p_mrr_of_mteb(qrels: Qrels) -> float | None:
         unjudged="left_out",
         interval=None,
     ).value
-
-
-OracleValues = dict[str, float | None]
-SAME, DIFFERS, NOT_INSTALLED, FAILED = "same", "differs", "not installed", "failed"
 
 
 class Result(TypedDict):

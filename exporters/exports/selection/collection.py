@@ -56,6 +56,12 @@ RECORDS = ("trec", "jsonl")
 BETWEEN = "\n\n"
 
 
+# How many texts are fetched at once: they may be long.
+TEXTS = 100
+# When, by whom and why something was taken out.
+_REMOVAL = ("removed_reason", "removed_at", "removed_by__name", "removed_by__is_machine")
+
+
 def texts_to_publish(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
     """Yield documents with the text to publish: only around evidence, if the lead chose so.
 
@@ -139,10 +145,6 @@ def _evidence(project: Project) -> dict[str, list[tuple[int, int]]]:
             (span["start"], span["end"]) for span in spans
         )
     return spans_by_document
-
-
-# How many texts are fetched at once: they may be long.
-TEXTS = 100
 
 
 def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[Topic]:
@@ -328,10 +330,6 @@ def _narratives_of_pairs(pairs: list[int]) -> dict[int, list[NarrativeRecord]]:
     for of_pair in narratives.values():
         of_pair.sort(key=lambda version: (ORDER_OF_SIDES[version.side], version.version))
     return narratives
-
-
-# When, by whom and why something was taken out.
-_REMOVAL = ("removed_reason", "removed_at", "removed_by__name", "removed_by__is_machine")
 
 
 def further_records(project: Project) -> Iterator[CollectionRecord]:

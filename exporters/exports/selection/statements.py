@@ -43,6 +43,24 @@ from formats.records import (
     VerdictRecord,
 )
 
+# Fields that are written only if they have a value: earlier versions did not write them.
+_OMIT_IF_EMPTY = {
+    *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
+    *("questions", "reason_read_at"),
+}
+_IS_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
+# How many judgments' verdicts are fetched at once.
+VERDICTS = 500
+# The columns of a judgment without its verdicts, and their fields in the record.
+_JUDGMENT = statement_columns(
+    JudgmentRecord,
+    uuid="uuid_text",
+    evidence="evidence_text",
+    clauses="clauses_text",
+    verdicts="",
+)
+_JUDGMENT_FIELDS = [name for name in JudgmentRecord._fields if name != "verdicts"]
+
 
 def repeats(project: Project) -> Iterator[RepeatRecord]:
     """Yield every current answer to a repeat, in the order of judgments."""
@@ -228,13 +246,6 @@ def count_open(project: Project) -> int:
     return SampleItem.objects.filter(sample__project=project).count() - count_checked(project)
 
 
-# Fields that are written only if they have a value: earlier versions did not write them.
-_OMIT_IF_EMPTY = {
-    *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
-    *("questions", "reason_read_at"),
-}
-
-
 def write_checks(
     records: Iterable[SampleRecord] | Iterable[CheckedLabel], stream: IO[bytes]
 ) -> int:
@@ -257,9 +268,6 @@ def _fields(record: SampleRecord | CheckedLabel | CheckRecord) -> dict[str, Any]
 def _has_value(name: str, value: Any) -> bool:
     """Return whether a field has a value worth writing; False does, except for `shows_reason`."""
     return value is not None and value not in ("", {}) and (name != "shows_reason" or value)
-
-
-_IS_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
 
 
 def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list[CheckRecord]]:
@@ -289,20 +297,6 @@ def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list
         )
         by_item.setdefault(check.item_id, []).append(record)
     return by_item
-
-
-# How many judgments' verdicts are fetched at once.
-VERDICTS = 500
-
-# The columns of a judgment without its verdicts, and their fields in the record.
-_JUDGMENT = statement_columns(
-    JudgmentRecord,
-    uuid="uuid_text",
-    evidence="evidence_text",
-    clauses="clauses_text",
-    verdicts="",
-)
-_JUDGMENT_FIELDS = [name for name in JudgmentRecord._fields if name != "verdicts"]
 
 
 def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
