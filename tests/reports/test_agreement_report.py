@@ -345,7 +345,7 @@ def test_the_command_prints_json(disputed):
     assert found["project"] == "tides"
     assert found["judgments"]["all"]["coefficients"]["percent"]["value"] == 0.5
     assert found["judgments"]["pairs"][0]["raters"] == ["ada", "ben"]
-    assert set(found["reviews"]) == {"all", "criteria", "machines"}
+    assert set(found["reviews"]) == {"all", "criteria", "categories", "domains", "machines"}
     assert found["machines"] == []
 
 
