@@ -55,16 +55,21 @@ def with_published_names(records: Iterable[Record], names: Mapping[str, str]) ->
 
 
 def _rename(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {field: _rename_field(field, item, names) for field, item in value.items()}
     if not isinstance(value, tuple):
         return value
     fields = getattr(value, "_fields", None)
     if fields is None:
         return tuple(_rename(item, names) for item in value)
-    return value._replace(  # type: ignore[attr-defined]
-        **{
-            field: names.get(item, item)
-            if field in FIELDS and isinstance(item, str)
-            else _rename(item, names)
-            for field, item in zip(fields, value, strict=True)
-        }
-    )
+    renamed = {f: _rename_field(f, item, names) for f, item in zip(fields, value, strict=True)}
+    return value._replace(**renamed)  # type: ignore[attr-defined]
+
+
+def _rename_field(field: str, item: Any, names: Mapping[str, str]) -> Any:
+    if field in FIELDS and isinstance(item, str):
+        return names.get(item, item)
+    if isinstance(item, list):
+        return [_rename(part, names) for part in item]
+    # The keys of an object inside a record are no fields.
+    return item if isinstance(item, dict) else _rename(item, names)

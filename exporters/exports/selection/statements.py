@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
@@ -13,7 +12,7 @@ from django.db.models.functions import Cast
 from annotate.judgments.models import Adjudication, Flag, Judgment, Repeat, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
-from audit.checks.models import Check, Question, Sample, SampleItem
+from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
@@ -43,10 +42,26 @@ from formats.records import (
     VerdictRecord,
 )
 
-# Fields that are written only if they have a value: earlier versions did not write them.
+# Fields that are written only if they have a value.
 _OMIT_IF_EMPTY = {
     *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
     *("questions", "reason_read_at"),
+}
+# The fields of a checked label, and their columns.
+_LABEL = {
+    "sample": "sample__name",
+    "seed": "sample__seed",
+    "pair_id": "narrative__pair__pair_id",
+    "query_id": "narrative__pair__query__query_id",
+    "doc_id": "candidate__document__doc_id",
+    "side": "narrative__side",
+    "version": "narrative__version",
+    "stratum": "stratum",
+    "missed": "missed",
+    "claimed": "claimed",
+    "claimed_topic": "claimed_topic",
+    "claimed_constraint": "claimed_constraint",
+    "reason": "reason",
 }
 _IS_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
 # How many judgments' verdicts are fetched at once.
@@ -79,115 +94,52 @@ def repeats(project: Project) -> Iterator[RepeatRecord]:
         yield RepeatRecord._make(row)
 
 
-class SampleRecord(NamedTuple):
-    """One sample: how it was drawn or picked, and the number of labels in each stratum."""
+def samples(project: Project) -> Iterator[dict[str, Any]]:
+    """Yield every sample in byte order of their names: how it was made, and its labels by stratum.
 
-    sample: str
-    kind: str
-    asks: str
-    # The side; "" for all sides.
-    side: str
-    source: str
-    rater: str | None
-    relevant_only: bool
-    stratify: str
-    per: str
-    size: int | None
-    seed: int | None
-    fewer: bool
-    at_least: int | None
-    depth: int | None
-    below: float | None
-    runs: list[str]
-    frame: dict[str, int]
-    shows_claim: bool
-    shows_reason: bool
-    by: str
-    at: datetime
-    labels: int
-    checked: int
-
-
-class CheckRecord(NamedTuple):
-    """One person's check: place 1 or 2 is blind, place 3 settles."""
-
-    place: int
-    annotator: str
-    relevance: int | None
-    cannot_judge: bool
-    # The answer to each condition, by its number.
-    verdicts: dict[str, str]
-    # The answers to the two questions; empty if they are not asked.
-    questions: dict[str, str]
-    words: str
-    # When the checker read the claimed reason of violation, after answering.
-    reason_read_at: datetime | None
-    at: datetime
-
-
-class CheckedLabel(NamedTuple):
-    """One label whose check is over. `outcome`: its grade, or None if nobody could judge it."""
-
-    sample: str
-    seed: int | None
-    pair_id: str
-    query_id: str
-    doc_id: str
-    side: str
-    version: int
-    stratum: str
-    missed: int | None
-    claimed: int
-    # What the label claims for the two questions, and its reason of violation.
-    claimed_topic: bool | None
-    claimed_constraint: bool | None
-    reason: str
-    outcome: int | None
-    settled: bool
-    checks: tuple[CheckRecord, ...]
-
-
-def samples(project: Project) -> Iterator[SampleRecord]:
-    """Yield every sample in byte order of their names."""
+    `side` is "" for all sides.
+    """
     rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
     for sample in rows.order_by(in_byte_order("name")):
         items = with_checks(SampleItem.objects.filter(sample=sample))
-        yield SampleRecord(
-            sample=sample.name,
-            kind=sample.kind,
-            asks=sample.asks,
-            side=sample.side,
-            source=sample.source,
-            rater=sample.rater.name if sample.rater else None,
-            relevant_only=sample.relevant_only,
-            stratify=sample.stratify,
-            per=sample.per,
-            size=sample.size,
-            seed=sample.seed,
-            fewer=sample.fewer,
-            at_least=sample.at_least,
-            depth=sample.depth,
-            below=sample.below,
-            runs=list(sample.runs.order_by(in_byte_order("name")).values_list("name", flat=True)),
-            frame=dict(sorted(sample.frame.items())),
-            shows_claim=sample.shows_claim,
-            shows_reason=sample.shows_reason,
-            by=sample.created_by.name,
-            at=sample.created_at,
-            labels=items.count(),
-            checked=items.filter(_IS_OVER).count(),
-        )
+        yield {
+            "sample": sample.name,
+            "kind": sample.kind,
+            "asks": sample.asks,
+            "side": sample.side,
+            "source": sample.source,
+            "rater": sample.rater.name if sample.rater else None,
+            "relevant_only": sample.relevant_only,
+            "stratify": sample.stratify,
+            "per": sample.per,
+            "size": sample.size,
+            "seed": sample.seed,
+            "fewer": sample.fewer,
+            "at_least": sample.at_least,
+            "depth": sample.depth,
+            "below": sample.below,
+            "runs": list(
+                sample.runs.order_by(in_byte_order("name")).values_list("name", flat=True)
+            ),
+            "frame": dict(sorted(sample.frame.items())),
+            "shows_claim": sample.shows_claim,
+            "shows_reason": sample.shows_reason,
+            "by": sample.created_by.name,
+            "at": sample.created_at,
+            "labels": items.count(),
+            "checked": items.filter(_IS_OVER).count(),
+        }
 
 
-def labels(project: Project) -> Iterator[CheckedLabel]:
-    """Yield every label on which two checkers agree or which a third settled.
+def labels(project: Project) -> Iterator[dict[str, Any]]:
+    """Yield every label on which two checkers agree or which a third settled, with their checks.
 
     Labels are in byte order of sample, pair, side and document. The rest would reveal an open
-    check's first answer to the next checker.
+    check's first answer to the next checker. `outcome` is None if nobody could judge a label.
     """
     every = SampleItem.objects.filter(sample__project=project)
     outcomes = dict(with_checks(every).filter(_IS_OVER).order_by().values_list("pk", "outcome"))
-    rows = ordered_rows.stream_named(
+    rows = ordered_rows.stream_rows(
         every.order_by(
             in_byte_order("sample__name"),
             in_byte_order("narrative__pair__pair_id"),
@@ -196,44 +148,20 @@ def labels(project: Project) -> Iterator[CheckedLabel]:
             in_byte_order("candidate__document__doc_id"),
         ),
         "pk",
-        "sample__name",
-        "sample__seed",
-        "narrative__pair__pair_id",
-        "narrative__pair__query__query_id",
-        "candidate__document__doc_id",
-        "narrative__side",
-        "narrative__version",
-        "stratum",
-        "missed",
-        "claimed",
-        "claimed_topic",
-        "claimed_constraint",
-        "reason",
+        *_LABEL.values(),
     )
     numbers: dict[str, int] = {}
-    closed = (row for row in rows if row.pk in outcomes)
+    closed = (row for row in rows if row[0] in outcomes)
     for batch in ordered_rows.batches(closed, ordered_rows.BATCH):
-        by_item = _current_checks([row.pk for row in batch], numbers)
-        for row in batch:
-            checks = tuple(by_item.get(row.pk, ()))
-            yield CheckedLabel(
-                sample=row.sample__name,
-                seed=row.sample__seed,
-                pair_id=row.narrative__pair__pair_id,
-                query_id=row.narrative__pair__query__query_id,
-                doc_id=row.candidate__document__doc_id,
-                side=row.narrative__side,
-                version=row.narrative__version,
-                stratum=row.stratum,
-                missed=row.missed,
-                claimed=row.claimed,
-                claimed_topic=row.claimed_topic,
-                claimed_constraint=row.claimed_constraint,
-                reason=row.reason,
-                outcome=outcomes[row.pk],
-                settled=any(check.place == Check.SETTLES for check in checks),
-                checks=checks,
-            )
+        by_item = _current_checks([pk for pk, *_label in batch], numbers)
+        for pk, *label in batch:
+            checks = by_item.get(pk, [])
+            yield {
+                **dict(zip(_LABEL, label, strict=True)),
+                "outcome": outcomes[pk],
+                "settled": any(check["place"] == Check.SETTLES for check in checks),
+                "checks": checks,
+            }
 
 
 def count_checked(project: Project) -> int:
@@ -246,22 +174,20 @@ def count_open(project: Project) -> int:
     return SampleItem.objects.filter(sample__project=project).count() - count_checked(project)
 
 
-def write_checks(
-    records: Iterable[SampleRecord] | Iterable[CheckedLabel], stream: IO[bytes]
-) -> int:
+def write_checks(records: Iterable[dict[str, Any]], stream: IO[bytes]) -> int:
     """Write one sample or label per line; return the number of lines."""
     return write_lines((to_json(_fields(record)) for record in records), stream)
 
 
-def _fields(record: SampleRecord | CheckedLabel | CheckRecord) -> dict[str, Any]:
+def _fields(record: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a record that are written."""
     fields = {
         name: value
-        for name, value in record._asdict().items()
+        for name, value in record.items()
         if name not in _OMIT_IF_EMPTY or _has_value(name, value)
     }
-    if isinstance(record, CheckedLabel):
-        fields["checks"] = [_fields(check) for check in record.checks]
+    if "checks" in record:
+        fields["checks"] = [_fields(check) for check in record["checks"]]
     return fields
 
 
@@ -270,12 +196,12 @@ def _has_value(name: str, value: Any) -> bool:
     return value is not None and value not in ("", {}) and (name != "shows_reason" or value)
 
 
-def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list[CheckRecord]]:
-    """Return the current checks of these items, by place.
+def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list[dict[str, Any]]]:
+    """Return the current checks of these items, by place: 1 and 2 are blind, 3 settles.
 
     `numbers` caches the numbers of conditions by their keys; new ones are added.
     """
-    by_item: dict[int, list[CheckRecord]] = {}
+    by_item: dict[int, list[dict[str, Any]]] = {}
     checks = Check.objects.current().filter(item__in=items).select_related("checker")
     rows = list(checks.order_by("item", "place"))
     unknown = {int(key) for check in rows for key in check.verdicts if key not in numbers}
@@ -283,18 +209,17 @@ def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list
     numbers.update({str(key): number for key, number in with_number})
     for check in rows:
         answers = sorted((numbers[key], answer) for key, answer in check.verdicts.items())
-        replies = {question.value: getattr(check, question.column) for question in Question}
-        record = CheckRecord(
-            place=check.place,
-            annotator=check.checker.name,
-            relevance=check.relevance,
-            cannot_judge=check.cannot_judge,
-            verdicts={str(number): answer for number, answer in answers},
-            questions={key: reply for key, reply in replies.items() if reply},
-            words=check.words,
-            reason_read_at=check.reason_read_at,
-            at=check.at,
-        )
+        record = {
+            "place": check.place,
+            "annotator": check.checker.name,
+            "relevance": check.relevance,
+            "cannot_judge": check.cannot_judge,
+            "verdicts": {str(number): answer for number, answer in answers},
+            "questions": check.questions(),
+            "words": check.words,
+            "reason_read_at": check.reason_read_at,
+            "at": check.at,
+        }
         by_item.setdefault(check.item_id, []).append(record)
     return by_item
 
