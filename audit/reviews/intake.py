@@ -107,8 +107,6 @@ class Rubrics(StagedRecords):
         rows.unchanged += len(self.rubrics) - len(fresh)
 
 
-
-
 class OfNarratives(StagedRecords):
     """Intake of rows about a version of a narrative."""
 
@@ -149,8 +147,6 @@ class OfNarratives(StagedRecords):
     def count(self) -> None:
         """Count the new and the changed rows."""
         self.new, self.changed = count_states(self.intake, self.name, self.kind)
-
-
 
 
 class Reviews(OfNarratives):
@@ -377,9 +373,6 @@ def _why_refused(record: ReviewRecord, rubric: Rubric) -> str | None:
     if missing := [key for key in rubric.keys if key not in rated]:
         return f"the review lacks a rating of {', '.join(missing)}"
     return None
-
-
-
 
 
 class Decisions(OfNarratives):
