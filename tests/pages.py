@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
+# Tags inside a line of text: white space before and after such an element is shown.
+INLINE = (
+    "a|abbr|b|bdi|button|code|del|dfn|em|i|img|input|ins|kbd|label|mark|meter|output|progress|q|s"
+    "|select|small|span|strong|sub|sup|svg|time|u|use|var"
+)
+_AROUND_A_BLOCK = re.compile(rf" ?(</?(?!(?:{INLINE})\b)[a-z][^<>]*>) ?")
+
 
 def tight(text: str) -> str:
-    """Return the text with its white space collapsed, and with none beside a tag."""
-    collapsed = " ".join(text.split())
-    for beside_a_tag in (r" (</?[a-z])", r" (/?>)", r"(</?[a-z][^<>]*>) "):
-        collapsed = re.sub(beside_a_tag, r"\1", collapsed)
-    return collapsed
+    """Return the text with its white space collapsed, and with none at the edges of elements.
+
+    White space outside an element inside a line stays: it is between two words on the screen.
+    """
+    text = re.sub(r" (/?>)", r"\1", " ".join(text.split()))
+    text = re.sub(r"(<[a-z][^<>]*>) | (?=</)", r"\1", text)
+    return _AROUND_A_BLOCK.sub(r"\1", text)
 
 
 def shows(page: Any, text: str) -> bool:

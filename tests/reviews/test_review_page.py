@@ -472,7 +472,7 @@ def test_the_page_refuses_answers_in_an_archived_project(auditing, client):
 def test_the_page_costs_a_fixed_number_of_queries(auditing, client, django_assert_max_num_queries):
     submit(client, auditing, levels())
 
-    with django_assert_max_num_queries(22) as queries:
+    with django_assert_max_num_queries(23) as queries:
         client.get(auditing.url)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)

@@ -374,5 +374,5 @@ def test_the_story_costs_the_same_however_long(reviewed, client, django_assert_n
         factories.narrative(reviewed.pair, text=f"Version of {number}.", version=2 + number)
     client.force_login(reviewed.dan.user)
 
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         client.get(reviewed.story)
