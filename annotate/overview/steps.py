@@ -155,7 +155,8 @@ def steps(
             state, next_is_open = State.NOW, False
         else:
             state = State.LATER
-        url = reverse(URLS[key], args=[project.slug])
+        begins = key == Key.RELEASE and state == State.NOW
+        url = reverse("exporters:new_release" if begins else URLS[key], args=[project.slug])
         if key in MODES:
             url += f"#mode-{MODES[key].value}"
         name = kind.step_names.get(key) or str(NAMES[key])

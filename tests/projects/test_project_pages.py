@@ -155,7 +155,7 @@ def test_a_query_without_an_altered_narrative_has_nothing_to_judge_yet(db, clien
 
     for name in ("project", "queries"):
         page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
-        assert page.count("narrative not rewritten yet") == 1
+        assert page.count("not rewritten yet") == 1
         assert '<td class="number">–</td>' in page
 
 
