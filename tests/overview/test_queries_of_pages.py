@@ -72,7 +72,7 @@ LISTS = {
     "progress": 27,
     "matrix": 18,
     "flags": 10,
-    "members": 6,
+    "members": 7,
     "guidelines": 6,
     "disagreements": 29,
     "disagreements/?state=settled": 22,
@@ -92,7 +92,7 @@ LISTS = {
     "replacements": 6,
     "removed-candidates": 6,
     "removed-queries": 8,
-    "topics": 5,
+    "queries/?choose=yes": 18,
     "audit-log": 7,
 }
 
