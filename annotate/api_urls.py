@@ -7,15 +7,35 @@ from annotate.guidelines import api_urls as guidelines
 from annotate.judging import api_urls as judging
 from annotate.judgments import api_urls as judgments
 from annotate.overview import api_urls as overview
-from annotate.people import api_urls as people
+from annotate.people import api as people
 from annotate.pools import api_urls as pools
 from annotate.projects import api_urls as projects
 from annotate.rewriting import api_urls as rewriting
 from annotate.topics import api_urls as topics
+from base.api.resource import route
+
+PROJECT = "projects/<slug:slug>/"
 
 urlpatterns = [
     *projects.urlpatterns,
-    *people.urlpatterns,
+    # People: who asks, members, invitations, all accounts.
+    route("me/", people.Me, "api_me"),
+    route("me/preferences/", people.MyPreferences, "api_preferences"),
+    route("accounts/", people.Accounts, "api_accounts"),
+    route("accounts/<int:account>/", people.Account, "api_account"),
+    route("accounts/<int:account>/sessions/", people.AccountSessions, "api_account_sessions"),
+    route("accounts/invitations/", people.AccountInvitations, "api_account_invitations"),
+    route(
+        "accounts/invitations/<int:invitation>/",
+        people.OneAccountInvitation,
+        "api_account_invitation",
+    ),
+    route(f"{PROJECT}naming/", people.MyNaming, "api_naming"),
+    route(f"{PROJECT}members/", people.Members, "api_members"),
+    route(f"{PROJECT}members/<int:member>/", people.OneMember, "api_member"),
+    route(f"{PROJECT}invitations/", people.Invitations, "api_invitations"),
+    route(f"{PROJECT}invitations/several/", people.SeveralInvitations, "api_several_invitations"),
+    route(f"{PROJECT}invitations/<int:invitation>/", people.OneInvitation, "api_invitation"),
     *collection.urlpatterns,
     *judgments.urlpatterns,
     *pools.urlpatterns,

@@ -9,7 +9,7 @@ from annotate.guidelines import urls as guidelines
 from annotate.judging import urls as judging
 from annotate.judgments import urls as judgments
 from annotate.overview import urls as overview
-from annotate.people import urls as people
+from annotate.people import views as people
 from annotate.pools import urls as pools
 from annotate.projects import urls as projects
 from annotate.rewriting import urls as rewriting
@@ -19,7 +19,29 @@ app_name = "annotate"
 
 urlpatterns = [
     *projects.urlpatterns,
-    *people.urlpatterns,
+    # People: one's own account and settings, members, invitations, all accounts.
+    path("settings/", people.preferences, name="preferences"),
+    path("accounts/", people.account, name="account"),
+    path("accounts/sessions/", people.sessions, name="sessions"),
+    path("invitations/<str:token>/", people.invitation, name="invitation"),
+    path("people/", people.accounts, name="people"),
+    path("people/<int:pk>/", people.change_account, name="account_change"),
+    path(
+        "people/invitations/<int:pk>/withdrawal/",
+        people.account_withdrawal,
+        name="account_invitation_withdrawal",
+    ),
+    path("settings/tokens/", people.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/ending/", people.token_end, name="token_end"),
+    path("projects/<slug:slug>/naming/", people.naming, name="naming"),
+    path("projects/<slug:slug>/members/", people.members, name="members"),
+    path("projects/<slug:slug>/members/<int:pk>/", people.change_member, name="member"),
+    path("projects/<slug:slug>/invitations/", people.several, name="several_invitations"),
+    path(
+        "projects/<slug:slug>/invitations/<int:pk>/withdrawal/",
+        people.withdrawal,
+        name="invitation_withdrawal",
+    ),
     *collection.urlpatterns,
     *judgments.urlpatterns,
     *pools.urlpatterns,

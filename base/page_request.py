@@ -32,10 +32,12 @@ def refusal_as_message(request: HttpRequest) -> Iterator[None]:
 
 @contextmanager
 def refusal_in(form: BaseForm, field: str | None = None) -> Iterator[None]:
-    """Show the reason of a refusal in a form, at this field, instead of raising it."""
+    """Show the reason of a refusal in a form, at its field or else at this one, instead of raising
+    it.
+    """
     try:
         yield
+    except InvalidField as refused:
+        form.add_error(refused.field, str(refused))
     except Refused as refused:
-        if field is None and isinstance(refused, InvalidField):
-            field = refused.field
         form.add_error(field, str(refused))

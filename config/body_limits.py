@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 from rest_framework.exceptions import AuthenticationFailed
 
-from annotate.people.authentication import TokenAuthentication
+from annotate.people.tokens import TokenAuthentication
 from annotate.projects import access
 
 # In bytes. Forms and JSON have at most settings.DATA_UPLOAD_MAX_MEMORY_SIZE; a body that is a

@@ -1,4 +1,4 @@
-"""Members of a project and their roles."""
+"""Members of a project, their roles, and their consent to be named."""
 
 from __future__ import annotations
 
@@ -203,3 +203,23 @@ def has_other_lead(member: Membership) -> bool:
 def _refuse_only_lead(member: Membership) -> None:
     if member.leads and not has_other_lead(member):
         raise Refused(f"{member.name} is the only lead. Make someone else a lead first.")
+
+
+def set_named(*, named: bool, by: Membership, now: datetime | None = None) -> Membership:
+    """Record that `by` agrees to be named in what their project publishes, or withdraws that.
+
+    Only the person can do so. The same answer again changes nothing. Earlier publications stay as
+    they are. Refused: a rater without an account.
+    """
+    if by.user_id is None:
+        raise Refused("Only people who sign in can agree to be named.")
+    now = now or timezone.now()
+    with transaction.atomic():
+        member = Membership.objects.select_for_update(no_key=True).get(pk=by.pk)
+        if (member.named_at is not None) == named:
+            return member
+        member.named_at = now if named else None
+        member.save(update_fields=["named_at"])
+        what = "member.named" if named else "member.unnamed"
+        record(project=member.project, what=what, about=member, by=member, now=now)
+    return member

@@ -1,4 +1,4 @@
-"""Make, end and look up API tokens."""
+"""API tokens: make, end and look up; token authentication of the API."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
 
 from annotate.people.models import Token
 from annotate.projects.audit_log import record
@@ -104,3 +107,27 @@ def find_valid_token(secret: str, *, now: datetime | None = None) -> Token | Non
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
+
+
+WORD = "Bearer"
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer rejudge_...`"""
+
+    def authenticate(self, request: Request) -> tuple[User, Token] | None:
+        """Return the person and their token, or None without such a header.
+
+        Raises AuthenticationFailed if the header has no valid token.
+        """
+        word, _space, secret = request.headers.get("Authorization", "").strip().partition(" ")
+        if word.lower() != WORD.lower():
+            return None
+        token = find_valid_token(secret.strip())
+        if token is None:
+            raise AuthenticationFailed("This token is unknown, ended or expired.")
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return the value of the WWW-Authenticate header."""
+        return WORD

@@ -23,7 +23,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     """The schema's entry for token authentication."""
 
     # A name, not an import: tokens belong to a higher package.
-    target_class = "annotate.people.authentication.TokenAuthentication"
+    target_class = "annotate.people.tokens.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:

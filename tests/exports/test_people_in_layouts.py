@@ -7,7 +7,7 @@ import json
 import pytest
 
 from annotate.models import AuditEvent, Guideline
-from annotate.people.naming import set_named
+from annotate.people.members import set_named
 from exporters.exports.layouts.about import about
 from exporters.exports.models import Publication
 from tests import factories

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 
 from annotate.models import AuditEvent
-from annotate.people.naming import set_named
+from annotate.people.members import set_named
 from base.errors import Refused
 from base.users import User
 from exporters.exports.models import Export, Publication, publication_of

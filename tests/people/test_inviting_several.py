@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotate.models import AuditEvent, Invitation, Membership, User
 from annotate.people import invitations
-from annotate.people.invitation_batches import (
+from annotate.people.invitations import (
     Invitee,
     RefusedLines,
     invite_several,

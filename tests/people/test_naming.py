@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.models import Membership
-from annotate.people.naming import set_named
+from annotate.people.members import set_named
 from base.errors import Refused
 from tests import factories
 

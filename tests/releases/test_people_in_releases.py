@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from annotate.people.naming import set_named
+from annotate.people.members import set_named
 from annotate.topics.removal import QUERIES
 from exporters.releases import contents, file_store
 from tests.exports.conftest import make_release

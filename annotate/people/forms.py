@@ -1,4 +1,4 @@
-"""Forms for inviting people and for joining."""
+"""Forms of people: invitations, joining, tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 
 from annotate.people.models import Invitation
+from annotate.people.tokens import MOST_DAYS
 from annotate.projects.models import Membership
+from base.api.scopes import Scope
 from base.users import User
 
 # The requirements of the validators in the settings, in one sentence.
@@ -165,3 +167,26 @@ class JoinForm(forms.Form):
         if self.data.get("password") != again:
             raise forms.ValidationError("The two passwords differ. Type them again.")
         return again
+
+
+class TokenForm(forms.Form):
+    """A new token: its name, scopes and lifetime."""
+
+    name = forms.CharField(
+        max_length=100,
+        help_text="What it is for. You need the name to end it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label="What it may do in addition to reading",
+        required=False,
+        choices=[choice for choice in Scope.choices if choice[0] != Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Never more than you may do yourself.",
+    )
+    days = forms.IntegerField(
+        label="Valid for so many days",
+        min_value=1,
+        max_value=MOST_DAYS,
+        initial=90,
+    )
