@@ -9,7 +9,7 @@ from annotate.judgments import api_urls as judgments
 from annotate.overview import api_urls as overview
 from annotate.people import api as people
 from annotate.pools import api_urls as pools
-from annotate.projects import api_urls as projects
+from annotate.projects import api as projects
 from annotate.rewriting import api_urls as rewriting
 from annotate.topics import api_urls as topics
 from base.api.resource import route
@@ -17,8 +17,24 @@ from base.api.resource import route
 PROJECT = "projects/<slug:slug>/"
 
 urlpatterns = [
-    *projects.urlpatterns,
-    # People: who asks, members, invitations, all accounts.
+    # Projects
+    route("projects/", projects.Projects, "api_projects"),
+    route("kinds/", projects.Kinds, "api_kinds"),
+    route(f"{PROJECT}kind/", projects.KindOfProject, "api_kind"),
+    route(PROJECT, projects.OneProject, "api_project"),
+    route(f"{PROJECT}archiving/", projects.Archiving, "api_archiving"),
+    route(
+        f"{PROJECT}jobs/<int:job>/cancellation/",
+        projects.JobCancellation,
+        "api_job_cancellation",
+    ),
+    route(f"{PROJECT}pause/", projects.Pause, "api_pause"),
+    route(f"{PROJECT}due-date/", projects.DueDate, "api_due_date"),
+    route(f"{PROJECT}categories/", projects.Categories, "api_categories"),
+    route(f"{PROJECT}categories/taking/", projects.Taxonomy, "api_taxonomy"),
+    route(f"{PROJECT}audit-log/", projects.AuditLog, "api_audit_log"),
+    route(f"{PROJECT}audit-log/table/", projects.AuditLogTable, "api_audit_log_table"),
+    # People
     route("me/", people.Me, "api_me"),
     route("me/preferences/", people.MyPreferences, "api_preferences"),
     route("accounts/", people.Accounts, "api_accounts"),

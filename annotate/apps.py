@@ -27,7 +27,7 @@ class AnnotateConfig(AppConfig):
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.shared import finish_load
         from annotate.pairs.intake.topics import Topics
-        from annotate.projects import audit_events, audit_log_chain, hash_chain
+        from annotate.projects import audit_events, audit_log, hash_chain
         from annotate.projects.models import AuditEvent, Link
         from annotate.topics.intake.collection import Collection
         from annotate.topics.intake.filters import Filters
@@ -46,6 +46,6 @@ class AnnotateConfig(AppConfig):
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,
                 adjudication_chain.KIND: adjudication_chain.ADJUDICATIONS,
                 adjudication_chain.CONDITION: adjudication_chain.CONDITIONS,
-                audit_log_chain.KIND: audit_log_chain.AUDIT_EVENTS,
+                audit_log.KIND: audit_log.CHAINED_EVENTS,
             }
         )

@@ -11,15 +11,31 @@ from annotate.judgments import urls as judgments
 from annotate.overview import urls as overview
 from annotate.people import views as people
 from annotate.pools import urls as pools
-from annotate.projects import urls as projects
+from annotate.projects import views as projects
 from annotate.rewriting import urls as rewriting
 from annotate.topics import urls as topics
 
 app_name = "annotate"
 
 urlpatterns = [
-    *projects.urlpatterns,
-    # People: one's own account and settings, members, invitations, all accounts.
+    # Projects
+    path("projects/", projects.new_project, name="new_project"),
+    path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
+    path("projects/<slug:slug>/kind/", projects.kind, name="kind"),
+    path("projects/<slug:slug>/categories/", projects.categories, name="categories"),
+    path("projects/<slug:slug>/categories/taking/", projects.taxonomy, name="taxonomy"),
+    path("projects/<slug:slug>/audit-log/", projects.audit_log, name="audit_log"),
+    path("projects/<slug:slug>/audit-log/table/", projects.audit_log_table, name="audit_log_table"),
+    path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
+    path("projects/<slug:slug>/jobs/<int:pk>/", projects.job, name="job"),
+    path(
+        "projects/<slug:slug>/jobs/<int:pk>/cancellation/",
+        projects.cancellation,
+        name="job_cancellation",
+    ),
+    path("projects/<slug:slug>/pause/", projects.pause, name="pause"),
+    path("projects/<slug:slug>/due-date/", projects.due_date, name="due_date"),
+    # People
     path("settings/", people.preferences, name="preferences"),
     path("accounts/", people.account, name="account"),
     path("accounts/sessions/", people.sessions, name="sessions"),

@@ -21,7 +21,8 @@ class AuditConfig(AppConfig):
         from annotate.judgments.narrative_answers import Answers
         from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
-        from annotate.projects import audit_events, hash_chain, kind_settings
+        from annotate.projects import actions as projects
+        from annotate.projects import audit_events, hash_chain
         from annotate.rewriting import sent_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import check_chain, outcomes, queue
@@ -33,7 +34,7 @@ class AuditConfig(AppConfig):
         from audit.settling.api import settling
 
         audit_events.register(AUDIT_EVENTS)
-        kind_settings.adopt_rubric.register(rubrics.use_shipped_rubric)
+        projects.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion.register_reviews(passes.submitted_reviews)
         tally.checked_labels.register(outcomes.checked_labels)

@@ -27,7 +27,8 @@ from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.people import members
 from annotate.projects import actions as projects
-from annotate.projects import rules, taxonomy
+from annotate.projects import taxonomy
+from annotate.projects.kinds import KindGrade
 from annotate.projects.models import Membership, Project
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
@@ -46,13 +47,13 @@ DESCRIPTION = (
     "narratives by people and instructions as a language model might write them."
 )
 GRADES = (
-    rules.GradeRule(
+    KindGrade(
         0, "Not relevant", "Under this narrative it does not help, however good it was before."
     ),
-    rules.GradeRule(
+    KindGrade(
         1, "Relevant", "It meets the narrative, but in passing, in part, or with little to go on."
     ),
-    rules.GradeRule(2, "Highly relevant", "It meets the narrative and is about just that."),
+    KindGrade(2, "Highly relevant", "It meets the narrative and is about just that."),
 )
 LEAD = "carla"
 ANNOTATORS = ("ada", "ben", "dan")
@@ -122,7 +123,7 @@ def _make_project(folder: Path) -> list[Login]:
     for name in ANNOTATORS:
         logins.append(_ensure_account(name))
         members.add_member(username=name, role=Membership.Role.ANNOTATOR, by=lead)
-    project = rules.change_rules(
+    project = projects.change_rules(
         changes={"description": DESCRIPTION, "condition_rule": Project.ConditionRule.ALL_MET},
         grades=GRADES,
         by=lead,

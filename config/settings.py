@@ -167,7 +167,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "template_partials.templatetags.partials",
                 "base.tags",
                 "annotate.collection.tags",
-                "annotate.projects.tags",
+                "annotate.projects.navigation",
                 "annotate.judging.tags",
                 "annotate.rewriting.tags",
                 "annotate.overview.tags",

@@ -11,15 +11,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.projects.api.audit_log import (
+from annotate.projects.api import (
     AskedAuditLog,
     AuditEventSerializer,
-    events_response,
-    table_response,
+    audit_log_form,
 )
+from annotate.projects.audit_log_page import table
 from base.api.jobs import JobSerializer
 from base.api.records import serializer_of
 from base.api.resource import Resource, Scope, reads, writes
+from base.csv_output import csv_response
 from base.errors import Refused
 from config import installation_status
 from jobs import queue, status
@@ -86,7 +87,7 @@ class InstallationAuditLog(Resource, tag="Installation"):
     def get(self, request: Request) -> Response:
         """List the events, newest first."""
         _check_staff(self)
-        return events_response(self, None)
+        return self.page(audit_log_form(self, None).events(), newest_first=True)
 
 
 class InstallationAuditLogTable(Resource, tag="Installation"):
@@ -96,7 +97,7 @@ class InstallationAuditLogTable(Resource, tag="Installation"):
     def get(self, request: Request) -> StreamingHttpResponse:
         """Download all events, oldest first."""
         _check_staff(self)
-        return table_response(self, None)
+        return csv_response(table(audit_log_form(self, None).events()))
 
 
 def _check_staff(resource: Resource) -> None:

@@ -20,8 +20,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from annotate.projects.forms.audit_log import AuditLogForm
-from annotate.projects.views import audit_log
+from annotate.projects.forms import AuditLogForm
+from annotate.projects.views import audit_log_context, audit_log_csv
 from base.page_request import PageRequest
 from base.pagination import parse_key
 from config import installation_status
@@ -135,9 +135,8 @@ def status_retry(request: PageRequest, pk: int) -> HttpResponse:
 @staff_only
 def installation_audit_log(request: PageRequest) -> HttpResponse:
     """List the installation's audit log, newest first."""
-    context = audit_log.page_context(
-        None, request.GET, table_url=reverse("installation_audit_log_table")
-    )
+    table_url = reverse("installation_audit_log_table")
+    context = audit_log_context(None, request.GET, table_url=table_url)
     return render(request, "projects/audit_log.html", context)
 
 
@@ -148,7 +147,7 @@ def installation_audit_log_table(request: PageRequest) -> HttpResponseBase:
     form = AuditLogForm(None, request.GET)
     if not form.is_valid():
         return redirect("installation_audit_log")
-    return audit_log.table_response(None, form, "audit-log.csv")
+    return audit_log_csv(form, "audit-log.csv")
 
 
 def _parse_position(parameters: QueryDict) -> ListPosition | None:

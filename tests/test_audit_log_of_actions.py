@@ -28,8 +28,9 @@ from annotate.pools.replacing import (
     undo_replacement,
 )
 from annotate.projects import actions as projects
-from annotate.projects import kind_settings, rules, schedule, taxonomy
+from annotate.projects import schedule, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
+from annotate.projects.kinds import KindGrade
 from annotate.projects.project_jobs import cancel_job
 from annotate.projects.taxonomies import Kind
 from annotate.topics.removal import INSTRUCTIONS, QUERIES
@@ -152,9 +153,9 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     assert story.events == ["project.made"]
 
     # Rules, categories and guidelines.
-    grades = [rules.GradeRule(value, f"Grade {value}") for value in (0, 1, 2)]
+    grades = [KindGrade(value, f"Grade {value}") for value in (0, 1, 2)]
     story.logs("project.rules", times=2)(
-        lambda: rules.change_rules(changes={"overlap_judge": 3}, grades=grades, by=carla)
+        lambda: projects.change_rules(changes={"overlap_judge": 3}, grades=grades, by=carla)
     )
     made = AuditEvent.objects.latest("pk")
     assert made.changes["overlap_judge"] == [2, 3]
@@ -374,11 +375,11 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
 
     # The project as a whole.
     story.logs("project.kind", "project.rules", times=2)(
-        lambda: kind_settings.change_kind(key="followir", by=carla)
+        lambda: projects.change_kind(key="followir", by=carla)
     )
-    story.logs("project.archived", times=2)(lambda: rules.archive(by=carla))
+    story.logs("project.archived", times=2)(lambda: projects.archive(by=carla))
     carla.refresh_from_db()
-    story.logs("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))
+    story.logs("project.unarchived", times=2)(lambda: projects.unarchive(by=carla))
 
     assert set(story.events) == set(AUDIT_EVENTS) - ELSEWHERE
     assert {name for (name,) in AuditEvent.objects.values_list("name")} == {"carla", ""}
@@ -397,7 +398,7 @@ def test_refused_actions_are_not_in_the_audit_log(story):
             by=story.ada,
         )
     with pytest.raises(Refused):
-        rules.archive(by=story.ada)
+        projects.archive(by=story.ada)
 
     assert story.events == ["project.made"]
 

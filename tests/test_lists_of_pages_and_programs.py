@@ -19,7 +19,7 @@ from annotate.people.accounts import deactivate
 from annotate.people.invitations import invite, invite_to_installation, withdraw
 from annotate.people.members import remove_member
 from annotate.pools.removal import DOCUMENTS
-from annotate.projects.rules import archive
+from annotate.projects.actions import archive
 from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from tests import factories
 from tests.attacks.test_tokens import DECLARED

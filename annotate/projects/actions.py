@@ -1,21 +1,27 @@
-"""Create projects."""
+"""Create projects, and change their rules, grades and kind."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotate.judgments.grades import grades_in_use
+from annotate.pairs.longest_conditions import longest_conditions
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
-from annotate.projects.kind_settings import add_taxonomy_and_rubric, kind_by_key
-from annotate.projects.kinds import ProjectKind
+from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.kinds.own import OWN
-from annotate.projects.models import Grade, Link, Membership, Project
+from annotate.projects.models import Category, Grade, Link, Membership, Project
+from annotate.projects.taxonomies import TAXONOMIES
 from base.append_only import deletions_allowed
-from base.errors import Refused, refuse_invalid_names
+from base.control_characters import tidy
+from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
+from base.providers import Provider
 from base.users import User
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
@@ -109,3 +115,245 @@ def delete_new_project(*, project: Project) -> None:
         Link.objects.filter(project=project, kind="audit event").delete()
         project.rubrics.all().delete()
         project.delete()
+
+
+FIELDS = (
+    "name",
+    "description",
+    "relevant_from",
+    "judge_scope",
+    "consensus",
+    "show_prior",
+    "show_rank",
+    "show_ids",
+    "hide_names",
+    "judge_order",
+    "order_seed",
+    "repeat_percent",
+    "evidence_rule",
+    "condition_rule",
+    "overlap_rewrite",
+    "overlap_judge",
+    "overlap_review",
+)
+
+
+def change_rules(
+    *,
+    changes: dict[str, object],
+    grades: Sequence[KindGrade],
+    by: Membership,
+    now: datetime | None = None,
+) -> Project:
+    """Set the project's fields named in `changes` and its grades, all or nothing.
+
+    A grade that has been given cannot be removed. At least two grades are required, and
+    `relevant_from` must be one of them above the lowest. If relevance is the number of conditions
+    met, every possible number must be a grade.
+    """
+    refuse_if_archived(by.project)
+    if not by.leads:
+        raise Refused("Only leads of this project can change its rules.")
+    if unknown := set(changes) - set(FIELDS):
+        raise Refused(f"There is no rule called {', '.join(sorted(unknown))}.")
+    refuse_invalid_names(str(changes.get("name", "")), *(grade.name for grade in grades))
+    for text in (str(changes.get("description", "")), *(grade.sentence for grade in grades)):
+        refuse_invalid_characters(tidy(text))
+    values = [grade.value for grade in grades]
+    if len(set(values)) != len(values):
+        raise Refused("Two grades have the same value. Give each a different value.")
+    if len(values) < 2:
+        raise Refused("A project needs at least two grades.")
+    threshold = changes.get("relevant_from", by.project.relevant_from)
+    if threshold not in values or threshold == min(values):
+        reach = ", ".join(map(str, sorted(values)[1:]))
+        raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
+    if changes.get("condition_rule", by.project.condition_rule) == Project.ConditionRule.COUNT_MET:
+        _check_counted(by.project, values)
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        if lost := sorted(grades_in_use(project) - set(values)):
+            given_away = ", ".join(map(str, lost))
+            raise Refused(f"Judges have given the grade {given_away}, so it cannot be removed.")
+        before = {field: getattr(project, field) for field in changes} | _grades_for_log(project)
+        for field, value in changes.items():
+            setattr(project, field, value)
+        project.full_clean()
+        project.save()
+        project.grades.exclude(value__in=values).delete()
+        for grade in grades:
+            Grade.objects.update_or_create(
+                project=project,
+                value=grade.value,
+                defaults={"name": grade.name, "sentence": grade.sentence},
+            )
+        after = {field: getattr(project, field) for field in changes} | _grades_for_log(project)
+        changed = {field: (before[field], after[field]) for field in before}
+        if before != after:
+            what = "project.rules"
+            record(project=project, what=what, about=project, changes=changed, by=by, now=now)
+    return project
+
+
+def _grades_for_log(project: Project) -> dict[str, object]:
+    """Return the grades in the form that the audit log stores."""
+    rows = project.grades.order_by("value").values_list("value", "name", "sentence")
+    return {"grades": [[value, name, sentence] for value, name, sentence in rows]}
+
+
+def _check_counted(project: Project, values: Sequence[int]) -> None:
+    """Refuse grades if a possible number of met conditions is not among them."""
+    if sorted(values) != list(range(len(values))):
+        raise Refused(
+            "If relevance is the number of conditions that are met, the grades must be 0, "
+            "1, 2 and so on, without a gap."
+        )
+    longest = longest_conditions(project)
+    if longest is not None and longest[0] > max(values):
+        conditions, pair_id = longest
+        raise Refused(
+            f"The narrative of {pair_id} has {conditions} conditions, so the grades must be "
+            f"0 to {conditions}."
+        )
+
+
+def archive(*, by: Membership, now: datetime | None = None) -> Project:
+    """Archive the project: nothing in it can be changed, nothing is deleted.
+
+    Archiving an archived project changes nothing.
+    """
+    return _set_archived(by, now or timezone.now())
+
+
+def unarchive(*, by: Membership) -> Project:
+    """Unarchive the project."""
+    return _set_archived(by, None)
+
+
+def _set_archived(by: Membership, at: datetime | None) -> Project:
+    if not by.leads:
+        raise Refused("Only leads of this project can do that.")
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        if (project.archived_at is None) == (at is None):
+            # Who archived it, and when, is never overwritten.
+            return project
+        project.archived_at, project.archived_by = at, (by.user if at else None)
+        project.save(update_fields=["archived_at", "archived_by"])
+        what = "project.archived" if at else "project.unarchived"
+        record(project=project, what=what, about=project, by=by, now=at)
+    return project
+
+
+# Answered by the app of reviews; the person is None for a command.
+adopt_rubric: Provider[[Project, str, Membership | None], None] = Provider(
+    "How does a project take a rubric that comes with Rejudge?"
+)
+
+
+class Difference(NamedTuple):
+    """A rule of the project that differs from what a kind sets."""
+
+    field: str
+    here: object
+    of_kind: object
+
+
+def kind_by_key(key: str) -> ProjectKind:
+    """Return the kind with this key. Refused: an unknown key."""
+    if key not in KINDS:
+        raise Refused(f"“{key}” is not a kind of project. The kinds are: {', '.join(KINDS)}.")
+    return KINDS[key]
+
+
+def add_taxonomy_and_rubric(*, project: Project, kind: ProjectKind, by: Membership | None) -> None:
+    """Add the kind's types of instructions, and make its rubric the current one.
+
+    Types that the project already has are not changed.
+    """
+    if kind.taxonomy:
+        keys = set(project.categories.values_list("key", flat=True))
+        Category.objects.bulk_create(
+            Category(
+                project=project,
+                key=category.key,
+                name=category.name,
+                sentence=category.sentence,
+                place=len(keys) + place,
+            )
+            for place, category in enumerate(TAXONOMIES[kind.taxonomy])
+            if category.key not in keys
+        )
+    if kind.rubric:
+        adopt_rubric(project, kind.rubric, by)
+
+
+def differences(project: Project, kind: ProjectKind) -> list[Difference]:
+    """Return the settings of a project that differ from those of a kind, in their order."""
+    return [
+        Difference(field, getattr(project, field), kind.settings[field])
+        for field in FIELDS
+        if field in kind.settings and getattr(project, field) != kind.settings[field]
+    ]
+
+
+def refusal_reason(project: Project, kind: ProjectKind) -> str:
+    """Return why the project cannot take this kind without losing data, or "" if it can."""
+    values = {grade.value for grade in kind.grades}
+    if not kind.settings:
+        return ""
+    if lost := sorted(grades_in_use(project) - values):
+        return (
+            f"Judges have given the grade {', '.join(map(str, lost))}, which {kind.name} does "
+            "not have. Those judgments would have no grade, so the project keeps its kind."
+        )
+    counted = kind.settings.get("condition_rule") == Project.ConditionRule.COUNT_MET
+    longest = longest_conditions(project) if counted else None
+    if longest is not None and longest[0] > max(values):
+        return (
+            f"The narrative of {longest[1]} has {longest[0]} conditions; {kind.name} counts at "
+            f"most {max(values)}. The project keeps its kind."
+        )
+    return ""
+
+
+def change_kind(*, key: str, by: Membership) -> Project:
+    """Give the project another kind, with its settings, grades, taxonomy and rubric.
+
+    Names and sentences of grades that people of the project wrote are kept. The kind "own" changes
+    no setting; the same kind again changes nothing. Refused: a person who is not a lead, an
+    archived project, an unknown kind, and a change that would lose data.
+    """
+    kind = kind_by_key(key)
+    if not by.leads:
+        raise Refused("Only leads of this project can change its kind.")
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        refuse_if_archived(project)
+        before = kind_of(project.kind)
+        if before.key == kind.key:
+            return project
+        if sentence := refusal_reason(project, kind):
+            raise Refused(sentence)
+        project.kind = kind.key
+        project.save(update_fields=["kind"])
+        changes = {"kind": (before.key, kind.key)}
+        record(project=project, what="project.kind", about=project, changes=changes, by=by)
+        if kind.settings:
+            change_rules(
+                changes=dict(kind.settings), grades=_grades_after(project, kind, before), by=by
+            )
+            project.refresh_from_db()
+        add_taxonomy_and_rubric(project=project, kind=kind, by=by)
+    return project
+
+
+def _grades_after(project: Project, kind: ProjectKind, before: ProjectKind) -> list[KindGrade]:
+    """Return the grades of a kind, with the names and sentences that people wrote themselves."""
+    own = {grade.value: grade for grade in project.grades.all()}
+    grades = []
+    for grade in kind.grades:
+        here = own.get(grade.value)
+        kept = here and KindGrade(here.value, here.name, here.sentence)
+        grades.append(kept if kept and kept.sentence and kept not in before.grades else grade)
+    return grades

@@ -5,7 +5,8 @@ Each of their actions records its event here, in its own transaction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -14,13 +15,14 @@ from django.utils import timezone
 
 from annotate.projects import hash_chain
 from annotate.projects.audit_events import AUDIT_EVENTS
-from annotate.projects.audit_log_chain import KIND, content
+from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import AuditEvent, Membership, Project
 from base.users import User
 
 # The maximum length of the object's name.
 MOST = 500
-# The hash chain of a project's audit events.
+# The kind of an audit event in a hash chain, and the chain of a project's audit events.
+KIND = "audit event"
 AUDIT_LOG = hash_chain.named("audit log")
 
 
@@ -75,3 +77,28 @@ def record(
 def name_documents(documents: int, of: object) -> str:
     """Return a name for many documents at once: "3 documents · …"."""
     return f"{documents} document{'' if documents == 1 else 's'} · {of}"
+
+
+def content(audit_event: AuditEvent) -> Content:
+    """Return the hashed values of an audit event, in order; primary keys are not included."""
+    return (
+        audit_event.what,
+        audit_event.name,
+        audit_event.about,
+        audit_event.kind,
+        audit_event.words,
+        json.dumps(audit_event.changes, sort_keys=True),
+        hashed_time(audit_event.at),
+    )
+
+
+def _read(project: Project | None) -> Iterator[Row]:
+    for audit_event in AuditEvent.objects.filter(project=project).order_by("uuid").iterator():
+        yield Row(audit_event.uuid, content(audit_event))
+
+
+def _label(what: Content) -> str:
+    return f"the audit event “{what[0]}” of {what[1] or '-'} about {what[2]}"
+
+
+CHAINED_EVENTS = Kind(_read, _label)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -21,16 +19,6 @@ from base.users import User
 # The maximum length of a changed value on a page; the table has all of it.
 SHOWN = 120
 COLUMNS = ("uuid", "at", "who", "what", "about", "kind", "key", "words", "changes")
-
-
-@dataclass(frozen=True)
-class EventFilter:
-    """A filter of audit events; omitted fields match any. `user`: a key; 0 for commands."""
-
-    user: int | None = None
-    what: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 class Change(NamedTuple):
@@ -76,28 +64,6 @@ def people(reader: Membership | None) -> list[tuple[int, str]]:
         .order_by("username")
         .values_list("pk", "username")
     )
-
-
-def audit_events(
-    reader: Membership | None, known: dict[str, str], event_filter: EventFilter
-) -> QuerySet[AuditEvent]:
-    """Return the audit events of the `known` kinds that match the filter.
-
-    From the reader's project; `reader` None: from the installation.
-    """
-    events = AuditEvent.objects.filter(project=reader.project_id if reader else None)
-    hidden = [key for key in AUDIT_EVENTS if key not in known]
-    if event_filter.what:
-        events = events.filter(what=event_filter.what if event_filter.what in known else "")
-    elif hidden:
-        events = events.exclude(what__in=hidden)
-    if event_filter.user is not None:
-        events = events.filter(user=event_filter.user or None)
-    if event_filter.since is not None:
-        events = events.filter(at__gte=event_filter.since)
-    if event_filter.until is not None:
-        events = events.filter(at__lt=event_filter.until)
-    return events
 
 
 def lines(found: list[AuditEvent], known: dict[str, str], labels: Mapping[str, str]) -> list[Line]:

@@ -5,10 +5,15 @@ What the kind of project does not use stands under *More*.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from django import template
+from django.template.context import Context
 
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
+
+register = template.Library()
 
 
 class NavigationPage(NamedTuple):
@@ -162,3 +167,23 @@ def tabs(member: Membership, route: str) -> list[NavigationPage]:
                 shown = [p for p in entry.pages if uses(member, p.use) or p.route == route]
                 return shown if len(shown) > 1 else []
     return []
+
+
+@register.inclusion_tag("components/_rail.html", takes_context=True)
+def rail(context: Context) -> dict[str, Any]:
+    """Draw the entries of the project's navigation. Reads `member` and `section`."""
+    member, section = context["member"], context.get("section") or ""
+    groups, more = navigation(member, section)
+    return {"groups": groups, "more": more, "member": member, "section": section}
+
+
+@register.inclusion_tag("components/_tabs.html", takes_context=True)
+def section_tabs(context: Context) -> dict[str, Any]:
+    """Draw the pages of the current page's entry as tabs, if it has several. Reads `member`."""
+    match = context["request"].resolver_match
+    route = match.view_name if match else ""
+    return {
+        "pages": tabs(context["member"], route),
+        "route": route,
+        "project": context["project"],
+    }

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.projects import access
-from annotate.projects.api.projects import FullProjectSerializer, full_project
+from annotate.projects.api import FullProjectSerializer, full_project
 from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from config.kind_examples.files import Example, kinds_with_examples, read_examples

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotate.people import members
 from annotate.projects import actions as projects
-from annotate.projects import rules
+from annotate.projects.kinds import KindGrade
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.users import User
@@ -60,10 +60,10 @@ def make_example(
             slug=slug or free_slug(kind), name=example.name, kind=kind, by=by, now=created_at
         )
         lead = project.memberships.select_related("project", "user").get(user=by)
-        project = rules.change_rules(
+        project = projects.change_rules(
             changes={"description": example.description},
             grades=[
-                rules.GradeRule(grade.value, grade.name, grade.sentence)
+                KindGrade(grade.value, grade.name, grade.sentence)
                 for grade in project.grades.order_by("value")
             ],
             by=lead,

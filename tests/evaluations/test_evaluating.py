@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import InstructionPair, Judgment
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
@@ -192,7 +192,7 @@ def test_a_run_of_another_project_is_refused(made):
 
 
 def test_an_archived_project_is_refused(made):
-    rules.archive(by=made.carla)
+    projects.archive(by=made.carla)
     made.project.refresh_from_db()
 
     with pytest.raises(Refused, match="archived"):

@@ -8,7 +8,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from annotate.models import AuditEvent, Narrative, Project
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from base.errors import Refused
 from config.kind_examples.making import ensure_example_of, make_example
 from config.management.commands import demo, prepare, serve
@@ -105,7 +105,7 @@ def test_a_kind_without_an_example_is_refused(tiny):
 
 def test_an_example_is_deleted_like_any_project():
     project = make_example(kind="multi-infosearch", by=factories.user("ines"))
-    rules.archive(by=project.memberships.get(role="lead"))
+    projects.archive(by=project.memberships.get(role="lead"))
 
     purge(slug=project.slug, typed=project.slug)
 

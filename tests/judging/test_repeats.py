@@ -26,7 +26,8 @@ from annotate.judgments import assignments
 from annotate.judgments.repeats import Spot, unmask
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
 from annotate.overview.my_assignments import my_assignments
-from annotate.projects import rules
+from annotate.projects import actions as projects
+from annotate.projects.kinds import KindGrade
 from annotate.rewriting import actions as rewriting
 from base.errors import ObjectNotFound, Refused
 from tests import factories
@@ -478,12 +479,12 @@ def test_withdrawing_a_rejudge_request_ends_no_assignment_with_repeats_left(scen
 
 
 def test_only_a_lead_sets_the_percentage_up_to_half(scene):
-    grades = [rules.GradeRule(value, f"Grade {value}") for value in (0, 1, 2)]
+    grades = [KindGrade(value, f"Grade {value}") for value in (0, 1, 2)]
     carla = factories.lead(scene.project)
 
-    rules.change_rules(changes={"repeat_percent": 25}, grades=grades, by=carla)
+    projects.change_rules(changes={"repeat_percent": 25}, grades=grades, by=carla)
     with pytest.raises(Refused):
-        rules.change_rules(changes={"repeat_percent": 25}, grades=grades, by=scene.ada)
+        projects.change_rules(changes={"repeat_percent": 25}, grades=grades, by=scene.ada)
     assert Project.objects.get(pk=scene.project.pk).repeat_percent == 25
     with pytest.raises(IntegrityError), transaction.atomic():
         Project.objects.update(repeat_percent=51)

@@ -25,7 +25,8 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
 from annotate.overview.my_assignments import my_assignments
 from annotate.overview.progress import query_progress, task_progress
-from annotate.projects.rules import GradeRule, change_rules
+from annotate.projects.actions import change_rules
+from annotate.projects.kinds import KindGrade
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused
 from tests import factories
@@ -389,7 +390,7 @@ def test_documents_that_new_rules_put_before_judges_open_an_assignment_again(tid
         answer(tides, "page", "ada", "302", doc_id)
     assert my_assignments(tides.ada) == []
 
-    grades = [GradeRule(0, "No"), GradeRule(1, "Yes"), GradeRule(2, "Very")]
+    grades = [KindGrade(0, "No"), KindGrade(1, "Yes"), KindGrade(2, "Very")]
     change_rules(changes={"judge_scope": Project.Scope.POOL}, grades=grades, by=tides.carla)
     tides.ada.project.refresh_from_db()
 

@@ -18,7 +18,8 @@ from annotate.judging import withdrawal
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Draft, Membership, Project
 from annotate.people import invitations, members
-from annotate.projects import rules, taxonomy
+from annotate.projects import actions as projects
+from annotate.projects import taxonomy
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import drafts
 from audit.checks import actions as checking
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.both_databases
 
 MODULES = (
     *(taxonomy, drafts, guidelines, invitations, judging, load_jobs, rejudge_requests, members),
-    *(rewriting, rules, assignments, adjudication, auditing, settle_many, checking),
+    *(rewriting, projects, assignments, adjudication, auditing, settle_many, checking),
     *(withdrawal, settle_many, samples, decisions, rubrics),
 )
 # The functions by which an action checks; the second is for judging.
@@ -113,7 +114,7 @@ def archived_lead(db) -> Membership:
     pair = factories.pair(factories.query(project))
     Assignment.objects.create(pair=pair, task=Assignment.Task.REWRITE, seat=1, member=carla)
     Draft.objects.create(pair=pair, side="altered", member=carla, text="Half")
-    rules.archive(by=carla, now=datetime(2026, 3, 2, tzinfo=UTC))
+    projects.archive(by=carla, now=datetime(2026, 3, 2, tzinfo=UTC))
     return Membership.objects.select_related("project").get(pk=carla.pk)
 
 
@@ -139,7 +140,7 @@ def test_a_draft_is_not_discarded(archived_lead, client):
 def test_archiving_again_keeps_the_first_time_and_person(archived_lead):
     dan = factories.lead(archived_lead.project, "dan")
 
-    rules.archive(by=dan)
+    projects.archive(by=dan)
 
     project = Project.objects.get()
     assert (project.archived_by, project.archived_at) == (

@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from django.core.management.base import CommandError
 
 from annotate.models import AuditEvent, Project
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from tests.keeping.conftest import all_files, all_rows, run_command
 
 
@@ -97,7 +97,7 @@ def test_a_backup_can_be_checked_without_restoring_it(installation, tmp_path):
 
 
 def test_purge_asks_for_the_name(installation, tmp_path, monkeypatch):
-    rules.archive(by=installation.tides.carla)
+    projects.archive(by=installation.tides.carla)
     rows = all_rows()
     prompts = []
 
@@ -122,7 +122,7 @@ def test_purge_asks_for_the_name(installation, tmp_path, monkeypatch):
 
 
 def test_the_name_can_be_given_as_an_option(installation, monkeypatch):
-    rules.archive(by=installation.tides.carla)
+    projects.archive(by=installation.tides.carla)
 
     def nobody(_):
         raise EOFError

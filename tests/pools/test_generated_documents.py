@@ -19,7 +19,8 @@ from annotate.judgments.tally import rule_report_in
 from annotate.models import Assignment, Candidate, Judgment
 from annotate.overview.progress import task_progress
 from annotate.pairs import pool
-from annotate.projects.rules import GradeRule, change_rules
+from annotate.projects.actions import change_rules
+from annotate.projects.kinds import KindGrade
 from base.errors import Refused
 from exporters.exports.selection import selection
 from exporters.releases import preview
@@ -85,7 +86,7 @@ def scene(db):
 
 
 def rules(scene: Scene, **changes: Any) -> None:
-    grades = [GradeRule(0, "Not relevant", ""), GradeRule(1, "Relevant", "")]
+    grades = [KindGrade(0, "Not relevant", ""), KindGrade(1, "Relevant", "")]
     change_rules(changes=changes, grades=grades, by=scene.carla)
     scene.project.refresh_from_db()
 

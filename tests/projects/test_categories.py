@@ -7,7 +7,8 @@ from django.test import Client
 
 from annotate.judgments import assignments
 from annotate.models import InstructionPair
-from annotate.projects import rules, taxonomy
+from annotate.projects import actions as projects
+from annotate.projects import taxonomy
 from annotate.projects.taxonomies import TAXONOMIES, Kind
 from base.errors import Refused
 from tests import factories
@@ -72,7 +73,7 @@ def test_an_invalid_taxonomy_is_refused_and_changes_nothing(carla, kinds, senten
 def test_only_leads_change_it_and_only_while_the_project_is_not_archived(carla):
     with pytest.raises(Refused, match="Only leads"):
         taxonomy.set_categories(kinds=KINDS, by=factories.member(carla.project, "ada"))
-    rules.archive(by=carla)
+    projects.archive(by=carla)
     carla.refresh_from_db()
     with pytest.raises(Refused, match="archived"):
         taxonomy.set_categories(kinds=KINDS, by=carla)

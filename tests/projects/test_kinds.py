@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.judgments.pair_rules import Rule
 from annotate.models import AuditEvent, Project
-from annotate.projects import kind_settings, rules
+from annotate.projects import actions as projects
 from annotate.projects.actions import create_project
 from annotate.projects.kinds import KINDS
 from annotate.projects.taxonomies import TAXONOMIES
@@ -41,7 +41,7 @@ def test_the_five_papers_and_own_are_kinds():
 
 @pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
 def test_everything_that_a_kind_names_exists(kind):
-    assert set(kind.settings) <= set(rules.FIELDS)
+    assert set(kind.settings) <= set(projects.FIELDS)
     assert {one.rule for one in kind.must_hold} <= {rule.value for rule in Rule}
     assert set(kind.exports) <= set(Export.Format.values)
     assert set(kind.formats) <= set(FORMATS)
@@ -105,7 +105,7 @@ def test_a_project_takes_another_kind_with_everything_it_sets():
     project = made("own")
     carla = project.memberships.get()
 
-    kind_settings.change_kind(key="multiconir", by=carla)
+    projects.change_kind(key="multiconir", by=carla)
 
     project.refresh_from_db()
     assert (project.kind, project.overlap_review, project.relevant_from) == ("multiconir", 10, 10)
@@ -119,7 +119,7 @@ def test_a_grades_own_name_is_kept_when_the_kind_changes():
     carla = project.memberships.get()
     project.grades.filter(value=1).update(name="Fits", sentence="It fits the tide.")
 
-    kind_settings.change_kind(key="followir", by=carla)
+    projects.change_kind(key="followir", by=carla)
 
     words = dict(project.grades.values_list("value", "name"))
     assert words == {0: "Not relevant", 1: "Fits", 2: "Highly relevant"}
@@ -133,7 +133,7 @@ def test_a_kind_without_a_grade_in_use_is_refused_with_a_sentence():
     factories.judgment(factories.altered(pair), candidate, factories.member(project, "ada"), 2)
 
     with pytest.raises(Refused, match="Judges have given the grade 2, which FollowTable does not"):
-        kind_settings.change_kind(key="followtable", by=carla)
+        projects.change_kind(key="followtable", by=carla)
 
     project.refresh_from_db()
     assert (project.kind, project.overlap_judge) == ("own", 2)
@@ -141,9 +141,9 @@ def test_a_kind_without_a_grade_in_use_is_refused_with_a_sentence():
 
 def test_a_narrative_with_too_many_conditions_prevents_a_change_of_kind(monkeypatch):
     project = made("own")
-    monkeypatch.setattr(kind_settings, "longest_conditions", lambda project: (11, "q1"))
+    monkeypatch.setattr(projects, "longest_conditions", lambda project: (11, "q1"))
 
-    found = kind_settings.refusal_reason(project, KINDS["multiconir"])
+    found = projects.refusal_reason(project, KINDS["multiconir"])
 
     assert found.startswith("The narrative of q1 has 11 conditions; MultiConIR counts at most 10.")
 

@@ -12,8 +12,8 @@ from annotate.models import Category, Grade, Membership, Project
 from annotate.people import members
 from annotate.people.invitations import invite
 from annotate.people.tokens import make_token
-from annotate.projects.actions import create_project
-from annotate.projects.rules import GradeRule, change_rules
+from annotate.projects.actions import change_rules, create_project
+from annotate.projects.kinds import KindGrade
 from annotate.projects.taxonomies import Kind
 from annotate.projects.taxonomy import set_categories
 from base.control_characters import code_not_in_names
@@ -69,12 +69,12 @@ def test_a_project_is_not_created_or_renamed_so(carla, name, code):
     assert list(Project.objects.values_list("slug", "name")) == [("tides", carla.project.name)]
 
 
-USUAL = [GradeRule(0, "No"), GradeRule(1, "Yes")]
+USUAL = [KindGrade(0, "No"), KindGrade(1, "Yes")]
 
 
 @every_name
 def test_no_grade_type_token_or_publisher_is_named_so(carla, name, code):
-    odd_grades = [GradeRule(0, "No"), GradeRule(1, name)]
+    odd_grades = [KindGrade(0, "No"), KindGrade(1, name)]
     project = carla.project
     for refused in (
         lambda: change_rules(changes={}, grades=odd_grades, by=carla),

@@ -7,13 +7,13 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotate.models import Membership, Project
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from annotate.projects.actions import create_project
-from annotate.projects.rules import GradeRule
+from annotate.projects.kinds import KindGrade
 from base.errors import Refused
 from tests import factories
 
-USUAL = [GradeRule(0, "Not relevant"), GradeRule(1, "Relevant"), GradeRule(2, "Highly relevant")]
+USUAL = [KindGrade(0, "Not relevant"), KindGrade(1, "Relevant"), KindGrade(2, "Highly relevant")]
 
 
 @pytest.fixture
@@ -26,9 +26,9 @@ def grades(project: Project) -> list[tuple[int, str, str]]:
 
 
 def test_rules_and_grades_are_set_together(carla):
-    rules.change_rules(
+    projects.change_rules(
         changes={"overlap_judge": 3, "consensus": "majority"},
-        grades=[GradeRule(0, "No"), GradeRule(1, "Yes", "Says so plainly.")],
+        grades=[KindGrade(0, "No"), KindGrade(1, "Yes", "Says so plainly.")],
         by=carla,
     )
 
@@ -44,7 +44,7 @@ def test_a_grade_in_use_cannot_be_removed(carla):
     factories.judgment(factories.altered(pair), factories.candidate(query), ada, 2)
 
     with pytest.raises(Refused, match="have given the grade 2"):
-        rules.change_rules(changes={"overlap_judge": 5}, grades=USUAL[:2], by=carla)
+        projects.change_rules(changes={"overlap_judge": 5}, grades=USUAL[:2], by=carla)
 
     assert Project.objects.get().overlap_judge == 2
     assert len(grades(carla.project)) == 3
@@ -56,13 +56,13 @@ def test_a_grade_in_use_cannot_be_removed(carla):
 )
 def test_too_few_or_equal_grades_are_refused(carla, bad, sentence):
     with pytest.raises(Refused, match=sentence):
-        rules.change_rules(changes={}, grades=bad, by=carla)
+        projects.change_rules(changes={}, grades=bad, by=carla)
 
 
 @pytest.mark.parametrize("threshold", [0, 3, -1])
 def test_relevant_from_must_be_a_grade_above_the_lowest(carla, threshold):
     with pytest.raises(Refused, match=r"above the lowest: 1, 2\."):
-        rules.change_rules(changes={"relevant_from": threshold}, grades=USUAL, by=carla)
+        projects.change_rules(changes={"relevant_from": threshold}, grades=USUAL, by=carla)
 
     assert Project.objects.get().relevant_from == 1
 
@@ -85,13 +85,13 @@ def test_every_possible_number_of_met_conditions_must_be_a_grade(carla, values, 
     changes = {"condition_rule": "count_met", "relevant_from": values[1]}
 
     with pytest.raises(Refused, match=sentence):
-        rules.change_rules(
-            changes=changes, grades=[GradeRule(value, "x") for value in values], by=carla
+        projects.change_rules(
+            changes=changes, grades=[KindGrade(value, "x") for value in values], by=carla
         )
     rule_before = Project.objects.get().condition_rule
-    rules.change_rules(
+    projects.change_rules(
         changes={**changes, "relevant_from": 1},
-        grades=[GradeRule(value, "x") for value in (3, 2, 1, 0)],
+        grades=[KindGrade(value, "x") for value in (3, 2, 1, 0)],
         by=carla,
     )
 
@@ -99,11 +99,11 @@ def test_every_possible_number_of_met_conditions_must_be_a_grade(carla, values, 
 
 
 def test_a_grade_that_counts_conditions_cannot_be_removed_later(carla):
-    rules.change_rules(changes={"condition_rule": "count_met"}, grades=USUAL, by=carla)
+    projects.change_rules(changes={"condition_rule": "count_met"}, grades=USUAL, by=carla)
     by = Membership.objects.get(pk=carla.pk)
 
     with pytest.raises(Refused, match="without a gap"):
-        rules.change_rules(changes={"relevant_from": 2}, grades=[USUAL[0], USUAL[2]], by=by)
+        projects.change_rules(changes={"relevant_from": 2}, grades=[USUAL[0], USUAL[2]], by=by)
 
 
 def test_conditions_of_an_older_version_need_no_grade(carla):
@@ -112,36 +112,36 @@ def test_conditions_of_an_older_version_need_no_grade(carla):
         factories.altered(pair).conditions.create(number=number, text="It floats.")
     factories.narrative(pair, text="Only plants that float.", version=2)
 
-    project = rules.change_rules(changes={"condition_rule": "count_met"}, grades=USUAL, by=carla)
+    project = projects.change_rules(changes={"condition_rule": "count_met"}, grades=USUAL, by=carla)
 
     assert project.condition_rule == "count_met"
 
 
 def test_a_rule_outside_its_bounds_changes_nothing(carla):
     with pytest.raises(ValidationError):
-        rules.change_rules(changes={"overlap_judge": 51}, grades=USUAL[:2], by=carla)
+        projects.change_rules(changes={"overlap_judge": 51}, grades=USUAL[:2], by=carla)
 
     assert len(grades(carla.project)) == 3
 
 
 def test_only_rules_can_be_changed(carla):
     with pytest.raises(Refused, match="no rule called slug"):
-        rules.change_rules(changes={"slug": "other"}, grades=USUAL, by=carla)
+        projects.change_rules(changes={"slug": "other"}, grades=USUAL, by=carla)
 
 
 def test_an_annotator_cannot_change_rules(carla):
     with pytest.raises(Refused, match="Only leads"):
-        rules.change_rules(changes={}, grades=USUAL, by=factories.member(carla.project, "ada"))
+        projects.change_rules(changes={}, grades=USUAL, by=factories.member(carla.project, "ada"))
 
 
 def test_an_archived_project_cannot_change_until_it_is_unarchived(carla):
-    rules.archive(by=carla)
+    projects.archive(by=carla)
     archived = Membership.objects.get(pk=carla.pk)
 
     with pytest.raises(Refused, match="archived"):
-        rules.change_rules(changes={}, grades=USUAL, by=archived)
-    rules.unarchive(by=archived)
-    rules.change_rules(changes={}, grades=USUAL[:2], by=Membership.objects.get(pk=carla.pk))
+        projects.change_rules(changes={}, grades=USUAL, by=archived)
+    projects.unarchive(by=archived)
+    projects.change_rules(changes={}, grades=USUAL[:2], by=Membership.objects.get(pk=carla.pk))
 
     assert len(grades(carla.project)) == 2
 

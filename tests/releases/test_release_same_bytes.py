@@ -29,7 +29,8 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from annotate.projects import rules
+from annotate.projects import actions as projects
+from annotate.projects.kinds import KindGrade
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision, Rating
 from audit.reviews import decisions
@@ -120,7 +121,7 @@ def rename(tides: Tides, n: int) -> None:
 
 def change_rules(tides: Tides, n: int) -> None:
     grades = [
-        rules.GradeRule(grade.value, f"{grade.name}, {n}", "")
+        KindGrade(grade.value, f"{grade.name}, {n}", "")
         for grade in Grade.objects.filter(project=tides.project).order_by("value")
     ]
     tides.carla.project.refresh_from_db()
@@ -128,7 +129,7 @@ def change_rules(tides: Tides, n: int) -> None:
         "consensus": ("majority", "unanimous")[n % 2],
         "name": f"Tides {n}",
     }
-    rules.change_rules(changes=change, grades=grades, by=tides.carla)
+    projects.change_rules(changes=change, grades=grades, by=tides.carla)
 
 
 def write_guidelines(tides: Tides, n: int) -> None:

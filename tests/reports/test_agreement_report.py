@@ -13,7 +13,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from audit.models import AgreementReport
 from audit.reports.actions import request_agreement
 from audit.reports.reliability import agreement_of
@@ -303,7 +303,7 @@ def test_a_report_of_another_project_is_not_found(led, client):
 
 
 def test_nothing_is_computed_in_an_archived_project(led, client, published):
-    rules.archive(by=led.carla)
+    projects.archive(by=led.carla)
 
     page = text(client.post(led.url, follow=True))
 

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments.document_names import neutral_name
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
 from audit.reviews.actions import save_ratings, submit_review
@@ -461,7 +461,7 @@ def test_words_are_shown_as_text(auditing, client):
 
 
 def test_the_page_refuses_answers_in_an_archived_project(auditing, client):
-    rules.archive(by=auditing.carla)
+    projects.archive(by=auditing.carla)
 
     response = rate(client, auditing, levels())
 

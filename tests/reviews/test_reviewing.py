@@ -9,7 +9,7 @@ import pytest
 
 from annotate.judgments import assignments
 from annotate.models import Assignment
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
 from audit.reviews.actions import (
@@ -313,7 +313,7 @@ def test_a_review_of_a_removed_instruction_cannot_start(assigned):
 
 
 def test_nothing_is_reviewed_in_an_archived_project(assigned):
-    rules.archive(by=assigned.carla)
+    projects.archive(by=assigned.carla)
     assigned.dan.refresh_from_db()
 
     with pytest.raises(Refused, match="archived"):

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from audit.models import Rating, Review, Rubric
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
@@ -114,7 +114,7 @@ def test_only_leads_choose_the_rubric_and_not_in_an_archived_project(scene):
             )
     with pytest.raises(Refused, match="There is no rubric “theirs-1” in this project"):
         rubrics.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
-    rules.archive(by=scene.carla)
+    projects.archive(by=scene.carla)
     with pytest.raises(Refused, match="archived"):
         save(scene)
 

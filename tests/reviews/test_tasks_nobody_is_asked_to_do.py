@@ -11,14 +11,14 @@ from annotate.judgments import assignments
 from annotate.judgments.completion import judging
 from annotate.models import Assignment
 from annotate.overview.progress import task_progress
-from annotate.projects import rules
-from annotate.projects.rules import GradeRule
+from annotate.projects import actions as projects
+from annotate.projects.kinds import KindGrade
 from audit.reviews.passes import narratives_to_decide
 from base.errors import Refused
 from tests import factories
 from tests.pages import shows
 
-GRADES = [GradeRule(0, "No"), GradeRule(1, "Yes"), GradeRule(2, "Very")]
+GRADES = [KindGrade(0, "No"), KindGrade(1, "Yes"), KindGrade(2, "Very")]
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def carla(db):
 
 
 def leave_out(task, carla):
-    return rules.change_rules(changes={f"overlap_{task}": 0}, grades=GRADES, by=carla)
+    return projects.change_rules(changes={f"overlap_{task}": 0}, grades=GRADES, by=carla)
 
 
 @pytest.fixture

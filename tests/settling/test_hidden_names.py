@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, Flag, Project, Verdict
-from annotate.projects.rules import archive
+from annotate.projects.actions import archive
 from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.models import Adjudication, Judgment
-from annotate.projects import rules
+from annotate.projects import actions as projects
 from annotate.rewriting import actions as rewriting
 from audit.settling.adjudication import adjudicate, adopt, withdraw_adjudication
 from base.errors import Refused, Stale
@@ -124,7 +124,7 @@ def test_nothing_is_settled_under_a_removed_instruction(disputed):
 
 
 def test_nothing_is_settled_in_an_archived_project(disputed):
-    rules.archive(by=disputed.carla)
+    projects.archive(by=disputed.carla)
     disputed.carla.refresh_from_db()
 
     with pytest.raises(Refused, match="archived"):

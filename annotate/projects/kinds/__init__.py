@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from annotate.projects.kinds.declaration import PlannedCheck, ProjectKind
+from annotate.projects.kinds.declaration import KindGrade, PlannedCheck, ProjectKind
 from annotate.projects.kinds.followir import FOLLOWIR
 from annotate.projects.kinds.followtable import FOLLOWTABLE
 from annotate.projects.kinds.infosearch import INFOSEARCH
@@ -12,7 +12,7 @@ from annotate.projects.kinds.multi_infosearch import MULTI_INFOSEARCH
 from annotate.projects.kinds.multiconir import MULTICONIR
 from annotate.projects.kinds.own import OWN
 
-__all__ = ["KINDS", "PlannedCheck", "ProjectKind", "kind_of"]
+__all__ = ["KINDS", "KindGrade", "PlannedCheck", "ProjectKind", "kind_of"]
 
 KINDS: Mapping[str, ProjectKind] = {
     kind.key: kind

@@ -11,7 +11,7 @@ class KindGrade(NamedTuple):
 
     value: int
     name: str
-    sentence: str
+    sentence: str = ""
 
 
 class MustHold(NamedTuple):
@@ -52,7 +52,7 @@ class ProjectKind(NamedTuple):
     key: str
     name: str
     sentence: str
-    # Fields of Project, which `annotate.projects.rules.FIELDS` names.
+    # Fields of Project, which `annotate.projects.actions.FIELDS` names.
     settings: Annotated[Mapping[str, object], "Rules of the project, by name."]
     grades: tuple[KindGrade, ...]
     # The narratives of an instruction: values of `annotate.pairs.models.Narrative.Side`.

@@ -1,17 +1,23 @@
-"""Forms of a project: its creation, rules, grades and due date."""
+"""Forms of a project: creation, rules, grades, due date, taxonomy, and the audit log's filter."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.forms import BaseFormSet, formset_factory
 from django.utils.html import format_html
 
+from annotate.projects.actions import FIELDS
+from annotate.projects.audit_events import AUDIT_EVENTS, SUBJECTS, WORK, subject_of
+from annotate.projects.audit_log_page import kinds, people
 from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN
-from annotate.projects.models import Project
-from annotate.projects.rules import FIELDS, GradeRule
+from annotate.projects.models import AuditEvent, Membership, Project
+from base import reader_preferences as personal
 from base.form_fields import SentenceField
 
 
@@ -179,11 +185,102 @@ class GradeForm(forms.Form):
 GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=20)
 
 
-def grade_rules(formset: BaseFormSet[GradeForm]) -> list[GradeRule]:
-    """Return the grades that were filled in and not deleted."""
-    kept: list[dict[str, Any]] = [
-        form.cleaned_data
-        for form in formset.forms
-        if form.cleaned_data and not form.cleaned_data.get("DELETE")
+class CategoryForm(forms.Form):
+    """One type of instruction."""
+
+    key = forms.CharField(label="The key that files use", max_length=60)
+    name = forms.CharField(max_length=120)
+    sentence = SentenceField(max_length=500, required=False)
+
+
+CategoryFormSet = formset_factory(CategoryForm, extra=2, can_delete=True, max_num=100)
+
+
+def filled_in(formset: BaseFormSet[Any]) -> list[dict[str, Any]]:
+    """Return the rows that were filled in and not deleted."""
+    rows = [form.cleaned_data for form in formset.forms if form.cleaned_data]
+    return [
+        {name: value for name, value in row.items() if name != "DELETE"}
+        for row in rows
+        if not row.get("DELETE")
     ]
-    return [GradeRule(row["value"], row["name"], row["sentence"]) for row in kept]
+
+
+# The value of `who` in the address for actions of commands.
+COMMAND = "command"
+
+
+class AuditLogForm(forms.Form):
+    """A filter of audit events; every field may be empty."""
+
+    who = forms.ChoiceField(label="Who", required=False)
+    what = forms.ChoiceField(label="What", required=False)
+    since = forms.DateField(label="From", required=False, widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label="To", required=False, widget=forms.DateInput({"type": "date"}))
+
+    def __init__(self, reader: Membership | None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.reader = reader
+        #: The kinds that the reader may see; queried once.
+        self.kinds = kinds(reader)
+        self._choose(
+            "who",
+            [
+                ("", "Anyone"),
+                *((str(user), name) for user, name in people(reader)),
+                (COMMAND, "A command"),
+            ],
+        )
+        self._choose("what", [("", "Everything"), *_grouped(self.kinds)])
+
+    @property
+    def is_filtering(self) -> bool:
+        """Return whether the form leaves out events."""
+        return self.is_valid() and any(self.cleaned_data.values())
+
+    def events(self) -> QuerySet[AuditEvent]:
+        """Return the events that the reader may see and that match; all of them if it has errors.
+
+        From the reader's project; without a reader: from the installation.
+        """
+        cleaned = self.cleaned_data if self.is_valid() else {}
+        events = AuditEvent.objects.filter(project=self.reader.project_id if self.reader else None)
+        hidden = [key for key in AUDIT_EVENTS if key not in self.kinds]
+        if what := cleaned.get("what"):
+            events = events.filter(what=what)
+        elif hidden:
+            events = events.exclude(what__in=hidden)
+        if who := cleaned.get("who"):
+            events = events.filter(user=None if who == COMMAND else int(who))
+        if since := _start(cleaned.get("since")):
+            events = events.filter(at__gte=since)
+        until = cleaned.get("until")
+        # The last day is included.
+        if until and until < date.max and (end := _start(until + timedelta(days=1))):
+            events = events.filter(at__lt=end)
+        return events
+
+    def _choose(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+
+def _grouped(kinds: Mapping[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the kinds of events by subject, each list by name."""
+    by_subject: dict[str, list[tuple[str, str]]] = {subject: [] for subject in (*SUBJECTS, WORK)}
+    for key, name in sorted(kinds.items(), key=lambda kind: kind[1].casefold()):
+        by_subject[subject_of(key)].append((key, name))
+    return [(subject, listed) for subject, listed in by_subject.items() if listed]
+
+
+def _start(day: date | None) -> datetime | None:
+    """Return the start of a day in the reader's time zone, in UTC."""
+    if day is None:
+        return None
+    zone = personal.zone_of_reader() or UTC
+    try:
+        return datetime.combine(day, time.min, zone).astimezone(UTC)
+    except OverflowError:
+        # The first or last representable day: no limit is needed.
+        return None
