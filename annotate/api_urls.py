@@ -8,13 +8,15 @@ from annotate.judging import api_urls as judging
 from annotate.judgments import api_urls as judgments
 from annotate.overview import api_urls as overview
 from annotate.people import api as people
-from annotate.pools import api_urls as pools
+from annotate.pools import api as pools
 from annotate.projects import api as projects
 from annotate.rewriting import api_urls as rewriting
 from annotate.topics import api_urls as topics
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
+
+POOL = f"{PROJECT}pools/<int:pool>/"
 
 urlpatterns = [
     # Projects
@@ -54,7 +56,32 @@ urlpatterns = [
     route(f"{PROJECT}invitations/<int:invitation>/", people.OneInvitation, "api_invitation"),
     *collection.urlpatterns,
     *judgments.urlpatterns,
-    *pools.urlpatterns,
+    # Pools
+    route(f"{PROJECT}loads/<int:load>/taking-back/", pools.TakingBack, "api_taking_back"),
+    route(f"{PROJECT}pools/", pools.Pools, "api_pools"),
+    route(f"{PROJECT}pools/count/", pools.PoolCount, "api_pool_count"),
+    route(POOL, pools.OnePool, "api_pool"),
+    route(f"{POOL}documents.csv", pools.PoolDocuments, "api_pool_documents"),
+    route(f"{PROJECT}missing-texts/", pools.MissingTexts, "api_missing_texts"),
+    route(f"{PROJECT}labelled/", pools.LabelledAt, "api_labelled"),
+    route(f"{PROJECT}hard-negatives/", pools.HardNegativeSystems, "api_hard_negatives"),
+    route(f"{PROJECT}replacements/", pools.Replacements, "api_replacements"),
+    route(
+        f"{PROJECT}replacements/preview/",
+        pools.ReplacementPreview,
+        "api_replacement_preview",
+    ),
+    route(
+        f"{PROJECT}replacements/<int:replacement>/undoing/",
+        pools.ReplacementUndoing,
+        "api_replacement_undoing",
+    ),
+    route(f"{PROJECT}removed-candidates/", pools.RemovedCandidates, "api_removed_candidates"),
+    route(
+        f"{PROJECT}removed-candidates/restoration/",
+        pools.CandidateRestoration,
+        "api_candidate_restoration",
+    ),
     *topics.urlpatterns,
     *rewriting.urlpatterns,
     *judging.urlpatterns,

@@ -10,12 +10,16 @@ from annotate.judging import urls as judging
 from annotate.judgments import urls as judgments
 from annotate.overview import urls as overview
 from annotate.people import views as people
-from annotate.pools import urls as pools
+from annotate.pools import views as pools
 from annotate.projects import views as projects
 from annotate.rewriting import urls as rewriting
 from annotate.topics import urls as topics
 
 app_name = "annotate"
+
+PROJECT = "projects/<slug:slug>/"
+
+POOL = f"{PROJECT}pools/<int:pk>/"
 
 urlpatterns = [
     # Projects
@@ -60,7 +64,35 @@ urlpatterns = [
     ),
     *collection.urlpatterns,
     *judgments.urlpatterns,
-    *pools.urlpatterns,
+    # Pools
+    path(f"{PROJECT}pools/", pools.pools, name="pools"),
+    path(f"{PROJECT}pools/new/", pools.new_pool, name="new_pool"),
+    path(f"{PROJECT}pools/hard-negatives/", pools.hard_negatives, name="hard_negatives"),
+    path(POOL, pools.pool, name="pool"),
+    path(f"{POOL}documents.csv", pools.documents, name="pool_documents"),
+    path(f"{PROJECT}missing-texts/", pools.missing_texts, name="missing_texts"),
+    path(
+        f"{PROJECT}missing-texts.txt",
+        pools.missing_texts_file,
+        name="missing_texts_file",
+    ),
+    path(
+        f"{PROJECT}loads/<int:pk>/taking-back/",
+        pools.taking_back,
+        name="load_taking_back",
+    ),
+    path(f"{PROJECT}removed-candidates/", pools.removed, name="removed_candidates"),
+    path(
+        f"{PROJECT}queries/<int:pk>/candidates/<int:candidate>/replacement/",
+        pools.replacement,
+        name="replacement",
+    ),
+    path(f"{PROJECT}replacements/", pools.replacements, name="replacements"),
+    path(
+        f"{PROJECT}replacements/<int:pk>/undoing/",
+        pools.undoing,
+        name="replacement_undoing",
+    ),
     *topics.urlpatterns,
     *rewriting.urlpatterns,
     *judging.urlpatterns,

@@ -11,11 +11,20 @@ from django.utils import timezone
 
 from annotate.collection.models import Run
 from annotate.judgments.blindness import must_answer_first
-from annotate.pools import choosing, counting
 from annotate.pools.access import BLIND
-from annotate.pools.choosing import Stratum
-from annotate.pools.counting import PoolCounts, Recipe
-from annotate.pools.models import Pool, PoolRun
+from annotate.pools.choosing import (
+    NEW,
+    PoolCounts,
+    Recipe,
+    Stratum,
+    choose_documents,
+    count_documents,
+    in_seed_order,
+    parse_strata,
+    warnings,
+)
+from annotate.pools.models import Pool, PoolEntry, PoolRun
+from annotate.pools.removal import reopen_judging
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
@@ -57,19 +66,19 @@ def recipe_of(
             f"{method} is not a method of pooling. The methods are: "
             f"{', '.join(Pool.Method.values)}."
         )
-    chosen_runs = _runs(project, runs)
-    if not chosen_runs and method != choosing.JUDGED:
+    chosen_runs = runs_named(project, runs)
+    if not chosen_runs and method != Pool.Method.JUDGED:
         raise Refused("A pool is drawn from runs. Choose one or more.")
     parsed_strata: tuple[Stratum, ...] = ()
-    if method == choosing.SAMPLE:
+    if method == Pool.Method.SAMPLE:
         try:
-            parsed_strata = tuple(choosing.parse_strata(strata))
+            parsed_strata = tuple(parse_strata(strata))
         except ValueError as error:
             raise Refused(str(error)) from error
         depth = parsed_strata[-1].until
     elif strata.strip():
         raise Refused("Only a stratified sample has strata. Leave them out.")
-    if method == choosing.JUDGED:
+    if method == Pool.Method.JUDGED:
         depth = None
     elif depth is None or not 1 <= depth <= MAX_DEPTH:
         raise Refused(f"The depth of a pool is a number from 1 to {MAX_DEPTH:,}.")
@@ -78,10 +87,11 @@ def recipe_of(
     return Recipe(project, method, chosen_runs, depth, parsed_strata, seed)
 
 
-def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
+def runs_named(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
+    """Return the runs with these names, in this order. Refused: an unknown one, too many."""
     wanted = list(dict.fromkeys(names))
     if len(wanted) > MOST_RUNS:
-        raise Refused(f"A pool is drawn from at most {MOST_RUNS} runs.")
+        raise Refused(f"At most {MOST_RUNS} runs can be chosen.")
     by_name = {run.name: run for run in Run.objects.filter(project=project, name__in=wanted)}
     if missing := [name for name in wanted if name not in by_name]:
         raise Refused(f"This project has no run called {missing[0]}. Load it first.")
@@ -90,8 +100,8 @@ def _runs(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
 
 def count_pool(recipe: Recipe) -> dict[str, Any]:
     """Count the documents of a pool without making it; add `warnings`, a list of sentences."""
-    counted = counting.count_documents(recipe).as_json()
-    return {**counted, "warnings": counting.warnings(recipe, counted)}
+    counted = count_documents(recipe).as_json()
+    return {**counted, "warnings": warnings(recipe, counted)}
 
 
 def request_pool(
@@ -154,21 +164,10 @@ def _check_name_free(project: Project, name: str) -> None:
 
 def recipe_of_pool(pool: Pool) -> Recipe:
     """Return the recipe of a pool."""
-    runs = Run.objects.filter(pk__in=PoolRun.objects.filter(pool=pool).values("run"))
-    in_order = {
-        run: number
-        for number, run in enumerate(
-            PoolRun.objects.filter(pool=pool).order_by("pk").values_list("run", flat=True)
-        )
-    }
-    return Recipe(
-        pool.project,
-        pool.method,
-        tuple(sorted(runs, key=lambda run: in_order[run.pk])),
-        pool.depth,
-        tuple(Stratum(*stratum) for stratum in pool.strata),
-        pool.seed,
-    )
+    runs = PoolRun.objects.filter(pool=pool).select_related("run").order_by("pk")
+    strata = tuple(Stratum(*stratum) for stratum in pool.strata)
+    in_order = tuple(pool_run.run for pool_run in runs)
+    return Recipe(pool.project, pool.method, in_order, pool.depth, strata, pool.seed)
 
 
 def make_pool(job: Pool, progress: Progress) -> None:
@@ -183,10 +182,10 @@ def make_pool(job: Pool, progress: Progress) -> None:
     stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
     try:
         pool_counts = PoolCounts(recipe_of_pool(job))
-        for query, query_id, chosen in counting.choose_documents(pool_counts.recipe):
+        for query, query_id, chosen in choose_documents(pool_counts.recipe):
             pool_counts.add(query_id, chosen)
-            for entry in counting.in_seed_order(pool_counts.recipe, query_id, chosen):
-                stage.add(query, entry.document, int(entry.state == counting.NEW))
+            for entry in in_seed_order(pool_counts.recipe, query_id, chosen):
+                stage.add(query, entry.document, int(entry.state == NEW))
             progress.advance()
         stage.settle()
         if job.counted and job.counted != pool_counts.sha256:
@@ -219,9 +218,10 @@ def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
         ON CONFLICT (query_id, document_id) DO NOTHING
         """  # noqa: S608 (our own name)
     )
-    if added != pool_counts.total[counting.NEW]:
+    if added != pool_counts.total[NEW]:
         raise JobError(CHANGED)
-    _reopen_judging(job)
+    if job.project.judge_scope != Project.Scope.RELEVANT:
+        reopen_judging(PoolEntry.objects.filter(pool=job, is_new=True).values("query"))
     counts = pool_counts.as_json()
     save_result(job, counts=counts)
     record(
@@ -229,25 +229,7 @@ def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
         what="pool.made",
         about=job,
         by=job.by,
-        words=f"{counts['documents']} documents, {counts[counting.NEW]} new",
-    )
-
-
-def _reopen_judging(job: Pool) -> None:
-    """Reopen judging of the queries whose pools have grown."""
-    if job.project.judge_scope == Project.Scope.RELEVANT:
-        return
-    bulk.run(
-        """
-        UPDATE annotate_assignment SET done_at = NULL
-        WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
-            SELECT p.id FROM annotate_instructionpair p WHERE p.query_id IN (
-                SELECT e.query_id FROM annotate_poolentry e
-                WHERE e.pool_id = %(pool)s AND e.is_new
-            )
-        )
-        """,
-        {"pool": job.pk},
+        words=f"{counts['documents']} documents, {counts[NEW]} new",
     )
 
 

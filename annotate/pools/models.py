@@ -43,7 +43,7 @@ class Pool(Job):
     # The digest of the count that was shown; the job makes the same pool or fails. "" if nothing
     # was counted before.
     counted = models.CharField(max_length=64, blank=True)
-    # Its counts, as `annotate.pools.counting` returns them.
+    # Its counts, as `annotate.pools.choosing` returns them.
     counts: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from annotate.collection.models import Run
-from annotate.pools.actions import MAX_DEPTH, MOST_RUNS
+from annotate.pools.actions import MAX_DEPTH, runs_named
 from annotate.pools.models import HardNegativeRun, HardNegatives
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -58,23 +58,16 @@ def choose_hard_negatives(
         raise Refused("Only leads of this project can change what a release contains.")
     if not 1 <= depth <= MAX_DEPTH:
         raise Refused(f"The depth of hard negatives is a number from 1 to {MAX_DEPTH:,}.")
-    wanted = list(dict.fromkeys(runs))
-    if len(wanted) > MOST_RUNS:
-        raise Refused(f"At most {MOST_RUNS} runs can be chosen.")
     with transaction.atomic():
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
-        by_name = {run.name: run for run in Run.objects.filter(project=locked, name__in=wanted)}
-        if missing := [name for name in wanted if name not in by_name]:
-            raise Refused(f"This project has no run called {missing[0]}. Load it first.")
+        chosen = runs_named(locked, runs)
         before = hard_negative_systems(locked)
         row, _made = HardNegatives.objects.update_or_create(
             project=locked, defaults={"depth": depth}
         )
         row.of_runs.all().delete()
-        HardNegativeRun.objects.bulk_create(
-            HardNegativeRun(of=row, run=by_name[name]) for name in wanted
-        )
+        HardNegativeRun.objects.bulk_create(HardNegativeRun(of=row, run=run) for run in chosen)
         after = hard_negative_systems(locked)
         if before != after:
             record(

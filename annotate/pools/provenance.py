@@ -33,6 +33,7 @@ def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contributio
     if not of:
         return {}
     by_document = {candidate.document_id: candidate.pk for candidate in of}
+    documents = ", ".join(map(str, by_document))
     rows = bulk.select(
         f"""
         SELECT l.document_id, j.name, r.name, MIN(l.rank)
@@ -44,21 +45,17 @@ def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contributio
         JOIN annotate_poolentry e
             ON e.pool_id = j.id AND e.query_id = l.query_id AND e.document_id = l.document_id
         WHERE j.project_id = %(project)s AND p.counts IS NOT NULL
-            AND l.document_id IN ({_numbers(by_document)})
+            AND l.document_id IN ({documents})
             AND (p.method NOT IN ('union', 'sample') OR l.rank <= p.depth)
         GROUP BY j.id, l.document_id, j.name, r.name
         ORDER BY j.id, MIN(l.rank), r.name
         """,  # noqa: S608 (numbers alone are put in)
-        {"query": of[0].query_id, "project": _project_of(of[0])},
+        {"query": of[0].query_id, "project": of[0].query.project_id},
     )
     by_candidate: dict[int, list[Contribution]] = {}
     for document, pool, run, rank in rows:
         by_candidate.setdefault(by_document[document], []).append(Contribution(pool, run, rank))
     return by_candidate
-
-
-def _project_of(candidate: Candidate) -> int:
-    return candidate.query.project_id
 
 
 def finished_pools(project: Project) -> list[Pool]:
@@ -120,7 +117,3 @@ def table_rows(pool: Pool) -> Iterator[Sequence[str]]:
     yield HEAD
     for query_id, doc_id, is_new, run, rank in entries(pool):
         yield query_id, doc_id, "yes" if is_new else "no", run, "" if rank is None else str(rank)
-
-
-def _numbers(keys: Iterable[int]) -> str:
-    return ", ".join(str(int(key)) for key in keys)

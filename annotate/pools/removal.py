@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -12,6 +13,13 @@ from annotate.pairs.models import Assignment
 from annotate.projects.audit_log import name_documents
 from annotate.projects.models import Project
 from base.errors import Refused
+
+
+def reopen_judging(queries: Iterable[int] | QuerySet[Any]) -> None:
+    """Reopen judging of these queries, because their pools have grown or changed."""
+    Assignment.objects.filter(
+        pair__query__in=queries, task=Assignment.Task.JUDGE, done_at__isnull=False
+    ).update(done_at=None)
 
 
 class _Documents(Removable):
@@ -54,10 +62,7 @@ class _Documents(Removable):
 
     def before_restoring(self, back: QuerySet[Candidate]) -> None:
         """Reopen judging of these queries."""
-        queries = list(back.values_list("query_id", flat=True).distinct())
-        Assignment.objects.filter(
-            pair__query__in=queries, task=Assignment.Task.JUDGE, done_at__isnull=False
-        ).update(done_at=None)
+        reopen_judging(list(back.values_list("query_id", flat=True).distinct()))
 
 
 DOCUMENTS = _Documents()

@@ -27,8 +27,8 @@ from annotate.judgments import judgment_chain
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import rule_report_in
-from annotate.pairs.models import Assignment
 from annotate.pools.models import ReplacedCandidate, Replacement
+from annotate.pools.removal import reopen_judging
 from annotate.projects import hash_chain
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -152,7 +152,7 @@ def replace_document(
         Candidate.with_removed.filter(pk__in=[pooled.pk for pooled in current.pools]).update(
             removed_at=now, removed_by=by, removed_reason=words
         )
-        _reopen_judging(pooled.query_id for pooled in current.pools)
+        reopen_judging([pooled.query_id for pooled in current.pools])
         record(
             project=project,
             what="document.replaced",
@@ -184,7 +184,7 @@ def undo_replacement(
         )
         back = Candidate.with_removed.filter(pk__in=[old for old, _new in pools])
         back.update(removed_at=None, removed_by=None, removed_reason="")
-        _reopen_judging(back.values_list("query_id", flat=True))
+        reopen_judging(list(back.values_list("query_id", flat=True)))
         row.undone_at, row.undone_by = now, by
         row.save(update_fields=["undone_at", "undone_by"])
         record(
@@ -332,10 +332,3 @@ def _take_over_claims(
             "replacement", of.old.doc_id, of.new.doc_id, of.at, old.query.query_id
         )
         hash_chain.append(project.pk, own, judgment_chain.events_of_new(list(rows)))
-
-
-def _reopen_judging(queries: Any) -> None:
-    """Reopen judging of these queries, because their pools have changed."""
-    Assignment.objects.filter(
-        pair__query__in=list(queries), task=Assignment.Task.JUDGE, done_at__isnull=False
-    ).update(done_at=None)

@@ -1,4 +1,4 @@
-"""Pages of pools: list them, count one, make one."""
+"""Pages of pools: count and make one, missing texts, documents taken out, replacements."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotate.collection import access as collection_access
 from annotate.collection.models import Run
-from annotate.pools import access, actions, provenance
-from annotate.pools.forms import NegativesForm, PoolForm
+from annotate.pairs.pool import documents_without_text
+from annotate.pools import access, actions, provenance, replacing
+from annotate.pools.forms import NegativesForm, PoolForm, ReplacementForm
 from annotate.pools.labelled import CUTOFFS, labelled_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import DOCUMENTS
+from annotate.pools.taking_back import take_back
+from annotate.projects import access as project_access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_as_message, refusal_in
-from base.pagination import newest_by_key
+from base.pagination import newest_by_key, page_by_key
 
 # How many queries of a count a page shows; the download has all of them.
 QUERIES = 200
@@ -67,10 +71,9 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
         with refusal_in(form):
             recipe = actions.recipe_of(project=member.project, **form.rule())
             if request.method == "POST":
+                seen = sent.get("counted", "")[:64]
                 return redirect(
-                    actions.request_pool(
-                        recipe=recipe, name=name, by=member, counted=sent.get("counted", "")[:64]
-                    )
+                    actions.request_pool(recipe=recipe, name=name, by=member, counted=seen)
                 )
             counted = actions.count_pool(recipe)
     return project_page(
@@ -145,3 +148,123 @@ def _free_name(member: Membership) -> str:
     while f"pool-{number}" in taken:
         number += 1
     return f"pool-{number}"
+
+
+@require_GET
+def missing_texts(request: PageRequest, slug: str) -> HttpResponse:
+    """List the documents to judge that have no text; `?show=pool` those of the whole pools."""
+    member = project_access.lead(request.user, slug)
+    whole_pool = request.GET.get("show") == "pool"
+    without_text = documents_without_text(member.project, whole_pool=whole_pool)
+    page = page_by_key(without_text, request.GET)
+    return project_page(
+        request,
+        "pools/missing_texts.html",
+        member,
+        section="load",
+        documents=page.rows,
+        whole_pool=whole_pool,
+        count=without_text.count() if page.previous or page.next else len(page.rows),
+        page=page,
+    )
+
+
+@require_GET
+def missing_texts_file(request: PageRequest, slug: str) -> HttpResponse:
+    """Download the ids of these documents, one per line."""
+    member = project_access.lead(request.user, slug)
+    whole_pool = request.GET.get("show") == "pool"
+    ids = documents_without_text(member.project, whole_pool=whole_pool).order_by("doc_id")
+    lines = [f"{doc_id}\n" for doc_id in ids.values_list("doc_id", flat=True)]
+    response = HttpResponse(lines, content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-missing-texts.txt"'
+    return response
+
+
+@require_GET
+def removed(request: PageRequest, slug: str) -> HttpResponse:
+    """List the documents that were taken out of pools, with the reasons."""
+    member = access.lead(request.user, slug)
+    rows = DOCUMENTS.removed(member.project).select_related("query", "document", "removed_by")
+    page = page_by_key(rows, request.GET)
+    return project_page(
+        request,
+        "pools/removed.html",
+        member,
+        section="pools",
+        candidates=page.rows,
+        page=page,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> HttpResponse:
+    """Preview the effects of replacing a document; with their digest, replace it."""
+    member, pooled = access.candidate(request.user, slug, pk, candidate)
+    form = ReplacementForm(request.POST or None)
+    effects = None
+    if request.method == "POST" and form.is_valid():
+        with refusal_in(form):
+            if "preview" in request.POST:
+                effects = replacing.effects(pooled, form.document())
+            else:
+                made = replacing.replace_document(
+                    candidate=pooled,
+                    new=form.document(),
+                    reason=form.cleaned_data["reason"],
+                    digest=request.POST.get("token", ""),
+                    by=member,
+                )
+                pools = made.pools.count()
+                messages.success(
+                    request,
+                    f"{made.old} was replaced by {made.new} in {pools} "
+                    f"{'pool' if pools == 1 else 'pools'}.",
+                )
+                return redirect("annotate:query", slug, pk)
+    return project_page(
+        request,
+        "pools/replacement.html",
+        member,
+        section="queries",
+        query=pooled.query,
+        candidate=pooled,
+        form=form,
+        effects=effects,
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def replacements(request: PageRequest, slug: str) -> HttpResponse:
+    """List replacements with their reasons, including undone ones."""
+    member = access.lead(request.user, slug)
+    page = page_by_key(replacing.replacements(member.project), request.GET)
+    return project_page(
+        request,
+        "pools/replacements.html",
+        member,
+        section="pools",
+        rows=page.rows,
+        page=page,
+    )
+
+
+@require_POST
+def undoing(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Undo a replacement."""
+    member, undone = access.replacement(request.user, slug, pk)
+    with refusal_as_message(request):
+        replacing.undo_replacement(replacement=undone, by=member)
+        messages.success(request, "The replacement is undone: the old document is back.")
+    return redirect("annotate:replacements", slug)
+
+
+@require_POST
+def taking_back(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Undo what a load of qrels wrote."""
+    member, load = collection_access.load(request.user, slug, pk)
+    with refusal_as_message(request):
+        take_back(load=load, by=member)
+        messages.success(request, f"{load.file_name} was taken back.")
+    return redirect(load)

@@ -1,4 +1,4 @@
-"""Pools: count one, make one, and list the runs that contributed its documents."""
+"""Pools in the API: count and make one, missing texts, documents taken out, replacements."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.pools import access, actions, provenance
+from annotate.collection import access as collection_access
+from annotate.collection.api.removal import SentReason
+from annotate.collection.models import Candidate
+from annotate.collection.removal import MAX_REASON, MOST, ChangeCounts
+from annotate.pairs.pool import documents_without_text
+from annotate.pools import access, actions, provenance, replacing
 from annotate.pools.labelled import CUTOFFS, Labelled, labelled_at
-from annotate.pools.models import Pool
+from annotate.pools.models import Pool, Replacement
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
+from annotate.pools.removal import DOCUMENTS
+from annotate.pools.taking_back import take_back
+from annotate.projects import access as project_access
+from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
+from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 
@@ -232,3 +242,218 @@ class HardNegativeSystems(Resource, tag="Pools"):
         """Choose the systems and the depth; without runs, releases have no such file."""
         member = access.lead(self.person, slug)
         return choose_hard_negatives(project=member.project, **self.body(), by=member)
+
+
+class DocumentWithoutTextSerializer(serializers.Serializer[Any]):
+    """A document without a text."""
+
+    doc_id = serializers.CharField()
+    title = serializers.CharField()
+
+
+class AskedMissingTexts(QueryParameters):
+    """Which documents are listed."""
+
+    show = serializers.ChoiceField(
+        choices=["judged", "pool"],
+        default="judged",
+        help_text="Those that judges are shown, or all of the pools, which checks may show.",
+    )
+
+
+class MissingTexts(Resource, tag="Pools"):
+    """The documents to judge that have no text."""
+
+    @reads(
+        DocumentWithoutTextSerializer,
+        parameters=AskedMissingTexts,
+        paged=True,
+        scope=Scope.LEAD,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """List the documents that judges are shown and that have no text yet."""
+        member = project_access.lead(self.person, slug)
+        whole_pool = self.parameters()["show"] == "pool"
+        return self.page(documents_without_text(member.project, whole_pool=whole_pool))
+
+
+class CandidateIdSerializer(RequestBody):
+    """The ids of a candidate."""
+
+    query_id = serializers.CharField(max_length=255, trim_whitespace=False)
+    doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
+
+
+class SentCandidates(RequestBody):
+    """Candidates to change."""
+
+    candidates = serializers.ListField(child=CandidateIdSerializer(), max_length=MOST)
+
+
+class SentRemoval(SentCandidates, SentReason):
+    """Candidates to take out, and the reason."""
+
+
+class RemovedCandidateSerializer(serializers.Serializer[Any]):
+    """A candidate that was taken out of its pool."""
+
+    query_id = serializers.CharField(source="query.query_id")
+    doc_id = serializers.CharField(source="document.doc_id")
+    removed_at = serializers.DateTimeField()
+    removed_by = serializers.CharField(source="removed_by.name", allow_null=True)
+    reason = serializers.CharField(source="removed_reason")
+
+
+class RemovedCandidates(Resource, tag="Pools"):
+    """The candidates of a project that were taken out of their pools."""
+
+    @reads(RemovedCandidateSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List removed candidates with their reasons. 403 for a lead who still judges."""
+        member = access.lead(self.person, slug)
+        rows = DOCUMENTS.removed(member.project)
+        return self.page(rows.select_related("query", "document", "removed_by"))
+
+    @writes(ChangeCounts, body=SentRemoval, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> ChangeCounts:
+        """Take candidates out: nobody judges them any more, and they are in no qrels."""
+        member, sent = access.lead(self.person, slug), self.body()
+        keys = DOCUMENTS.keys_of(member.project, _ids(sent))
+        return DOCUMENTS.remove(project=member.project, keys=keys, reason=sent["reason"], by=member)
+
+
+class CandidateRestoration(Resource, tag="Pools"):
+    """The return of candidates to their pools."""
+
+    @writes(ChangeCounts, body=SentCandidates, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> ChangeCounts:
+        """Bring candidates back; people's answers about them count again."""
+        member = access.lead(self.person, slug)
+        keys = DOCUMENTS.keys_of(member.project, _ids(self.body()))
+        return DOCUMENTS.restore(project=member.project, keys=keys, by=member)
+
+
+def _ids(sent: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(candidate["query_id"], candidate["doc_id"]) for candidate in sent["candidates"]]
+
+
+class SentNewDocument(RequestBody):
+    """The candidate whose document is replaced, by its ids, and the new document."""
+
+    query_id = serializers.CharField(max_length=255, trim_whitespace=False)
+    doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
+    new_doc_id = serializers.CharField(max_length=512, trim_whitespace=False)
+    title = serializers.CharField(
+        max_length=1_000,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Of a new document.",
+    )
+    text = serializers.CharField(
+        max_length=replacing.MAX_TEXT,
+        required=False,
+        default="",
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="Of a new document; empty for an existing one.",
+    )
+
+
+class SentReplacement(SentNewDocument):
+    """A replacement to make."""
+
+    reason = serializers.CharField(max_length=MAX_REASON)
+    token = serializers.CharField(
+        max_length=64, help_text="From the preview, whose effects must still be the same."
+    )
+
+
+class EffectsSerializer(RecordSerializer):
+    """The effects of a replacement."""
+
+    token = serializers.CharField(source="digest")
+
+    class Meta:
+        record = replacing.Effects
+        fields = (
+            *("queries", "judgments", "checks", "claims", "rules", "releases"),
+            *("makes_document", "token"),
+        )
+
+
+class ReplacementSerializer(serializers.Serializer[Any]):
+    """A replacement."""
+
+    id = serializers.IntegerField()
+    old = serializers.CharField(source="old.doc_id")
+    new = serializers.CharField(source="new.doc_id")
+    reason = serializers.CharField()
+    by = serializers.CharField(source="by.name")
+    at = serializers.DateTimeField()
+    undone_at = serializers.DateTimeField(allow_null=True)
+    undone_by = serializers.CharField(source="undone_by.name", allow_null=True)
+
+
+class ReplacementPreview(Resource, tag="Pools"):
+    """The preview of a replacement."""
+
+    @writes(EffectsSerializer, body=SentNewDocument, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> replacing.Effects:
+        """Count what a replacement would change. Nothing is written."""
+        member = access.lead(self.person, slug)
+        body = self.body()
+        return replacing.effects(_candidate(member, body), _new(body))
+
+
+class Replacements(Resource, tag="Pools"):
+    """The replacements of a project."""
+
+    @reads(ReplacementSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List replacements, including undone ones. 403 for a lead who still judges."""
+        member = access.lead(self.person, slug)
+        rows = replacing.replacements(member.project)
+        return self.page(rows)
+
+    @writes(ReplacementSerializer, body=SentReplacement, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Replacement:
+        """Replace a document. 409 if its effects differ from those of the preview."""
+        member = access.lead(self.person, slug)
+        body = self.body()
+        return replacing.replace_document(
+            candidate=_candidate(member, body),
+            new=_new(body),
+            reason=body["reason"],
+            digest=body["token"],
+            by=member,
+        )
+
+
+class ReplacementUndoing(Resource, tag="Pools"):
+    """The undoing of a replacement."""
+
+    @writes(ReplacementSerializer, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, replacement: int) -> Replacement:
+        """Undo a replacement: the old document is back. Undoing twice changes nothing."""
+        member, undone = access.replacement(self.person, slug, replacement)
+        return replacing.undo_replacement(replacement=undone, by=member)
+
+
+def _candidate(member: Membership, body: dict[str, Any]) -> Candidate:
+    [key] = DOCUMENTS.keys_of(member.project, [(body["query_id"], body["doc_id"])])
+    return Candidate.with_removed.select_related("query__project", "document").get(pk=key)
+
+
+def _new(body: dict[str, Any]) -> replacing.NewDocument:
+    return replacing.NewDocument(body["new_doc_id"], body["title"], body["text"])
+
+
+class TakingBack(Resource, tag="Loading"):
+    """Taking back a load of qrels."""
+
+    @writes(None, status=204, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str, load: int) -> None:
+        """Undo what a load of qrels wrote, while nothing stands on it."""
+        by, upload = collection_access.load(self.person, slug, load)
+        take_back(load=upload, by=by)
