@@ -6,7 +6,8 @@ from annotate.collection import api_urls as collection
 from annotate.guidelines import api_urls as guidelines
 from annotate.judging import api_urls as judging
 from annotate.judgments import api_urls as judgments
-from annotate.overview import api_urls as overview
+from annotate.overview.api import collection as overview
+from annotate.overview.api import dashboard, home
 from annotate.people import api as people
 from annotate.pools import api as pools
 from annotate.projects import api as projects
@@ -15,6 +16,8 @@ from annotate.topics import api_urls as topics
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
+QUERY = f"{PROJECT}queries/<int:query>/"
+PAIR = "pairs/<int:pair>/"
 
 POOL = f"{PROJECT}pools/<int:pool>/"
 
@@ -86,5 +89,23 @@ urlpatterns = [
     *rewriting.urlpatterns,
     *judging.urlpatterns,
     *guidelines.urlpatterns,
-    *overview.urlpatterns,
+    # Overview
+    route(f"{PROJECT}members/<int:member>/pace/", dashboard.MemberPace, "api_member_pace"),
+    route("me/notices/", home.MyNotices, "api_notices"),
+    route(f"{PROJECT}steps/", dashboard.Steps, "api_steps"),
+    route(f"{PROJECT}progress/", dashboard.Progress, "api_progress"),
+    route(f"{PROJECT}pace/", dashboard.Pace, "api_pace"),
+    route(f"{PROJECT}matrix/", dashboard.MatrixPart, "api_matrix"),
+    route(f"{PROJECT}flags/", dashboard.ProjectFlags, "api_project_flags"),
+    route(f"{PROJECT}search/", overview.Search, "api_search"),
+    route(f"{PROJECT}queries/", overview.Queries, "api_queries"),
+    route(QUERY, overview.OneQuery, "api_query"),
+    route(f"{QUERY}people/", overview.QueryPeople, "api_query_people"),
+    route(f"{QUERY}candidates/", overview.Candidates, "api_candidates"),
+    route(f"{PROJECT}pairs/", overview.Pairs, "api_pairs"),
+    route(f"{PROJECT}assignments/", home.Assignments, "api_assignments"),
+    route(f"{PROJECT}assignments/<int:assignment>/", home.OneAssignment, "api_assignment"),
+    route(PAIR, overview.OnePair, "api_pair"),
+    route(f"{PAIR}assignments/", home.PairAssignments, "api_pair_assignments"),
+    route(f"{PAIR}documents/<int:candidate>/", overview.OneDocument, "api_document"),
 ]

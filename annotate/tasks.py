@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from annotate.overview.notice_mail import send_digests
+from annotate.overview.notices import send_digests
 
 
 @shared_task(name="annotate.notices")

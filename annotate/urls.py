@@ -8,7 +8,8 @@ from annotate.collection import urls as collection
 from annotate.guidelines import urls as guidelines
 from annotate.judging import urls as judging
 from annotate.judgments import urls as judgments
-from annotate.overview import urls as overview
+from annotate.overview.views import dashboard, home
+from annotate.overview.views import project as overview
 from annotate.people import views as people
 from annotate.pools import views as pools
 from annotate.projects import views as projects
@@ -97,6 +98,35 @@ urlpatterns = [
     *rewriting.urlpatterns,
     *judging.urlpatterns,
     *guidelines.urlpatterns,
-    *overview.urlpatterns,
+    # Overview
+    path("", home.home, name="home"),
+    path("notices/", home.notices, name="notices"),
+    path("projects/<slug:slug>/", overview.project, name="project"),
+    path("projects/<slug:slug>/assignments/", home.assignment, name="assignment"),
+    path(
+        "projects/<slug:slug>/assignments/<int:pk>/leaving/",
+        home.give_back_assignment,
+        name="give_back_assignment",
+    ),
+    path("projects/<slug:slug>/queries/", overview.queries, name="queries"),
+    path("projects/<slug:slug>/topics/", overview.topics, name="topics"),
+    path("projects/<slug:slug>/queries/<int:pk>/", overview.query, name="query"),
+    path(
+        "projects/<slug:slug>/queries/<int:pk>/people/",
+        overview.query_people,
+        name="query_people",
+    ),
+    path("projects/<slug:slug>/taken-out/<str:kind>/", overview.removal, name="removal"),
+    path(
+        "projects/<slug:slug>/taken-out/<str:kind>/restoration/",
+        overview.restoration,
+        name="restoration",
+    ),
+    path("projects/<slug:slug>/search/", overview.search_project, name="search"),
+    path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
+    path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
+    path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),
+    path("projects/<slug:slug>/people/<int:pk>/", dashboard.person, name="person"),
+    path("pairs/<int:pk>/assignments/", home.pair_assignment, name="pair_assignment"),
     path("api/v1/", include("annotate.api_urls")),
 ]

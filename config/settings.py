@@ -171,7 +171,6 @@ TEMPLATES: list[dict[str, Any]] = [
                 "annotate.judging.tags",
                 "annotate.rewriting.tags",
                 "annotate.overview.tags",
-                "annotate.overview.step_tags",
                 "audit.checks.tags",
                 "exporters.evaluations.charts",
             ],

@@ -9,8 +9,7 @@ from typing import Any
 from django import forms
 
 from annotate.collection.models import Query
-from annotate.overview.matrix import Asked, people_of
-from annotate.overview.matrix_cells import Key, Wanted
+from annotate.overview.matrix import Asked, Key, Wanted, people_of
 from annotate.pairs.models import Assignment
 from annotate.projects.models import Membership, Project
 

@@ -1,18 +1,21 @@
 """Notices of what waits for a person, counted from the causing rows at every request.
 
 No notice is stored. Each has the time of its latest cause, and is new until the person marks their
-notices as read after that. Like the home page, notices reveal nothing about others' answers.
-"""
+notices as read after that. Like the home page, notices reveal nothing about others' answers."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated
 
+from django.conf import settings
+from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Count, Exists, F, Max, Min, OuterRef
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,6 +23,7 @@ from annotate.judgments import blindness, open_pairs, work_left
 from annotate.judgments.models import RejudgeRequest
 from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.people.invitation_mail import MAIL_REFUSED
 from annotate.projects import access
 from annotate.projects.models import Membership, Project
 from base.reader_preferences import preferences
@@ -185,3 +189,60 @@ def _open_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
         ]
         for member in offered
     }
+
+
+log = logging.getLogger(__name__)
+DAY = timedelta(days=1)
+
+
+def send_digests(*, now: datetime | None = None) -> int:
+    """Mail new notices to everybody who asked for them; return how many mails were sent.
+
+    A notice is new if it came after the person last marked notices as read or was mailed. Nobody
+    is mailed twice within a day, or when nothing is new.
+    """
+    now = now or timezone.now()
+    due = (
+        Preferences.objects.filter(mail_digest=True, user__is_active=True)
+        .exclude(user__email="")
+        .filter(Q(digest_sent_at__isnull=True) | Q(digest_sent_at__lte=now - DAY))
+        .select_related("user")
+        .order_by("pk")
+    )
+    sent = 0
+    for row in due:
+        seen = [at for at in (row.notices_seen_at, row.digest_sent_at) if at is not None]
+        new = new_among(notices_of(row.user), max(seen, default=None))
+        if not new or not _claim(row, now):
+            continue
+        try:
+            _mail(row, new).send()
+        except MAIL_REFUSED:
+            _release(row)
+            log.warning("The mail with notices to user %s was refused.", row.user_id)
+            continue
+        except OSError:
+            _release(row)
+            log.warning("The mail server could not be reached, so no digests are sent now.")
+            break
+        sent += 1
+    return sent
+
+
+def _claim(row: Preferences, now: datetime) -> bool:
+    """Record that the mail is sent; return False if another process sends it."""
+    same = Preferences.objects.filter(pk=row.pk, digest_sent_at=row.digest_sent_at)
+    return bool(same.update(digest_sent_at=now))
+
+
+def _release(row: Preferences) -> None:
+    """Undo the claim, so that the next run tries again."""
+    Preferences.objects.filter(pk=row.pk).update(digest_sent_at=row.digest_sent_at)
+
+
+def _mail(row: Preferences, new: Sequence[Notice]) -> EmailMessage:
+    origin = settings.CSRF_TRUSTED_ORIGINS[0] if settings.CSRF_TRUSTED_ORIGINS else ""
+    subject = f"{len(new)} notice" if len(new) == 1 else f"{len(new)} notices"
+    url = origin + reverse("annotate:notices") if origin else ""
+    body = render_to_string("overview/notices_mail.txt", {"notices": new, "url": url})
+    return EmailMessage(settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + subject, body, to=[row.user.email])

@@ -1,33 +1,178 @@
 """Answers by day, the time that the work left will take, and the pace of each person.
 
 Days are days of the reader's time zone. The database counts by the hour, and hours are added up to
-days here: in most zones a day begins on a full hour of UTC, in all of them on a quarter hour.
+days here: in most zones a day begins on a full hour of UTC, in all of them on a quarter hour. What
+is counted under a narrative is cached until something changes there, so a project's pages cost the
+same however many judgments it has (`annotate.judgments.revisions`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any, Final, NamedTuple
 
-from django.db.models import (
-    Count,
-    F,
-    Q,
-)
+from django.db.models import Case, Count, F, Func, IntegerField, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from annotate.judgments import completion
+from annotate.collection.models import Candidate
+from annotate.collection.shown_documents import shown_to_judges
+from annotate.judgments import completion, revisions
+from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress
 from annotate.judgments.flags import visible_flags
 from annotate.judgments.in_force import final_flags
-from annotate.overview.activity import Slot, activities
+from annotate.judgments.models import Flag, Judgment
 from annotate.overview.finish_date import Estimate, Unknown, estimate
+from annotate.overview.progress import TaskProgress, task_progress
 from annotate.pairs.models import Assignment, Narrative
+from annotate.pairs.pool import in_pool_of, judged_narratives
 from annotate.projects.models import Membership, Project
+from base import reader_preferences
+
+
+class Activity(NamedTuple):
+    """Answers of one person under one narrative on one day."""
+
+    person: int
+    # None: they came from a file that does not say when they were made.
+    on: date | None
+    # Whether they count now.
+    counts: bool
+    number: int
+    # Active time in milliseconds, and the number of answers whose time is known.
+    active: int
+    timed: int
+
+
+class _Rules(NamedTuple):
+    """What a count depends on: which documents are judged, and how days are cut.
+
+    Days of `zone` are made of slots of `seconds` each.
+    """
+
+    shown: Q
+    zone: tzinfo
+    seconds: int
+
+
+class Slot(Func):
+    """The number of the slot in which a time lies, counted from 1970: an hour or a quarter hour."""
+
+    output_field = IntegerField()
+
+    def __init__(self, moment: Any, seconds: int) -> None:
+        super().__init__(moment, seconds=seconds)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        template = "CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) / %(seconds)s"
+        return super().as_sqlite(compiler, connection, template=template, **extra)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        template = "FLOOR(EXTRACT(EPOCH FROM %(expressions)s) / %(seconds)s)::bigint"
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+
+def activities(
+    project: Project,
+    people: Collection[int],
+    zone: tzinfo,
+    seconds: int,
+    *,
+    by: int,
+    blind: Collection[int],
+) -> Iterator[Activity]:
+    """Yield what these people (by key) answered in a project on each day of a time zone.
+
+    Days are made of slots of `seconds` each. Two queries, and two more where something has changed
+    since the last count. For pairs in `blind`, only the active time of `by` is given.
+    """
+    in_force = set(judged_narratives(project).values_list("pk", flat=True))
+    states = revisions.states_of_every([project])
+    rules = _Rules(shown_to_judges(project, candidate="candidate__"), zone, seconds)
+    counts = _ACTIVITIES.of(states, rules)
+    for state in states:
+        is_blind = state.pair in blind
+        for activity in counts.get(state.narrative, ()):
+            if activity.person not in people:
+                continue
+            if state.narrative not in in_force and activity.counts:
+                activity = activity._replace(counts=False)
+            if is_blind and activity.person != by:
+                activity = activity._replace(active=0, timed=0)
+            yield activity
+
+
+def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
+    @cache
+    def day(slot: int) -> date:
+        return datetime.fromtimestamp(slot * rules.seconds, UTC).astimezone(rules.zone).date()
+
+    sums: dict[int, dict[tuple[int, date | None, bool], list[int]]] = defaultdict(dict)
+    for query in (_judged, _flagged):
+        for narrative, person, slot, counts, *numbers in query(rules, narratives):
+            key = (person, day(slot) if slot else None, bool(counts))
+            before = sums[narrative].get(key, (0, 0, 0))
+            sums[narrative][key] = [
+                number + (more or 0) for number, more in zip(before, numbers, strict=True)
+            ]
+    return {
+        narrative: [Activity(*key, *numbers) for key, numbers in several.items()]
+        for narrative, several in sums.items()
+    }
+
+
+_ACTIVITIES = revisions.CachedCounts(_count)
+
+
+def _judged(rules: _Rules, narratives: list[int]) -> QuerySet[Judgment, Any]:
+    """Select judgments: narrative, person, slot, counts or not, number, milliseconds, timed.
+
+    A judgment from a file counts on the day on which it was made, if the file says when.
+    """
+    on_page = Q(source=Judgment.Source.PAGE)
+    return (
+        Judgment.objects.filter(narrative__in=narratives)
+        .order_by()
+        .values_list(
+            "narrative_id",
+            "annotator_id",
+            Case(
+                When(on_page, then=Slot(F("at"), rules.seconds)),
+                When(made_at__isnull=False, then=Slot(F("made_at"), rules.seconds)),
+                default=Value(0),
+            ),
+            _counts("ended_at", rules),
+        )
+        .annotate(n=Count("pk"), **Judgment.EFFORT)
+    )
+
+
+def _flagged(rules: _Rules, narratives: list[int]) -> QuerySet[Flag, Any]:
+    """Select final flags, which are answers as judgments are, with the same columns."""
+    return (
+        Flag.objects.exclude(flag=Flag.Kind.LATER)
+        .filter(narrative__in=narratives)
+        .order_by()
+        .values_list(
+            "narrative_id",
+            "annotator_id",
+            Slot(F("at"), rules.seconds),
+            _counts("ended_at", rules),
+        )
+        .annotate(n=Count("pk"), active=Value(0), timed=Value(0))
+    )
+
+
+def _counts(ended: str, rules: _Rules) -> Case:
+    """Return 1 for an answer that counts while its narrative is current, else 0."""
+    counts = rules.shown & Q(**{f"{ended}__isnull": True}, text_replaced_at__isnull=True)
+    return Case(When(counts, then=Value(1)), default=Value(0), output_field=IntegerField())
+
 
 # How far back the charts go, and the numbers of days that a pace can be measured over.
 WEEKS = 8
@@ -47,6 +192,11 @@ class Calendar:
     def of(cls, zone: tzinfo, now: datetime | None = None) -> Calendar:
         """Return the calendar of a time zone at `now`, by default the current time."""
         return cls(zone, (now or timezone.now()).astimezone(zone).date())
+
+    @classmethod
+    def of_reader(cls) -> Calendar:
+        """Return the calendar of the time zone that the reader chose, else of UTC."""
+        return cls.of(reader_preferences.zone_of_reader() or UTC)
 
     @property
     def first(self) -> date:
@@ -165,6 +315,39 @@ class TaskPace:
     outlook: Estimate | Unknown
 
 
+@dataclass(frozen=True)
+class ProjectPace:
+    """What was judged in a project day by day, what is left, and when it will be done."""
+
+    calendar: Calendar
+    work: Workload
+    days: list[Day]
+    # Counted answers of each of the last days, over which the pace is measured.
+    lately: list[int]
+    effort: Effort
+    people: list[PersonPace]
+    tasks: list[TaskPace]
+    outlook: Estimate | Unknown
+
+
+def project_pace(reader: Membership, judging: JudgingProgress, pace: int) -> ProjectPace:
+    """Return the pace of the reader's project over the last `pace` days."""
+    calendar = Calendar.of_reader()
+    work = workload(reader, judging)
+    people = people_pace(reader, calendar)
+    days, effort = together(people, calendar)
+    lately = last_days(days, pace)
+    tasks = tasks_pace(reader.project, task_progress(reader, judging), calendar, pace)
+    outlook = estimate(work.left, lately, days[-1].on, asked=work.wanted > 0)
+    return ProjectPace(calendar, work, days, lately, effort, people, tasks, outlook)
+
+
+def person_pace(reader: Membership, person: Membership, calendar: Calendar) -> PersonPace:
+    """Return the pace of one person, also of one who has left and whose answers do not count."""
+    [pace] = people_pace(reader, calendar, of=person) or [PersonPace(person, calendar.days())]
+    return pace
+
+
 def people_pace(
     reader: Membership, calendar: Calendar, *, of: Membership | None = None
 ) -> list[PersonPace]:
@@ -249,12 +432,9 @@ def workload(reader: Membership, found: JudgingProgress) -> Workload:
 
 
 def tasks_pace(
-    project: Project,
-    assignments: Iterable[tuple[Assignment.Task, str, int, int]],
-    calendar: Calendar,
-    pace: int,
+    project: Project, tasks: Iterable[TaskProgress], calendar: Calendar, pace: int
 ) -> list[TaskPace]:
-    """Return the pace of each task, given as (value, name, done, total): two queries.
+    """Return the pace of each of these tasks: two queries.
 
     Tasks are counted in finished assignments, but rewriting in pairs whose altered narrative is
     written.
@@ -287,9 +467,71 @@ def tasks_pace(
         if on in ended[task]:
             ended[task][on] += count
     paces = []
-    for task, name, done, total in assignments:
-        counted = [Day(on, count) for on, count in ended[task].items()]
+    for task in tasks:
+        counted = [Day(on, count) for on, count in ended[task.task].items()]
         lately = last_days(counted, pace)
-        outlook = estimate(total - done, lately, days[-1].on, asked=total > 0)
-        paces.append(TaskPace(task, name, done, total, counted, sum(lately), outlook))
+        outlook = estimate(task.total - task.done, lately, days[-1].on, asked=task.total > 0)
+        paces.append(
+            TaskPace(task.task, task.name, task.done, task.total, counted, sum(lately), outlook)
+        )
     return paces
+
+
+# Seconds for one judgment if no time is known.
+ASSUMED: Final = 60.0
+
+
+class TimeEstimate(NamedTuple):
+    """How much time the judgments left will take, and what it was computed from."""
+
+    judgments: Annotated[int, "Judgments left; if `planned`, wanted later."]
+    each: Annotated[float, "Seconds for one judgment."]
+    measured: Annotated[int, "The number of judgments it is the mean of; 0: it is assumed."]
+    planned: Annotated[
+        bool, "Whether the narratives are still to be written: then the whole pool is counted."
+    ]
+
+    @property
+    def seconds(self) -> float:
+        """Seconds for all of them together."""
+        return self.judgments * self.each
+
+
+def time_estimate(reader: Membership, judging: JudgingProgress) -> TimeEstimate | None:
+    """Estimate the time for the judgments left in the reader's project; None if none are left.
+
+    `judging` is the progress of its judging. Times on pairs that the reader still judges are left
+    out.
+    """
+    project = reader.project
+    planned = not judging.wanted
+    judgments = _wanted_later(project) if planned else judging.left
+    if not judgments:
+        return None
+    seconds, measured = _measured(reader)
+    each = seconds / measured if measured else ASSUMED
+    return TimeEstimate(judgments, each, measured, planned)
+
+
+def _wanted_later(project: Project) -> int:
+    """Count the judgments wanted of the whole pool once every narrative is written."""
+    if not project.overlap_judge:
+        return 0
+    documents = Candidate.objects.filter(
+        shown_to_judges(project),
+        in_pool_of(F("query__pairs")),
+        query__project=project,
+        query__removed_at__isnull=True,
+        query__pairs__isnull=False,
+        query__pairs__removed_at__isnull=True,
+    )
+    # A document counts once for each instruction of its query.
+    return documents.values_list("pk", "query__pairs").count() * project.overlap_judge
+
+
+def _measured(reader: Membership) -> tuple[float, int]:
+    """Return the seconds of the judgments whose time is known, and their number."""
+    project, blind = reader.project, blind_pairs(reader)
+    states = [state for state in revisions.states_in_force([project]) if state.pair not in blind]
+    counts = counts_of(states).values()
+    return sum(count.active_ms for count in counts) / 1_000, sum(count.timed for count in counts)

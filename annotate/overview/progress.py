@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Subquery
+from django.urls import reverse
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.shown_documents import is_shown_to_judges
@@ -59,6 +60,11 @@ class QueryProgress:
     needs_narrative: bool = False
     # Whether a narrative was sent back, and has no newer version.
     is_sent_back: bool = False
+
+    @property
+    def url(self) -> str:
+        """The address of the query's page."""
+        return reverse("annotate:query", args=[self.query.project.slug, self.query.pk])
 
 
 @dataclass(frozen=True)

@@ -193,8 +193,8 @@ def _facts(
 
 
 def _loaded(facts: Facts) -> Far:
-    words = "%(queries)s query" if facts.queries == 1 else "%(queries)s queries"
-    count = words % {"queries": f"{facts.queries:,}"} if facts.queries else ""
+    words = "query" if facts.queries == 1 else "queries"
+    count = f"{facts.queries:,} {words}" if facts.queries else ""
     return Far(facts.with_documents > 0, facts.queries > 0, count)
 
 

@@ -1,6 +1,7 @@
-"""Small charts, drawn as SVG.
+"""Small charts, drawn as SVG, and the next step of a project.
 
-They are hidden from screen readers: a table beside each has the same numbers, as have its tooltips.
+Charts are hidden from screen readers: a table beside each has the same numbers, as have its
+tooltips.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from annotate.overview import steps
 from annotate.overview.pace import Day
+from annotate.projects.models import Membership
 
 register = template.Library()
 
@@ -98,3 +101,9 @@ def _day_in_words(day: Day) -> str:
     if day.other:
         return "{day}: {made}, {other} of them no longer count".format(**words)
     return "{day}: {made}".format(**words)
+
+
+@register.simple_tag
+def next_step(member: Membership) -> steps.Step | None:
+    """Return the first step of the lead's project that is not done; None if all are."""
+    return steps.next_step(steps.steps_of(member))

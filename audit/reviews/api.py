@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from annotate.collection.removal import MOST
 from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
 from annotate.judging.forms import StatementUuidField
-from annotate.overview.api.assignments import SentConfirmation
+from annotate.overview.api.home import SentConfirmation
 from annotate.pairs import access as pairs_access
 from annotate.pairs.api.shapes import OfPairSerializer, VersionSerializer
 from annotate.pairs.models import Narrative, ReviewDraw

@@ -20,9 +20,9 @@ EXEMPT = {
         "annotate/projects/views.py:new_project",
     },
     "the reader's own": {
-        "annotate/overview/api/notices.py:MyNotices.get",
-        "annotate/overview/api/notices.py:MyNotices.put",
-        "annotate/overview/views/notices.py:notices",
+        "annotate/overview/api/home.py:MyNotices.get",
+        "annotate/overview/api/home.py:MyNotices.put",
+        "annotate/overview/views/home.py:notices",
         "annotate/people/api.py:Me.get",
         "annotate/people/api.py:MyPreferences.get",
         "annotate/people/api.py:MyPreferences.patch",

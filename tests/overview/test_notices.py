@@ -13,8 +13,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment, Preferences, RejudgeRequest
-from annotate.overview.notice_mail import send_digests
-from annotate.overview.notices import mark_read, new_among, notices_of, seen_until
+from annotate.overview.notices import mark_read, new_among, notices_of, seen_until, send_digests
 from annotate.people.preferences import change_preferences
 from annotate.projects.models import Membership
 from base.users import User

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.judgments import completion
 from annotate.models import Project
-from annotate.overview.time_estimate import TimeEstimate, time_estimate
+from annotate.overview.pace import TimeEstimate, time_estimate
 from tests import factories
 from tests.pages import shows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotate.overview.notice_mail import send_digests
+from annotate.overview.notices import send_digests
 from base.commands import RejudgeCommand
 
 

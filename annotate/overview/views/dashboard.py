@@ -21,18 +21,16 @@ from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.finish_date import estimate
 from annotate.overview.forms import MatrixForm
-from annotate.overview.matrix import Asked
+from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.matrix_cells import CellState, Key, Row
 from annotate.overview.my_assignments import my_assignments
-from annotate.overview.progress import Reviewed, reviews_by_member, task_progress
+from annotate.overview.progress import Reviewed, reviews_by_member
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from base import reader_preferences
 from base.page_request import PageRequest
 
 # How many assignments of a person are listed; begun ones come first.
@@ -44,40 +42,33 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     """Show what was judged day by day, what is left, and when it will be done at this pace."""
     member = access.lead(request.user, slug)
     project = member.project
-    calendar = paces.Calendar.of(_zone())
-    judging = completion.judging(project)
-    work = paces.workload(member, judging)
-    people = paces.people_pace(member, calendar)
-    days, effort = paces.together(people, calendar)
     pace = _pace(request)
-    lately = paces.last_days(days, pace)
-    tasks = task_progress(member, judging)
-    assignments = [(task.task, task.name, task.done, task.total) for task in tasks]
-    how_fast = paces.tasks_pace(project, assignments, calendar, pace)
-    reviewing = next((task for task in how_fast if task.task == Assignment.Task.REVIEW), None)
+    shown = paces.project_pace(member, completion.judging(project), pace)
+    reviewing = next((task for task in shown.tasks if task.task == Assignment.Task.REVIEW), None)
     reviewed = reviews_by_member(project)
     return project_page(
         request,
         "overview/progress.html",
         member,
         section="overview",
-        work=work,
-        days=days,
+        work=shown.work,
+        days=shown.days,
         pace=pace,
         paces=paces.PACES,
-        outlook=estimate(work.left, lately, days[-1].on, asked=work.wanted > 0),
-        effort=effort,
-        time_left=effort.for_(work.left),
-        active_lately=sum(day.active for day in days[-pace:]),
-        tasks=how_fast,
+        outlook=shown.outlook,
+        effort=shown.effort,
+        time_left=shown.effort.for_(shown.work.left),
+        active_lately=sum(day.active for day in shown.days[-pace:]),
+        tasks=shown.tasks,
         # If nobody is asked to judge, the page estimates when the reviews will be done.
         reviewing=None if project.overlap_judge else reviewing,
-        people=people,
-        shows_answers=bool(project.overlap_judge) or any(person.answered for person in people),
+        people=shown.people,
+        shows_answers=bool(project.overlap_judge)
+        or any(person.answered for person in shown.people),
         reviewed={pk: review.reviews for pk, review in reviewed.items()},
-        last_day=_last_days(people, reviewed, calendar.zone),
-        lately={person.member.pk: person.lately(pace) for person in people},
-        zone=str(calendar.zone),
+        last_day=_last_days(shown.people, reviewed, shown.calendar.zone),
+        lately={person.member.pk: person.lately(pace) for person in shown.people},
+        zone=str(shown.calendar.zone),
     )
 
 
@@ -103,9 +94,8 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     if membership.pk != member.pk and not member.leads:
         raise PermissionDenied("This is another person's page. You can open only your own.")
     project = member.project
-    calendar = paces.Calendar.of(_zone())
-    done = next(iter(paces.people_pace(member, calendar, of=membership)), None)
-    done = done or paces.PersonPace(membership, calendar.days())
+    calendar = paces.Calendar.of_reader()
+    done = paces.person_pace(member, membership, calendar)
     assignments = my_assignments(membership)
     judging = [work for work in assignments if work.assignment.task == Assignment.Task.JUDGE]
     left = sum(work.total - work.done for work in judging)
@@ -238,11 +228,6 @@ def _flags(listed: FlagPage, member: Membership, request: PageRequest) -> dict[s
         "previous_url": listed.page.previous,
         "next_url": listed.page.next,
     }
-
-
-def _zone() -> datetime.tzinfo:
-    """Return the time zone of the charts: the reader's if they chose one, else UTC."""
-    return reader_preferences.zone_of_reader() or datetime.UTC
 
 
 def _pace(request: PageRequest) -> int:

@@ -1,20 +1,21 @@
-"""The home page: a person's work in each project; and taking and releasing tasks."""
+"""The home page and the notices: a person's work in each project; taking and releasing tasks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
@@ -22,7 +23,7 @@ from annotate.judgments import assignments, blindness, completion, open_pairs, w
 from annotate.judgments.models import Judgment, Statement
 from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
-from annotate.overview.notices import new_among, notices_in, seen_until
+from annotate.overview.notices import mark_read, new_among, notices_in, notices_of, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access, schedule
@@ -32,8 +33,8 @@ from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
 from jobs.status import worker_status
 
-# The number of projects on a page.
-SIZE = 30
+PROJECTS_ON_A_PAGE = 30
+NOTICES_ON_A_PAGE = 50
 
 
 @require_GET
@@ -41,7 +42,7 @@ def home(request: PageRequest) -> HttpResponse:
     """Show the person's work in each project.
 
     That is: their tasks with work left, the tasks they could take, what else waits for them, and
-    the project's progress if they lead it. A page has SIZE projects, `?page=2` the next ones.
+    the project's progress if they lead it. `?page=2` has the next projects.
     """
     every = access.projects_of(request.user)
     members = [member for member in every if member.project.archived_at is None]
@@ -57,7 +58,7 @@ def home(request: PageRequest) -> HttpResponse:
             not (held[member.pk] or _offered(offers[member.pk]) or added[member.pk].todo)
         )
     )
-    page = Paginator(members, SIZE).get_page(request.GET.get("page"))
+    page = Paginator(members, PROJECTS_ON_A_PAGE).get_page(request.GET.get("page"))
     judging = completion.judging_of(
         [membership.project for membership in page.object_list if membership.leads]
     )
@@ -69,7 +70,9 @@ def home(request: PageRequest) -> HttpResponse:
             "role": roles[member.role],
             "leads": member.leads,
             "today": today.get(member.pk, 0),
-            "today_words": _judged_today_words(today[member.pk]) if member.pk in today else "",
+            "today_words": _counted(today[member.pk], "judgment", "today")
+            if member.pk in today
+            else "",
             "assignments": assignment_rows(held[member.pk]),
             "offers": _offered(offers[member.pk]),
             "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
@@ -224,7 +227,7 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
                         "task": task.value,
                         "task_name": name,
                         "url": reverse("annotate:assignment", args=[member.project.slug]),
-                        "free_words": _open_words(len(open_ones)),
+                        "free_words": _counted(len(open_ones), "task", "open"),
                         "next": open_ones[0],
                         "hides_figures": blindness.hides_figures(task=task, by=member),
                     }
@@ -232,14 +235,8 @@ def offers_of(members: Sequence[Membership]) -> dict[int, list[dict[str, Any]]]:
     return offers
 
 
-def _open_words(free: int) -> str:
-    words = "%(free)s task open" if free == 1 else "%(free)s tasks open"
-    return words % {"free": free}
-
-
-def _judged_today_words(judgments: int) -> str:
-    words = "%(shown)s judgment today" if judgments == 1 else "%(shown)s judgments today"
-    return words % {"shown": intcomma(judgments)}
+def _counted(number: int, noun: str, words: str) -> str:
+    return f"{number:,} {noun if number == 1 else f'{noun}s'} {words}"
 
 
 def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
@@ -312,3 +309,39 @@ def _task(name: str) -> str:
     if name not in Assignment.Task.values:
         raise Refused("There is no such task.")
     return name
+
+
+@require_http_methods(["GET", "POST"])
+def notices(request: PageRequest) -> HttpResponse:
+    """List the reader's notices, new ones first; a POST marks those shown as read."""
+    if request.method == "POST":
+        until = _parse_time(request.POST.get("until", ""))
+        if until is not None:
+            mark_read(until=until, by=request.user)
+        return redirect("annotate:notices")
+    now = timezone.now()
+    all_notices, since = notices_of(request.user), seen_until(request.user)
+    # They are in the order of their times, so that the new ones come first.
+    page = Paginator(all_notices, NOTICES_ON_A_PAGE).get_page(request.GET.get("page"))
+    shown = list(page)
+    new = new_among(shown, since)
+    return render(
+        request,
+        "overview/notices.html",
+        {
+            "new": new,
+            "seen": shown[len(new) :],
+            "any_new": bool(new_among(all_notices, since)),
+            "until": now.isoformat(),
+            "page": page,
+        },
+    )
+
+
+def _parse_time(typed: str) -> datetime | None:
+    """Parse a time with its zone; return None for anything else."""
+    try:
+        moment = parse_datetime(typed)
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None

@@ -1,34 +1,38 @@
-"""A project's pages: its overview, the list of its queries, and each query."""
+"""The pages of a project and of its queries; taking out queries, instructions and documents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.http import HttpResponse, QueryDict
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.http import urlencode
-from django.views.decorators.http import require_GET, require_http_methods
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
+from annotate.collection.removal import Removable, parse_keys
 from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
 from annotate.judgments.claims import count_undecided
-from annotate.judgments.completion import PairProgress
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import pool_lists, query_lists, steps
 from annotate.overview.contributions import Todo, overview
+from annotate.overview.forms import QueryPeopleForm
 from annotate.overview.my_assignments import (
     MyAssignment,
     my_assignments,
     pair_assignments,
     read_assignments,
 )
+from annotate.overview.pace import time_estimate
 from annotate.overview.progress import (
+    QueryProgress,
     TaskProgress,
     matrix_of,
     people_progress,
@@ -37,17 +41,21 @@ from annotate.overview.progress import (
     statements_of,
     task_progress,
 )
-from annotate.overview.time_estimate import time_estimate
+from annotate.overview.search import SearchForm, search
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.named_people import name_people, named_people, people_to_name
+from annotate.pools import access as pool_access
 from annotate.pools.provenance import contributions
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
+from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from annotate.topics.views.choosing import choose, choosing_context
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import Page, page_by_key, page_in_order
 from base.word_diff import diff
 
@@ -69,7 +77,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     held = {work.assignment.task for work in assignments}
     free = [task for task in tasks if task.free and task.task not in held]
     people = _people(member)
-    rows = _query_rows(member, page, far)
+    rows = query_progress(member, page.rows, far)
     # Only leads may open the pages of the steps.
     project_steps = steps.steps(member, judgments, tasks, added.context) if member.leads else []
     return project_page(
@@ -99,7 +107,8 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         # A project of a lead alone needs people first.
         is_alone=people is not None
         and not any(row["member"].user_id for row in people if row["member"] != member),
-        any_answered=_shows_judging(member.project, people or ()),
+        any_answered=bool(member.project.overlap_judge)
+        or any(row["answered"] for row in people or ()),
         any_reviewed=bool(member.project.overlap_review)
         or any(row["reviewed"] for row in people or ()),
         any_imported=any(row["imported"] for row in people or ()),
@@ -152,7 +161,7 @@ def _queries_page(
         page, count = page_in_order(matching, keys, request.GET), len(keys)
     else:
         page, count = page_by_key(matching, request.GET), matching.count()
-    rows = _query_rows(member, page)
+    rows = query_progress(member, page.rows)
     return project_page(
         request,
         "overview/queries.html",
@@ -274,42 +283,11 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     }
 
 
-def _query_rows(
-    member: Membership, page: Page[Query], far: Mapping[int, PairProgress] | None = None
-) -> list[dict[str, Any]]:
-    """Return queries as lists show them, with outcomes for leads alone.
-
-    `far` is the judging progress of each pair, if it is known already.
-    """
-    return [
-        {
-            "query": row.query,
-            "url": reverse("annotate:query", args=[member.project.slug, row.query.pk]),
-            "answered": row.answered,
-            "wanted": row.wanted,
-            "pairs": row.pairs,
-            "needs_narrative": row.needs_narrative,
-            "is_sent_back": row.is_sent_back,
-            **(
-                {
-                    "documents": row.documents,
-                    "kept": row.kept,
-                    "dropped": row.dropped,
-                    "others": row.others,
-                    "disputed": row.disputed,
-                }
-                if member.leads
-                else {}
-            ),
-        }
-        for row in query_progress(member, page.rows, far)
-    ]
-
-
-def _shows_judging(project: Project, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _shows_judging(project: Project, rows: Sequence[QueryProgress]) -> bool:
     """Return whether lists show judging: somebody is asked to judge, or has judged."""
-    came_to = ("answered", "kept", "dropped", "others", "disputed")
-    return bool(project.overlap_judge) or any(row.get(key) for row in rows for key in came_to)
+    return bool(project.overlap_judge) or any(
+        row.answered or row.kept or row.dropped or row.others or row.disputed for row in rows
+    )
 
 
 def _reviewing(project: Project, tasks: Sequence[TaskProgress]) -> TaskProgress | None:
@@ -356,8 +334,104 @@ def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
             task,
             len(rows),
             rows[0]["url"],
-            (f"{len(rows)} task" if len(rows) == 1 else f"{len(rows)} tasks"),
+            f"{len(rows)} task" if len(rows) == 1 else f"{len(rows)} tasks",
             sum(row["again"] for row in rows),
         )
         for task, rows in by_task.items()
     ]
+
+
+@require_http_methods(["GET", "POST"])
+def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Set who takes each task of a query: the ticked people, or everybody."""
+    member = access.lead(request.user, slug)
+    query = collection_access.query(member, pk)
+    form = QueryPeopleForm(
+        request.POST if request.method == "POST" else None,
+        project=member.project,
+        people=list(people_to_name(member.project)),
+        named=named_people(query),
+    )
+    if request.method == "POST" and form.is_valid():
+        with refusal_in(form):
+            name_people(query=query, people=form.people(), by=member)
+            messages.success(request, "Saved. People keep the tasks that they already hold.")
+            return redirect("annotate:query", slug, pk)
+    return project_page(
+        request,
+        "overview/query_people.html",
+        member,
+        section="queries",
+        query=query,
+        form=form,
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def search_project(request: PageRequest, slug: str) -> HttpResponse:
+    """List what an id, a title or a name leads to; open it at once if it is the only one."""
+    member = access.member(request.user, slug)
+    form = SearchForm(request.GET if "q" in request.GET else None)
+    results = search(member, form.cleaned_data["q"]) if form.is_valid() else None
+    if results is not None and len(results.hits) == 1:
+        return redirect(results.hits[0].url)
+    return project_page(
+        request, "overview/search.html", member, section="search", form=form, found=results
+    )
+
+
+# The name of each kind in addresses and forms.
+KINDS: Mapping[str, Removable] = {
+    "queries": QUERIES,
+    "instructions": INSTRUCTIONS,
+    "documents": DOCUMENTS,
+}
+
+
+@require_POST
+def removal(request: PageRequest, slug: str, kind: str) -> HttpResponse:
+    """Take the ticked rows out."""
+    removable, member = _removable(request, slug, kind)
+    with refusal_as_message(request):
+        changed = removable.remove(
+            project=member.project,
+            keys=parse_keys(request.POST.getlist(kind)),
+            reason=request.POST.get("reason", ""),
+            by=member,
+        ).changed
+        messages.success(request, f"{_count(removable, changed)} taken out.")
+    return _redirect_back(request, slug, kind)
+
+
+@require_POST
+def restoration(request: PageRequest, slug: str, kind: str) -> HttpResponse:
+    """Bring the ticked rows back."""
+    removable, member = _removable(request, slug, kind)
+    with refusal_as_message(request):
+        changed = removable.restore(
+            project=member.project, keys=parse_keys(request.POST.getlist(kind)), by=member
+        ).changed
+        messages.success(request, f"{_count(removable, changed)} brought back.")
+    return _redirect_back(request, slug, kind)
+
+
+def _removable(request: PageRequest, slug: str, kind: str) -> tuple[Removable, Membership]:
+    if kind not in KINDS:
+        raise Http404("Nothing of this kind is taken out.")
+    removable = KINDS[kind]
+    lead = pool_access.lead if removable.refused_while_blind else access.lead
+    return removable, lead(request.user, slug)
+
+
+def _count(removable: Removable, changed: int) -> str:
+    return f"1 {removable.noun} was" if changed == 1 else f"{changed} {removable.nouns} were"
+
+
+def _redirect_back(request: PageRequest, slug: str, kind: str) -> HttpResponse:
+    """Redirect to the page that the request came from, else to the list of what is taken out."""
+    back = request.POST.get("back", "")
+    if url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith("/"):
+        return redirect(back)
+    where = "removed_candidates" if kind == "documents" else "removed_queries"
+    return redirect(f"annotate:{where}", slug)
