@@ -11,7 +11,7 @@ from annotate.overview.api import dashboard, home
 from annotate.people import api as people
 from annotate.pools import api as pools
 from annotate.projects import api as projects
-from annotate.rewriting import api_urls as rewriting
+from annotate.rewriting import api as rewriting
 from annotate.topics import api_urls as topics
 from base.api.resource import route
 
@@ -86,7 +86,20 @@ urlpatterns = [
         "api_candidate_restoration",
     ),
     *topics.urlpatterns,
-    *rewriting.urlpatterns,
+    # Rewriting
+    route(f"{PAIR}narratives/", rewriting.Narratives, "api_narratives"),
+    route(f"{PAIR}narratives/<int:narrative>/", rewriting.OneNarrative, "api_narrative"),
+    route(
+        f"{PAIR}narratives/<int:narrative>/current/",
+        rewriting.CurrentNarrative,
+        "api_narrative_current",
+    ),
+    route(f"{PAIR}sent-back/", rewriting.NarrativeSentBack, "api_sent_back"),
+    route(f"{PAIR}stale-answers/", rewriting.StaleAnswers, "api_stale_answers"),
+    route(f"{PAIR}draft/", rewriting.MyDraft, "api_draft"),
+    route(f"{PAIR}draft/overtaken/<str:which>/", rewriting.Overtaken, "api_overtaken"),
+    route(f"{PAIR}advice/", rewriting.LookAtWords, "api_advice"),
+    route(f"{PAIR}rewrite-impact/", rewriting.ImpactedDocuments, "api_rewrite_impact"),
     *judging.urlpatterns,
     *guidelines.urlpatterns,
     # Overview

@@ -13,7 +13,7 @@ from annotate.overview.views import project as overview
 from annotate.people import views as people
 from annotate.pools import views as pools
 from annotate.projects import views as projects
-from annotate.rewriting import urls as rewriting
+from annotate.rewriting import views as rewriting
 from annotate.topics import urls as topics
 
 app_name = "annotate"
@@ -95,7 +95,19 @@ urlpatterns = [
         name="replacement_undoing",
     ),
     *topics.urlpatterns,
-    *rewriting.urlpatterns,
+    # Rewriting
+    path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
+    path("pairs/<int:pk>/draft/", rewriting.draft, name="draft"),
+    path("pairs/<int:pk>/advice/", rewriting.advice, name="advice"),
+    path("pairs/<int:pk>/narratives/<int:narrative>/", rewriting.narrative, name="narrative"),
+    path(
+        "pairs/<int:pk>/narratives/<int:narrative>/current/",
+        rewriting.make_current,
+        name="narrative_current",
+    ),
+    path("pairs/<int:pk>/sent-back/", rewriting.send_back, name="send_back"),
+    path("pairs/<int:pk>/sent-back/withdrawal/", rewriting.take_back, name="take_back"),
+    path("pairs/<int:pk>/documents/<int:candidate_pk>/", rewriting.document, name="document"),
     *judging.urlpatterns,
     *guidelines.urlpatterns,
     # Overview

@@ -23,7 +23,7 @@ class AuditConfig(AppConfig):
         from annotate.pools import replacing
         from annotate.projects import actions as projects
         from annotate.projects import audit_events, hash_chain
-        from annotate.rewriting import sent_back
+        from annotate.rewriting import sending_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import check_chain, outcomes, queue
         from audit.checks.api import checking
@@ -39,7 +39,7 @@ class AuditConfig(AppConfig):
         completion.register_reviews(passes.submitted_reviews)
         tally.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.count_checks)
-        sent_back.register(passes.why_sent_back)
+        sending_back.register(passes.why_sent_back)
         narrative_answers.register(
             Answers("review", "reviews", passes.count_reviews_under),
             Answers("decision", "decisions", passes.count_decisions_under),

@@ -1,4 +1,4 @@
-"""Rewriting narratives: every change inserts a version."""
+"""Rewriting narratives: every change inserts a version, and a lead can go back to an earlier."""
 
 from __future__ import annotations
 
@@ -10,16 +10,95 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.judgments import assignments
+from annotate.judgments.blindness import may_see
 from annotate.judgments.narrative_answers import describe_answers
 from annotate.pairs import condition_lines
 from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import access as projects_access
+from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
-from annotate.rewriting import drafts, versions
+from annotate.rewriting import drafts
 from annotate.rewriting.models import MAX_NARRATIVE
 from base.control_characters import tidy
-from base.errors import Refused, Stale, refuse_invalid_characters
+from base.errors import Refused, Stale, Unconfirmed, refuse_invalid_characters
+
+
+def stale_answers(narrative: Narrative | None, reader: Membership) -> str:
+    """Describe the answers that become stale when another version replaces this one, or "".
+
+    "24 judgments, 3 settlements"; always "" for readers who may not know whether others answered.
+    """
+    if narrative is None or not may_see(reader, narrative.pair):
+        return ""
+    return describe_answers([narrative.pk])
+
+
+def refuse_unconfirmed(narrative: Narrative | None, confirmed: str, by: Membership) -> None:
+    """Raise Unconfirmed if `confirmed` is not what `stale_answers` says now."""
+    answers = stale_answers(narrative, by)
+    if narrative and answers != confirmed:
+        raise Unconfirmed(
+            f"{answers[:1].upper()}{answers[1:]} were given under version {narrative.version}. "
+            "They stay with that version and become stale: they no longer count, and people are "
+            f"asked again. To confirm this, send “{answers}” as “confirmed”."
+            if answers
+            else "The answers under this version have changed meanwhile. Look again."
+        )
+
+
+def go_back(
+    *,
+    narrative: Narrative,
+    confirmed: str | None = None,
+    by: Membership,
+    now: datetime | None = None,
+) -> Narrative:
+    """Make an earlier or a withdrawn version of its side current again, and return it.
+
+    Every later version is withdrawn: its answers are kept with it and no longer count; those of
+    this version count again. `confirmed`: as in `rewrite_narrative`. Refused: a member who is not a
+    lead, an archived project, a removed instruction, the current version.
+    """
+    now = now or timezone.now()
+    if not by.leads or by.project_id != narrative.pair.project_id:
+        raise Refused("Only leads of this project can go back to an earlier version.")
+    projects_access.refuse_if_archived(by.project)
+    with transaction.atomic():
+        pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
+        if pair.removed_at is not None:
+            raise Refused("This instruction was removed, so its narrative stays as it is.")
+        current = pair.current(narrative.side)
+        if current is None or current.pk == narrative.pk:
+            raise Refused(f"Version {narrative.version} is the current version already.")
+        answers = describe_answers([current.pk])
+        if confirmed is not None:
+            refuse_unconfirmed(current, confirmed, by)
+        same_side = pair.narratives.filter(side=narrative.side)
+        later = same_side.in_use().filter(version__gt=narrative.version)
+        later.update(is_current=False, withdrawn_at=now, withdrawn_by=by)
+        same_side.filter(pk=narrative.pk).update(withdrawn_at=None, withdrawn_by=None)
+        same_side.choose_current()
+        assignments.update_ends(pair=pair, now=now)
+        log_replacement(
+            what="narrative.returned", before=current, after=narrative, answers=answers, by=by
+        )
+    return Narrative.objects.select_related("pair__project", "author").get(pk=narrative.pk)
+
+
+def log_replacement(
+    *, what: str, before: Narrative, after: Narrative, answers: str, by: Membership
+) -> None:
+    """Record in the audit log that a version was replaced, and which answers became stale."""
+    record(
+        project=by.project,
+        what=what,
+        about=after,
+        named=f"{before.pair.pair_id} · {after.side}",
+        by=by,
+        words=f"answers that became stale: {answers}" if answers else "",
+        changes={"version": (before.version, after.version)},
+    )
 
 
 class ConditionsRefused(Refused):
@@ -79,7 +158,7 @@ def rewrite_narrative(
             raise Refused("Nothing has changed yet, so there is no new version to save.")
         answers = describe_answers([current.pk]) if current else ""
         if confirmed is not None:
-            versions.refuse_unconfirmed(current, confirmed, by)
+            refuse_unconfirmed(current, confirmed, by)
         narrative = _insert(
             new_conditions,
             pair=pair,
@@ -97,7 +176,7 @@ def rewrite_narrative(
         else:
             assignments.begin_work(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
         if current is not None:
-            versions.log_replacement(
+            log_replacement(
                 what="narrative.replaced", before=current, after=narrative, answers=answers, by=by
             )
     return narrative

@@ -7,8 +7,8 @@ writing counts. What another page wrote at the same time, without having seen it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -31,32 +31,26 @@ MAX_NOTE = 500
 MAX_CONDITIONS = MAX_LINES * MAX_TEXT
 # How many overtaken writings a draft keeps; no more pages than these write one draft at once.
 MOST_OVERTAKEN = 5
+# What is typed, of a draft as of a writing.
+WORDS = ("text", "note", "conditions", "based_on", "drops")
 
 
 @dataclass(frozen=True)
-class Words:
+class Writing:
     """What is typed on a page: the narrative, the note and the conditions.
 
+    `place` is the open page, and `turn` when it writes, in milliseconds of its browser's clock.
     `based_on` is the version that it was begun from; `drops` are the candidates (by key) that would
-    drop out.
-    """
-
-    text: str
-    note: str = ""
-    conditions: str = ""
-    based_on: int = 0
-    drops: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Page:
-    """The open page that writes (`place`), and when (`turn`: milliseconds of its browser's clock).
-
-    `seen`: the writings that this page has loaded and continues from, as place -> turn.
+    drop out. `seen`: the writings that this page has loaded and continues from, as place -> turn.
     """
 
     place: str
     turn: int
+    text: str
+    note: str = ""
+    conditions: str = ""
+    based_on: int = 0
+    drops: Sequence[int] = ()
     seen: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -64,8 +58,7 @@ def save_draft(
     *,
     pair: InstructionPair,
     side: str,
-    words: Words,
-    page: Page,
+    writing: Writing,
     by: Membership,
     now: datetime | None = None,
 ) -> Draft | None:
@@ -77,25 +70,25 @@ def save_draft(
     """
     now = now or timezone.now()
     projects_access.refuse_if_archived(by.project)
-    words = _clean_words(pair, side, words)
+    writing = _clean(pair, side, writing)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         refuse_unless_writer(pair=pair, by=by)
         current = pair.current(side)
         draft = Draft.objects.filter(pair=pair, side=side, member=by).first()
         baseline = current or pair.written_from(side)
-        if _is_unchanged(words, current, baseline):
-            if draft is None or not _has_seen(draft, page) or draft.overtaken:
+        if _is_unchanged(writing, current, baseline):
+            if draft is None or not _has_seen(draft, writing) or draft.overtaken:
                 return draft
             draft.delete()
             return None
         if draft is None:
             draft = Draft(pair=pair, side=side, member=by)
-        elif not _resolve_conflict(draft, words, page):
+        elif not _resolve_conflict(draft, writing):
             return draft
-        _write_words(draft, words, page, now)
+        _write(draft, writing, now)
         draft.save()
-        if baseline is None or baseline.text.strip() != words.text:
+        if baseline is None or baseline.text.strip() != writing.text:
             # Work has begun, so the assignment is not given to somebody else meanwhile.
             by.assignments.filter(
                 pair=pair, task=Assignment.Task.REWRITE, touched_at__isnull=True
@@ -118,16 +111,10 @@ def take_overtaken(
     now = now or timezone.now()
     with transaction.atomic():
         draft, chosen = _lock_overtaken(pair, side, which, by)
-        put_by = _as_stored(draft)
-        draft.overtaken = [*_without(draft.overtaken, which), put_by]
-        words = Words(
-            chosen["text"],
-            chosen["note"],
-            chosen["conditions"],
-            chosen["based_on"],
-            tuple(chosen["drops"]),
-        )
-        _write_words(draft, words, Page(str(uuid4()), max(draft.turn + 1, _milliseconds(now))), now)
+        draft.overtaken = [*_without(draft.overtaken, which), _as_stored(draft, draft.saved_at)]
+        words = {name: chosen[name] for name in WORDS}
+        turn = max(draft.turn + 1, int(now.timestamp() * 1000))
+        _write(draft, Writing(place=str(uuid4()), turn=turn, **words), now)
         draft.save()
     return draft
 
@@ -169,10 +156,10 @@ def refuse_unless_writer(*, pair: InstructionPair, by: Membership) -> None:
         raise Refused("This instruction was removed, so its narrative stays as it is.")
 
 
-def _clean_words(pair: InstructionPair, side: str, words: Words) -> Words:
+def _clean(pair: InstructionPair, side: str, writing: Writing) -> Writing:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused("Only the altered and the reversed narrative can have drafts.")
-    text, note, conditions = tidy(words.text), words.note.strip(), tidy(words.conditions)
+    text, note, conditions = tidy(writing.text), writing.note.strip(), tidy(writing.conditions)
     if len(text) > MAX_NARRATIVE:
         raise Refused(
             f"The narrative has {len(text):,} characters; at most {MAX_NARRATIVE:,} are allowed."
@@ -187,55 +174,56 @@ def _clean_words(pair: InstructionPair, side: str, words: Words) -> Words:
     for value in (text, note, conditions):
         # Odd characters are refused only in a version; a draft just has to be storable.
         refuse_invalid_characters(value, before=value)
-    drops = Candidate.objects.filter(query=pair.query_id, pk__in=words.drops)
-    kept = tuple(sorted(drops.values_list("pk", flat=True))) if words.drops else ()
-    return Words(text, note, conditions, words.based_on, kept)
+    drops = Candidate.objects.filter(query=pair.query_id, pk__in=writing.drops)
+    kept = tuple(sorted(drops.values_list("pk", flat=True))) if writing.drops else ()
+    return replace(writing, text=text, note=note, conditions=conditions, drops=kept)
 
 
-def _is_unchanged(words: Words, current: Narrative | None, baseline: Narrative | None) -> bool:
+def _is_unchanged(writing: Writing, current: Narrative | None, baseline: Narrative | None) -> bool:
     """Return whether the page has nothing that is not in the current version or its source.
 
     This also holds if the version was saved from this page and the page's draft arrives later.
     """
     if current is None:
-        same = not words.text or (baseline is not None and baseline.text.strip() == words.text)
-        return same and not (words.note or words.conditions or words.drops)
+        same = not writing.text or (baseline is not None and baseline.text.strip() == writing.text)
+        return same and not (writing.note or writing.conditions or writing.drops)
     conditions = write_conditions(current.conditions.order_by("number").values_list("name", "text"))
-    if current.text != words.text or conditions != words.conditions:
+    if current.text != writing.text or conditions != writing.conditions:
         return False
-    return words.based_on < current.version or not (words.note or words.drops)
+    return writing.based_on < current.version or not (writing.note or writing.drops)
 
 
-def _has_seen(draft: Draft, page: Page) -> bool:
+def _has_seen(draft: Draft, writing: Writing) -> bool:
     """Return whether the page had seen the draft when it wrote."""
-    return draft.place == page.place or page.seen.get(draft.place, -1) >= draft.turn
+    return draft.place == writing.place or writing.seen.get(draft.place, -1) >= draft.turn
 
 
-def _resolve_conflict(draft: Draft, words: Words, page: Page) -> bool:
+def _resolve_conflict(draft: Draft, writing: Writing) -> bool:
     """Return whether the words replace the draft's; store as overtaken those that would be lost."""
-    if draft.place == page.place and page.turn <= draft.turn:
+    if draft.place == writing.place and writing.turn <= draft.turn:
         return False
-    incoming = _as_stored_words(words, page.place, page.turn, timezone.now())
+    incoming = _as_stored(writing, timezone.now())
     same = all(
         incoming[name] == getattr(draft, name) for name in ("text", "note", "conditions", "drops")
     )
-    if same or _has_seen(draft, page):
+    if same or _has_seen(draft, writing):
         # What this page writes now includes what it wrote before.
-        draft.overtaken = [text for text in draft.overtaken if text["place"] != page.place]
+        draft.overtaken = [text for text in draft.overtaken if text["place"] != writing.place]
         return True
-    newer = page.turn > draft.turn
-    loser = _as_stored(draft) if newer else incoming
-    others = [text for text in draft.overtaken if text["place"] not in {loser["place"], page.place}]
+    newer = writing.turn > draft.turn
+    loser = _as_stored(draft, draft.saved_at) if newer else incoming
+    places = {loser["place"], writing.place}
+    others = [text for text in draft.overtaken if text["place"] not in places]
     draft.overtaken = [*others, loser][-MOST_OVERTAKEN:]
     if not newer:
         draft.save(update_fields=["overtaken"])
     return newer
 
 
-def _write_words(draft: Draft, words: Words, page: Page, now: datetime) -> None:
-    draft.text, draft.note, draft.conditions = words.text, words.note, words.conditions
-    draft.based_on, draft.drops = words.based_on, list(words.drops)
-    draft.place, draft.turn, draft.saved_at = page.place, page.turn, now
+def _write(draft: Draft, writing: Writing, now: datetime) -> None:
+    for name in ("place", "turn", *WORDS):
+        setattr(draft, name, getattr(writing, name))
+    draft.drops, draft.saved_at = list(writing.drops), now
 
 
 def _delete_or_reset(draft: Draft, baseline: Narrative | None) -> None:
@@ -255,21 +243,14 @@ def _delete_or_reset(draft: Draft, baseline: Narrative | None) -> None:
     draft.save()
 
 
-def _as_stored(draft: Draft) -> dict[str, Any]:
-    words = Words(draft.text, draft.note, draft.conditions, draft.based_on, tuple(draft.drops))
-    return _as_stored_words(words, draft.place, draft.turn, draft.saved_at)
-
-
-def _as_stored_words(words: Words, place: str, turn: int, at: datetime) -> dict[str, Any]:
+def _as_stored(words: Draft | Writing, at: datetime) -> dict[str, Any]:
+    """Return words as `Draft.overtaken` has them."""
     return {
-        "id": f"{place}:{turn}",
-        "place": place,
-        "turn": turn,
+        "id": f"{words.place}:{words.turn}",
+        "place": words.place,
+        "turn": words.turn,
         "saved_at": at.isoformat(),
-        "text": words.text,
-        "note": words.note,
-        "conditions": words.conditions,
-        "based_on": words.based_on,
+        **{name: getattr(words, name) for name in WORDS},
         "drops": list(words.drops),
     }
 
@@ -288,7 +269,3 @@ def _lock_overtaken(
 
 def _without(overtaken: Iterable[dict[str, Any]], which: str) -> list[dict[str, Any]]:
     return [text for text in overtaken if text["id"] != which]
-
-
-def _milliseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1000)

@@ -1,14 +1,13 @@
-"""The rewrite page's forms: the next version, and the draft of it."""
+"""The rewrite page's forms: the next version, the draft of it, and why a version is sent back."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from django import forms
 
 from annotate.pairs.condition_lines import MAX_LINES
-from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
+from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Writing
 from annotate.rewriting.models import MAX_NARRATIVE
+from annotate.rewriting.sending_back import MAX_REASON
 
 TOO_LONG = "This has %(show_value)d characters; at most %(limit_value)d are allowed."
 LARGEST = 2**63 - 1
@@ -54,7 +53,7 @@ class NarrativeForm(forms.Form):
         widget=forms.HiddenInput,
         help_text="The version you started from; 0: none.",
     )
-    # See annotate.rewriting.versions.stale_answers.
+    # See annotate.rewriting.actions.stale_answers.
     confirmed = forms.CharField(
         required=False,
         max_length=MAX_CONFIRMED,
@@ -88,22 +87,23 @@ class DraftForm(forms.Form):
             raise forms.ValidationError("“seen” must have a turn for each place.")
         return seen
 
-    def words(self) -> Words:
+    def writing(self) -> Writing:
         """Return what is to be stored, once the form is valid."""
-        cleaned: dict[str, Any] = self.cleaned_data
-        return Words(
-            cleaned["text"],
-            cleaned["note"],
-            cleaned["conditions"],
-            cleaned["based_on"],
-            cleaned["drops"],
-        )
-
-    def page(self) -> Page:
-        """Return the page it was written on, once the form is valid."""
-        cleaned: dict[str, Any] = self.cleaned_data
-        return Page(cleaned["place"], cleaned["turn"], cleaned["seen"])
+        return Writing(**self.cleaned_data)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
+
+
+class SendBackForm(forms.Form):
+    """Why a narrative is sent back; `version` is the version that was read."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    reason = forms.CharField(
+        label="What to change",
+        max_length=MAX_REASON,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        help_text="Its writer reads this, with your name. Do not mention what judges answered.",
+        error_messages={"required": "Give a reason; its writer will read it."},
+    )

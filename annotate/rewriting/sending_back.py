@@ -1,14 +1,17 @@
 """A lead sends a narrative back to its writer with a reason, and takes that back.
 
 A decision on an instruction that was reviewed sends it back as well (`audit.reviews.decisions`);
-that has no reason here, and is withdrawn with the decision.
+that has no reason here, and is withdrawn with the decision. The app of reviews registers a provider
+of its reasons.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, NamedTuple
 
-from django import forms
 from django.db import transaction
 from django.utils import timezone
 
@@ -19,19 +22,6 @@ from annotate.rewriting import actions
 from base.errors import Refused, Stale, refuse_invalid_characters, refuse_longer
 
 MAX_REASON = 2_000
-
-
-class SendBackForm(forms.Form):
-    """Why a narrative is sent back; `version` is the version that was read."""
-
-    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
-    reason = forms.CharField(
-        label="What to change",
-        max_length=MAX_REASON,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text="Its writer reads this, with your name. Do not mention what judges answered.",
-        error_messages={"required": "Give a reason; its writer will read it."},
-    )
 
 
 def send_back(
@@ -96,3 +86,51 @@ def _log(what: str, pair: InstructionPair, by: Membership, *, words: str, now: d
     record(
         project=by.project, what=what, about=pair, named=pair.pair_id, by=by, words=words, now=now
     )
+
+
+class Remark(NamedTuple):
+    """An auditor's remark on one point, without their name."""
+
+    about: str
+    level: str
+    words: str
+    rejects: bool
+
+
+@dataclass(frozen=True)
+class SentBack:
+    """Why a version has to be rewritten, and by whom and when it was sent back."""
+
+    by: str
+    at: datetime
+    reason: str
+    remarks: list[Remark]
+    url: Annotated[str, "The page with the pair's whole history; empty: no reviews."] = ""
+
+
+Provider = Callable[[InstructionPair, Membership], SentBack | None]
+
+_providers: list[Provider] = []
+
+
+def register(provider: Provider) -> None:
+    """Register a provider of reasons; call once, when an app starts."""
+    if provider not in _providers:
+        _providers.append(provider)
+
+
+def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
+    """Return why the current version was sent back, as far as `reader` may know; else None.
+
+    Three queries more for a pair that was sent back, none for the others.
+    """
+    if pair.sent_back_at is None:
+        return None
+    if pair.sent_back_reason:
+        narrative = pair.current(Narrative.Side.ALTERED)
+        if narrative is None or not pair.is_sent_back(narrative.created_at):
+            return None
+        name = pair.sent_back_by.name if pair.sent_back_by else ""
+        return SentBack(name, pair.sent_back_at, pair.sent_back_reason, [])
+    answers = (provider(pair, reader) for provider in _providers)
+    return next((reason for reason in answers if reason is not None), None)

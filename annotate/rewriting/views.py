@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -26,16 +28,101 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts, sending_back
-from annotate.rewriting.desk import Desk, advice_context, changed_conditions, impact_context, is_key
-from annotate.rewriting.forms import DraftForm, NarrativeForm
+from annotate.rewriting.actions import go_back, stale_answers
+from annotate.rewriting.forms import DraftForm, NarrativeForm, SendBackForm
 from annotate.rewriting.kept_and_dropped import outcome
 from annotate.rewriting.models import Draft
-from annotate.rewriting.sending_back import SendBackForm
-from annotate.rewriting.sent_back import why_sent_back
-from annotate.rewriting.versions import go_back, stale_answers
+from annotate.rewriting.rewrite_impact import advise, find_impact
+from annotate.rewriting.sending_back import why_sent_back
 from base.errors import Refused, Stale, Unconfirmed
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.word_diff import Op, Piece, before_pieces, diff
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One side of a pair as a member rewrites it: its source, current version and draft."""
+
+    member: Membership
+    pair: InstructionPair
+    side: str
+    # What it is written from, and its current version, if there is one yet.
+    source: Narrative | None
+    current: Narrative | None
+    draft: Draft | None
+
+    @property
+    def version(self) -> int:
+        """The number of the current version; 0 while there is none."""
+        return self.current.version if self.current else 0
+
+    @property
+    def before(self) -> str:
+        """The text that changes are shown against."""
+        return self.source.text if self.source else ""
+
+    def url(self, name: str) -> str:
+        """Return the address of one of the page's routes, on this side."""
+        address = reverse(f"annotate:{name}", args=[self.pair.pk])
+        return f"{address}?side={self.side}" if self.side != Narrative.Side.ALTERED else address
+
+
+def is_key(value: str) -> bool:
+    """Return whether this can be the key of a row."""
+    return value.isdecimal() and len(value) < 19
+
+
+def impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+    """Return a page of the affected documents, with their ticks."""
+    project = desk.pair.project
+    drops = list(desk.draft.drops) if desk.draft else []
+    if request.method == "POST":
+        drops = sorted({*drops, *(int(key) for key in request.POST.getlist("drop") if is_key(key))})
+    rewrite_impact = find_impact(desk.pair, request.GET, desk.member)
+    return {
+        "project": project,
+        "member": desk.member,
+        "pair": desk.pair,
+        "query": desk.pair.query,
+        "side": desk.side,
+        "here": desk.url("rewrite"),
+        "draft_url": desk.url("draft"),
+        "advice_url": desk.url("advice"),
+        "rewrite_impact": rewrite_impact,
+        "names": names_for(desk.member, rewrite_impact.page.rows),
+        "drops": drops,
+        "grades": list(project.grades.order_by("value")),
+        "show_prior": project.show_prior or desk.member.leads,
+    }
+
+
+def advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
+    """Return the advice on the typed text."""
+    return {
+        "side": desk.side,
+        "checks": advise(
+            desk.pair,
+            side=desk.side,
+            before=desk.before,
+            after=str(written.get("text") or ""),
+            conditions=str(written.get("conditions") or ""),
+            in_texts=in_texts,
+            reader=desk.member,
+        ),
+        "advice_url": desk.url("advice"),
+    }
+
+
+def changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
+    """Return the conditions of a version, then those of the previous one that are gone."""
+    now = actions.conditions_of(found)
+    # A first version starts without conditions: those of its source do not count.
+    before = actions.conditions_of(older) if older and older.side == found.side else []
+    return [
+        *((Op.KEPT if condition in before else Op.ADDED, *condition) for condition in now),
+        *((Op.REMOVED, *condition) for condition in before if condition not in now),
+    ]
+
 
 TEMPLATE = "rewriting/rewrite.html"
 
@@ -66,12 +153,9 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             form.add_error("text", str(refused))
         else:
-            message = (
-                "Version %(version)s is saved. It can be judged now."
-                if desk.side == Narrative.Side.ALTERED and pair.project.overlap_judge
-                else "Version %(version)s is saved."
-            )
-            messages.success(request, message % {"version": saved.version})
+            is_judged = desk.side == Narrative.Side.ALTERED and pair.project.overlap_judge
+            words = "It can be judged now." if is_judged else ""
+            messages.success(request, f"Version {saved.version} is saved. {words}".strip())
             return redirect(desk.url("rewrite"))
     return _render_page(request, desk, form, status=422 if form.errors else 200)
 
@@ -101,7 +185,7 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
         return redirect(desk.url("rewrite"))
     message = "The draft is saved."
     try:
-        drafts.save_draft(**target, words=form.words(), page=form.page())
+        drafts.save_draft(**target, writing=form.writing())
         if which := request.POST.get("take"):
             drafts.take_overtaken(**target, which=which)
             message = "This text is your draft now; the one before it is kept."
@@ -276,8 +360,8 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
         sent = json.loads(request.body)
     except RequestDataTooBig:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        sentence = "This draft is too long: at most %(most)s bytes are allowed."
-        return JsonResponse({"sentence": sentence % {"most": f"{most:,}"}}, status=413)
+        sentence = f"This draft is too long: at most {most:,} bytes are allowed."
+        return JsonResponse({"sentence": sentence}, status=413)
     except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
@@ -286,20 +370,15 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)
     try:
-        kept = drafts.save_draft(
-            pair=desk.pair,
-            side=desk.side,
-            words=form.words(),
-            page=form.page(),
-            by=desk.member,
-        )
+        writing = form.writing()
+        kept = drafts.save_draft(pair=desk.pair, side=desk.side, writing=writing, by=desk.member)
     except Refused as refused:
         return JsonResponse({"sentence": str(refused)}, status=422)
     return JsonResponse(
         {
             "saved_at": kept.saved_at if kept else timezone.now(),
             # False: newer words of the same person count, and these are stored as overtaken.
-            "counts": kept is None or kept.place == form.page().place,
+            "counts": kept is None or kept.place == writing.place,
             "seen": {kept.place: kept.turn} if kept else {},
             "overtaken": len(kept.overtaken) if kept else 0,
         }

@@ -19,7 +19,7 @@ from annotate.judgments.blindness import may_see_reviews, must_review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.kinds import KINDS, kind_of
 from annotate.projects.models import Membership, Project
-from annotate.rewriting.sent_back import Remark, SentBack
+from annotate.rewriting.sending_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review

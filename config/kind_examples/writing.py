@@ -42,11 +42,11 @@ def draft(stage: Stage, pair: str, text: str, drops: list[str]) -> None:
     instruction_pair = stage.pair(pair)
     take_assignment(stage, instruction_pair, Task.REWRITE)
     candidates = tuple(stage.candidate(instruction_pair, doc).pk for doc in drops)
+    turn = int(stage.now.timestamp() * 1000)
     drafts.save_draft(
         pair=instruction_pair,
         side=Narrative.Side.ALTERED,
-        words=drafts.Words(text=text, drops=candidates),
-        page=drafts.Page(place="example", turn=int(stage.now.timestamp() * 1000)),
+        writing=drafts.Writing("example", turn, text, drops=candidates),
         by=stage.by,
         now=stage.now,
     )

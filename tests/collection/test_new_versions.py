@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotate.collection import load_jobs
 from annotate.judgments.claims import count_undecided
 from annotate.models import Adjudication, InstructionPair, Judgment, Load, Verdict
-from annotate.rewriting.versions import go_back
+from annotate.rewriting.actions import go_back
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.models import Review, Sample
 from audit.reviews.criteria import FOLLOWTABLE

@@ -12,7 +12,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Draft, Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import drafts
-from annotate.rewriting.drafts import Page, Words
+from annotate.rewriting.drafts import Writing
 from base.errors import Refused
 from tests import factories
 from tests.pages import shows
@@ -48,8 +48,7 @@ def keep(pair, ada):
         return drafts.save_draft(
             pair=pair,
             side=side,
-            words=Words(text, **more),
-            page=Page(place, turn, seen or {}),
+            writing=Writing(place, turn, text, seen=seen or {}, **more),
             by=ada,
             now=NOON,
         )
@@ -347,8 +346,7 @@ def test_another_side_and_another_person_keep_their_drafts(pair, ada, keep):
     drafts.save_draft(
         pair=pair,
         side=Narrative.Side.ALTERED,
-        words=Words("At sea, says carla."),
-        page=Page("desk", 1),
+        writing=Writing("desk", 1, "At sea, says carla."),
         by=carla,
     )
 

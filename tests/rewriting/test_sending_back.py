@@ -9,7 +9,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Narrative, Project
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import sending_back
-from annotate.rewriting.sent_back import why_sent_back
+from annotate.rewriting.sending_back import why_sent_back
 from base.errors import Refused, Stale
 from tests import factories
 from tests.programs import Program

@@ -19,7 +19,6 @@ from annotate.models import (
     Project,
 )
 from annotate.rewriting import actions as rewriting
-from annotate.rewriting import versions
 from base.errors import Refused, Stale, Unconfirmed
 from exporters.exports.selection.collection import pair_records
 from formats.jsonl_pairs import write_pairs
@@ -95,7 +94,7 @@ def test_going_back_makes_the_answers_of_that_version_count_again(pair, judged, 
     in_force = Judgment.objects.current().filter(narrative__in=Narrative.objects.current())
     assert in_force.count() == 0
 
-    versions.go_back(narrative=judged, confirmed="", by=carla)
+    rewriting.go_back(narrative=judged, confirmed="", by=carla)
 
     assert current(pair) == 1
     assert in_force.count() == 2
@@ -104,24 +103,24 @@ def test_going_back_makes_the_answers_of_that_version_count_again(pair, judged, 
 
 def test_going_back_is_undone_by_going_to_the_later_version(pair, judged, carla):
     second = rewrite(pair, carla)
-    versions.go_back(narrative=judged, by=carla)
+    rewriting.go_back(narrative=judged, by=carla)
 
-    versions.go_back(narrative=second, confirmed="2 judgments, 1 settlement", by=carla)
+    rewriting.go_back(narrative=second, confirmed="2 judgments, 1 settlement", by=carla)
 
     assert current(pair) == 2
 
 
 def test_going_back_also_tells_what_becomes_stale(pair, judged, carla):
     second = rewrite(pair, carla)
-    versions.go_back(narrative=judged, by=carla)
+    rewriting.go_back(narrative=judged, by=carla)
 
     with pytest.raises(Unconfirmed):
-        versions.go_back(narrative=second, confirmed="", by=carla)
+        rewriting.go_back(narrative=second, confirmed="", by=carla)
 
 
 def test_the_number_of_a_withdrawn_version_is_not_used_again(pair, judged, carla):
     rewrite(pair, carla)
-    versions.go_back(narrative=judged, by=carla)
+    rewriting.go_back(narrative=judged, by=carla)
 
     third = rewrite(pair, carla, text="On land.")
 
@@ -130,7 +129,7 @@ def test_the_number_of_a_withdrawn_version_is_not_used_again(pair, judged, carla
 
 def test_a_text_begun_under_a_withdrawn_version_is_not_saved(pair, judged, carla):
     rewrite(pair, carla)
-    versions.go_back(narrative=judged, by=carla)
+    rewriting.go_back(narrative=judged, by=carla)
 
     with pytest.raises(Stale, match="A lead went back to version 1"):
         rewrite(pair, carla, text="On land.", based_on=2)
@@ -138,7 +137,7 @@ def test_a_text_begun_under_a_withdrawn_version_is_not_saved(pair, judged, carla
 
 def test_a_document_is_not_judged_under_a_withdrawn_version(pair, judged, carla):
     second = rewrite(pair, carla)
-    versions.go_back(narrative=judged, by=carla)
+    rewriting.go_back(narrative=judged, by=carla)
 
     with pytest.raises(Refused):
         judging.judge(
@@ -153,19 +152,19 @@ def test_only_a_lead_goes_back(pair, judged, carla):
     rewrite(pair, carla)
 
     with pytest.raises(Refused, match="Only leads"):
-        versions.go_back(narrative=judged, by=pair.project.memberships.get(name="ada"))
+        rewriting.go_back(narrative=judged, by=pair.project.memberships.get(name="ada"))
 
     assert current(pair) == 2
 
 
 def test_going_back_to_the_current_version_is_refused(pair, judged, carla):
     with pytest.raises(Refused, match="Version 1 is the current version already"):
-        versions.go_back(narrative=judged, by=carla)
+        rewriting.go_back(narrative=judged, by=carla)
 
 
 def test_both_are_in_the_activity_log_with_what_became_stale(pair, judged, carla):
     rewrite(pair, carla)
-    versions.go_back(narrative=judged, by=carla)
+    rewriting.go_back(narrative=judged, by=carla)
 
     events = AuditEvent.objects.order_by("pk").values_list("what", "about", "words", "changes")
     assert list(events) == [
@@ -195,7 +194,7 @@ def test_the_activity_log_counts_what_a_writer_who_may_not_know_it_made_stale(pa
 def test_a_writer_who_may_not_see_answers_does_not_learn_that_there_are_any(pair, judged):
     dan = factories.member(pair.project, "dan")
 
-    assert versions.stale_answers(judged, dan) == ""
+    assert rewriting.stale_answers(judged, dan) == ""
 
 
 def test_the_rewrite_page_asks_with_the_numbers(pair, judged, carla, client):
@@ -290,7 +289,7 @@ def test_a_version_in_use_is_withdrawn_by_a_file(pair, judged):
 
 def test_an_export_of_the_record_reads_back_with_the_withdrawn_version(pair, judged, carla):
     rewrite(pair, carla)
-    versions.go_back(narrative=judged, by=carla)
+    rewriting.go_back(narrative=judged, by=carla)
     stream = BytesIO()
 
     write_pairs(pair_records(pair.project), stream)

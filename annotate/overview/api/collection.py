@@ -28,7 +28,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import name_people, named_people
 from annotate.projects import access
 from annotate.projects.models import Membership
-from annotate.rewriting.api.narratives import FullNarrativeSerializer
+from annotate.rewriting.api import FullNarrativeSerializer
 from annotate.rewriting.kept_and_dropped import Outcome, outcome
 from base.api.paging import page_response, requested_part
 from base.api.records import RecordSerializer
