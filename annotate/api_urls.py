@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.collection import api_urls as collection
+from annotate.collection import api as collection
 from annotate.guidelines import api_urls as guidelines
 from annotate.judging import api_urls as judging
 from annotate.judgments import api_urls as judgments
@@ -12,7 +12,6 @@ from annotate.people import api as people
 from annotate.pools import api as pools
 from annotate.projects import api as projects
 from annotate.rewriting import api as rewriting
-from annotate.topics import api_urls as topics
 from base.api.resource import route
 
 PROJECT = "projects/<slug:slug>/"
@@ -20,6 +19,10 @@ QUERY = f"{PROJECT}queries/<int:query>/"
 PAIR = "pairs/<int:pair>/"
 
 POOL = f"{PROJECT}pools/<int:pool>/"
+
+BATCH = f"{PROJECT}loads/<uuid:batch>/"
+
+LOAD = f"{PROJECT}loads/<int:load>/"
 
 urlpatterns = [
     # Projects
@@ -57,7 +60,30 @@ urlpatterns = [
     route(f"{PROJECT}invitations/", people.Invitations, "api_invitations"),
     route(f"{PROJECT}invitations/several/", people.SeveralInvitations, "api_several_invitations"),
     route(f"{PROJECT}invitations/<int:invitation>/", people.OneInvitation, "api_invitation"),
-    *collection.urlpatterns,
+    # Collection
+    route(f"{PROJECT}passages/", collection.Passages, "api_passages"),
+    route("formats/", collection.Formats, "api_formats"),
+    route(f"{PROJECT}loads/", collection.Loads, "api_loads"),
+    route(f"{PROJECT}loads/several/", collection.SeveralLoads, "api_several_loads"),
+    route(BATCH, collection.LoadBatch, "api_load_batch"),
+    route(f"{BATCH}confirmation/", collection.BatchConfirmation, "api_load_batch_confirmation"),
+    route(LOAD, collection.OneLoad, "api_load"),
+    route(f"{LOAD}confirmation/", collection.Confirmation, "api_confirmation"),
+    route(f"{LOAD}recheck/", collection.Recheck, "api_recheck"),
+    route(f"{LOAD}leaving/", collection.Leaving, "api_leaving"),
+    route(f"{PROJECT}filters/", collection.Filters, "api_filters"),
+    route(f"{PROJECT}topics/", collection.Topics, "api_topics"),
+    route(f"{PROJECT}topics/draw/", collection.TopicDraw, "api_topic_draw"),
+    route(f"{PROJECT}removed-queries/", collection.RemovedQueries, "api_removed_queries"),
+    route(
+        f"{PROJECT}removed-queries/restoration/",
+        collection.QueryRestoration,
+        "api_query_restoration",
+    ),
+    route(f"{PROJECT}removed-pairs/", collection.RemovedPairs, "api_removed_pairs"),
+    route(
+        f"{PROJECT}removed-pairs/restoration/", collection.PairRestoration, "api_pair_restoration"
+    ),
     *judgments.urlpatterns,
     # Pools
     route(f"{PROJECT}loads/<int:load>/taking-back/", pools.TakingBack, "api_taking_back"),
@@ -85,7 +111,6 @@ urlpatterns = [
         pools.CandidateRestoration,
         "api_candidate_restoration",
     ),
-    *topics.urlpatterns,
     # Rewriting
     route(f"{PAIR}narratives/", rewriting.Narratives, "api_narratives"),
     route(f"{PAIR}narratives/<int:narrative>/", rewriting.OneNarrative, "api_narrative"),

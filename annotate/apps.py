@@ -15,10 +15,11 @@ class AnnotateConfig(AppConfig):
     def ready(self) -> None:
         """Register events of jobs, append-only tables, loaders and the records of hash chains."""
         from annotate.collection.intake.arrivals import register
+        from annotate.collection.intake.collection import Collection
         from annotate.collection.intake.documents import Documents
+        from annotate.collection.intake.filters import Filters
         from annotate.collection.intake.load import after_load, describe_rows
-        from annotate.collection.intake.pooled import Pools
-        from annotate.collection.intake.qrels import Qrels
+        from annotate.collection.intake.qrels import Pools, Qrels
         from annotate.collection.intake.runs import Runs
         from annotate.judgments import adjudication_chain, judgment_chain
         from annotate.judgments.intake import versions
@@ -29,8 +30,6 @@ class AnnotateConfig(AppConfig):
         from annotate.pairs.intake.topics import Topics
         from annotate.projects import audit_events, audit_log, hash_chain
         from annotate.projects.models import AuditEvent, Link
-        from annotate.topics.intake.collection import Collection
-        from annotate.topics.intake.filters import Filters
         from base import append_only
 
         audit_events.register_jobs()

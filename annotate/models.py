@@ -6,6 +6,7 @@ from annotate.collection.models import (
     Candidate,
     Document,
     DocumentText,
+    FilterDecision,
     Load,
     LoadedCandidate,
     PassageRule,
@@ -54,7 +55,6 @@ from annotate.projects.models import (
     Project,
 )
 from annotate.rewriting.models import Draft
-from annotate.topics.models import FilterDecision
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
 

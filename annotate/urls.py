@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from annotate.collection import urls as collection
+from annotate.collection import views as collection
 from annotate.guidelines import urls as guidelines
 from annotate.judging import urls as judging
 from annotate.judgments import urls as judgments
@@ -14,7 +14,6 @@ from annotate.people import views as people
 from annotate.pools import views as pools
 from annotate.projects import views as projects
 from annotate.rewriting import views as rewriting
-from annotate.topics import urls as topics
 
 app_name = "annotate"
 
@@ -63,7 +62,24 @@ urlpatterns = [
         people.withdrawal,
         name="invitation_withdrawal",
     ),
-    *collection.urlpatterns,
+    # Collection
+    path("projects/<slug:slug>/passages/", collection.passages, name="passages"),
+    path("projects/<slug:slug>/loads/", collection.loads, name="loads"),
+    path("projects/<slug:slug>/loads/<uuid:batch>/", collection.load_batch, name="load_batch"),
+    path(
+        "projects/<slug:slug>/loads/<uuid:batch>/confirmation/",
+        collection.batch_confirmation,
+        name="load_batch_confirmation",
+    ),
+    path("projects/<slug:slug>/loads/<int:pk>/", collection.load, name="load"),
+    path(
+        "projects/<slug:slug>/loads/<int:pk>/confirmation/",
+        collection.confirmation,
+        name="load_confirmation",
+    ),
+    path("projects/<slug:slug>/loads/<int:pk>/recheck/", collection.recheck, name="load_recheck"),
+    path("projects/<slug:slug>/loads/<int:pk>/leaving/", collection.leaving, name="load_leaving"),
+    path(f"{PROJECT}removed-queries/", collection.removed, name="removed_queries"),
     *judgments.urlpatterns,
     # Pools
     path(f"{PROJECT}pools/", pools.pools, name="pools"),
@@ -94,7 +110,6 @@ urlpatterns = [
         pools.undoing,
         name="replacement_undoing",
     ),
-    *topics.urlpatterns,
     # Rewriting
     path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
     path("pairs/<int:pk>/draft/", rewriting.draft, name="draft"),

@@ -13,7 +13,7 @@ from django.core.files.storage import default_storage
 from django.db import connection, models
 from django.utils import timezone
 
-from annotate.collection.intake.progress import Progress
+from annotate.collection.intake.files import Progress
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project
 from base.errors import Refused

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import Error as DatabaseError
 from django.db import transaction
 
-from annotate.collection.intake.progress import Progress
+from annotate.collection.intake.files import Progress
 from annotate.projects.actions import SLUG
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project

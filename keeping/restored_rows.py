@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
-from annotate.collection.intake.progress import Progress
+from annotate.collection.intake.files import Progress
 from annotate.projects.actions import SLUG
 from base import bulk
 from base.control_characters import code_not_in_names

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotate.collection import load_jobs
 from annotate.collection.passages import set_passage_rule
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.rejudge_requests import JudgmentSelection
@@ -33,7 +34,6 @@ from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.kinds import KindGrade
 from annotate.projects.project_jobs import cancel_job
 from annotate.projects.taxonomies import Kind
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.checks import actions as checks
 from audit.checks.claims import ClaimSelection
 from audit.checks.machines import choose_machine

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.utils import timezone
 
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, InstructionPair, Load
 from annotate.people.accounts import deactivate
@@ -20,7 +21,6 @@ from annotate.people.invitations import invite, invite_to_installation, withdraw
 from annotate.people.members import remove_member
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects.actions import archive
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from tests import factories
 from tests.attacks.test_tokens import DECLARED
 from tests.test_pages_and_programs import tides

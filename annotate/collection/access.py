@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import Http404
 
-from annotate.collection.load_batches import previews_of
+from annotate.collection.load_jobs import previews_of
 from annotate.collection.models import Load, Query
 from annotate.projects.access import Person, lead
 from annotate.projects.models import Membership

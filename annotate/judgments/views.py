@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.collection.document_rendering import find_in_table, read_pane
-from annotate.collection.forms.documents import WindowForm
+from annotate.collection.forms import WindowForm
 from annotate.collection.marking import NO_WORDS
 from annotate.judgments import assignments
 from annotate.judgments.document_names import names_for

@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 
 from annotate.collection.models import Candidate
+from annotate.collection.topics import FilterCount, filter_counts
 from annotate.judgments import completion
 from annotate.judgments.completion import JudgingProgress
 from annotate.overview.contributions import overview
@@ -21,7 +22,6 @@ from annotate.overview.progress import TaskProgress, task_progress
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
-from annotate.topics.filters import FilterCount, filter_counts
 
 Task = Assignment.Task
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection import access as collection_access
-from annotate.collection.api.removal import SentReason
+from annotate.collection.api import SentReason
 from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON, MOST, ChangeCounts
 from annotate.pairs.pool import documents_without_text

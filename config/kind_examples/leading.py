@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotate.collection import intake
+from annotate.collection import intake, topics
 from annotate.collection.loading import load_file
 from annotate.collection.models import Run
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.guidelines import actions as guidelines
 from annotate.pools import actions as pools
 from annotate.pools import negatives
 from annotate.pools.removal import DOCUMENTS
-from annotate.topics import choosing
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.reports import actions as reports
 from base.extras import missing_extra
 from config.kind_examples.stage import Stage
@@ -47,9 +46,9 @@ def write_guideline(stage: Stage, file: str) -> None:
 
 def draw_topics(stage: Stage, number: int, seed: int, least: int | None = None) -> None:
     """Draw topics; take the others out."""
-    choosing.draw_topics(
+    topics.draw_topics(
         project=stage.project,
-        conditions=choosing.Conditions(least=least),
+        conditions=topics.Conditions(least=least),
         number=number,
         seed=seed,
         by=stage.by,

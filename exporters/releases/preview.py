@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple, NoReturn
 from django.conf import settings
 from django.db.models import Count, Exists, OuterRef
 
+from annotate.collection.removal import QUERIES
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments.completion import pool_sizes
 from annotate.judgments.in_force import judgments_in_force
@@ -18,7 +19,6 @@ from annotate.judgments.tally import rule_report, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
-from annotate.topics.removal import QUERIES
 from audit.checks.machines import undecided_sentence
 from audit.checks.models import SampleItem
 from audit.reports.rule_standings import outside_share

@@ -18,7 +18,7 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.collection import load_batches, load_jobs
+from annotate.collection import load_jobs
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import cases_waiting, write_guideline
 from annotate.models import (
@@ -434,7 +434,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
         file = SimpleUploadedFile("topics.trec", content)
         load_jobs.request_load(format_name="trec-topics", file=file, by=lead)
     together = [SimpleUploadedFile(f"{name}.trec", topics) for name in ("first", "second")]
-    load_batches.request_batch(files=together, format_name="trec-topics", by=lead)
+    load_jobs.request_batch(files=together, format_name="trec-topics", by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     measured = propose_systems(list(project.runs.order_by("name")))

@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotate.collection import load_batches
+from annotate.collection import load_jobs
 from annotate.models import AuditEvent, Load, Query
 from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
@@ -52,7 +52,7 @@ def file(name: str, content: bytes) -> SimpleUploadedFile:
 
 
 def upload(by, *files):
-    return load_batches.request_batch(files=[file(*one) for one in files], by=by)
+    return load_jobs.request_batch(files=[file(*one) for one in files], by=by)
 
 
 def work() -> None:
@@ -64,8 +64,8 @@ def work() -> None:
 def states(by, batch):
     """Return for each file of a batch, in order: its name, whether it is loaded, its state."""
     found = []
-    for preview in load_batches.previews_of(by.project, batch):
-        load = load_batches.load_of(preview)
+    for preview in load_jobs.previews_of(by.project, batch):
+        load = load_jobs.load_of(preview)
         found.append((preview.file_name, load is not None, (load or preview).state))
     return found
 
@@ -85,7 +85,7 @@ def test_files_are_put_in_the_order_of_what_they_refer_to(carla):
 
 
 def test_every_format_has_a_place_in_the_order():
-    ranks = {name: load_batches.order_of(kind) for name, kind in FORMATS.items()}
+    ranks = {name: load_jobs.order_of(kind) for name, kind in FORMATS.items()}
 
     assert ranks["trec-topics"] < ranks["docs-jsonl"] < ranks["pairs-jsonl"]
     assert ranks["pairs-jsonl"] < ranks["trec-qrels"] < ranks["trec-run"]
@@ -104,7 +104,7 @@ def test_confirmed_files_are_loaded_one_after_the_other(carla):
     batch = upload(carla, *ALL)
     work()
 
-    assert load_batches.confirm_batch(project=carla.project, batch=batch, by=carla) == 4
+    assert load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla) == 4
     assert [loaded for _name, loaded, _state in states(carla, batch)] == [True, False, False, False]
     work()
 
@@ -124,11 +124,11 @@ def test_confirmed_files_are_loaded_one_after_the_other(carla):
 def test_confirming_twice_loads_once(carla):
     batch = upload(carla, *ALL[1:3])
     work()
-    load_batches.confirm_batch(project=carla.project, batch=batch, by=carla)
+    load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
     work()
 
     with pytest.raises(Refused, match="None of these files can be loaded"):
-        load_batches.confirm_batch(project=carla.project, batch=batch, by=carla)
+        load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
     assert Load.objects.filter(dry_run=False).count() == 2
 
 
@@ -136,7 +136,7 @@ def test_a_bad_file_is_left_out_whole_and_the_others_are_loaded(carla):
     batch = upload(carla, ("topics.txt", TOPICS), ("qrels.txt", QRELS + b"301 0 C x\n"))
     work()
 
-    load_batches.confirm_batch(project=carla.project, batch=batch, by=carla)
+    load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
     work()
 
     assert states(carla, batch) == [("topics.txt", True, "done"), ("qrels.txt", False, "done")]
@@ -146,24 +146,24 @@ def test_a_bad_file_is_left_out_whole_and_the_others_are_loaded(carla):
 def test_what_was_refused_is_checked_again_after_the_files_before_it(carla):
     batch = upload(carla, ("judgments.jsonl", JUDGMENTS), ("pairs.jsonl", PAIRS))
     work()
-    refused = load_batches.previews_of(carla.project, batch)[1]
+    refused = load_jobs.previews_of(carla.project, batch)[1]
     assert refused.report
     assert refused.report["refused"] == 1
 
-    load_batches.confirm_batch(project=carla.project, batch=batch, by=carla)
+    load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
     work()
 
-    again = load_batches.previews_of(carla.project, batch)[1]
+    again = load_jobs.previews_of(carla.project, batch)[1]
     assert again.pk != refused.pk
     assert again.report
     assert again.report["refused"] == 0
-    assert load_batches.can_load(again)
+    assert load_jobs.can_load(again)
 
 
 def test_the_rest_waits_if_a_file_was_not_loaded(carla):
     batch = upload(carla, ("topics.txt", TOPICS), ("qrels.txt", QRELS))
     work()
-    load_batches.confirm_batch(project=carla.project, batch=batch, by=carla)
+    load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
     first = Load.objects.get(dry_run=False)
     cancel_job(job=first, by=carla)
     work()
@@ -190,13 +190,13 @@ def test_nothing_is_loaded_while_a_file_is_still_checked(carla):
     batch = upload(carla, *ALL)
 
     with pytest.raises(Refused, match="A file is still being checked"):
-        load_batches.confirm_batch(project=carla.project, batch=batch, by=carla)
+        load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
 
 
 def test_a_lead_who_was_removed_meanwhile_stops_the_loading_but_loses_nothing(carla):
     batch = upload(carla, ("topics.txt", TOPICS), ("qrels.txt", QRELS))
     work()
-    load_batches.confirm_batch(project=carla.project, batch=batch, by=carla)
+    load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
     type(carla).objects.filter(pk=carla.pk).update(role="annotator")
     work()
 

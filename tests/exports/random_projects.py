@@ -8,6 +8,7 @@ from random import Random
 from uuid import UUID
 
 from annotate.collection.core_queries import set_core_queries
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.models import (
     Adjudication,
     Candidate,
@@ -23,7 +24,6 @@ from annotate.models import (
     Verdict,
 )
 from annotate.pools.removal import DOCUMENTS
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.rubrics import choose_rubric, save_rubric

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.collection.removal import QUERIES
 from annotate.models import Judgment
-from annotate.topics.removal import QUERIES
 from exporters.exports.manifest.manifest import figures
 from exporters.releases import contents
 from exporters.releases.preview import preview

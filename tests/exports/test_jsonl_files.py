@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.models import Document, Membership
 from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting import actions as rewriting
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.settling.adjudication import settle_condition, withdraw_adjudication
 from formats import judgments_csv
 from formats.jsonl import read_judgments

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotate.collection.intake import FileReport
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.models import Project, Statement
 from annotate.pools.removal import DOCUMENTS
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from tests.collection.arriving import load
 from tests.exports.conftest import WrittenExport
 from tests.exports.random_projects import RandomProject, new_project_like

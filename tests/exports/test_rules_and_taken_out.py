@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.models import Query
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from exporters.releases.preview import preview
 from tests.exports.conftest import make_release
 

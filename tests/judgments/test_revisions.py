@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from annotate.collection.removal import QUERIES
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import withdrawal
@@ -33,7 +34,6 @@ from annotate.overview.pace import Calendar, people_pace
 from annotate.overview.progress import query_progress
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Project
-from annotate.topics.removal import QUERIES
 from audit.reports.differences import differences
 from audit.settling import adjudication, queue
 from audit.settling.queue_filters import Kind, QueueFilter

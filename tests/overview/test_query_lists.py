@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from annotate.collection.removal import QUERIES
 from annotate.models import Judgment
-from annotate.topics.removal import QUERIES
 from tests import factories
 from tests.pages import shows
 

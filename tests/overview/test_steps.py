@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from annotate.collection.removal import QUERIES
 from annotate.judgments.completion import JudgingProgress
 from annotate.models import Assignment
 from annotate.overview.progress import TaskProgress
 from annotate.overview.steps import Key, next_step, steps
 from annotate.projects.kinds import KINDS
-from annotate.topics.removal import QUERIES
 from tests import factories
 from tests.programs import Program
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from annotate.collection.removal import QUERIES
 from annotate.people.members import set_named
-from annotate.topics.removal import QUERIES
 from exporters.releases import contents, file_store
 from tests.exports.conftest import make_release
 

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.collection.removal import QUERIES
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -25,7 +26,6 @@ from annotate.models import (
     Project,
     Query,
 )
-from annotate.topics.removal import QUERIES
 from exporters.models import Publication, Release
 from exporters.releases import contents, file_store
 from tests import factories

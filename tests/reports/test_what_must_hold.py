@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
+from annotate.collection.removal import QUERIES
 from annotate.judgments.pair_rules import Change, Counts, Rule, RuleStatus, change
 from annotate.judgments.tally import rule_report
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
-from annotate.topics.removal import QUERIES
 from audit.models import Decision
 from audit.reports.coverage import coverage
 from tests import factories

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from annotate.collection.intake.arrivals import Intake, Options, StagedRecords, register
-from annotate.collection.intake.files import InputFile, file_on_disk, uploaded_file
+from annotate.collection.intake.files import InputFile, Progress, file_on_disk, uploaded_file
 from annotate.collection.intake.load import load
-from annotate.collection.intake.progress import Progress
 from annotate.collection.intake.report import KINDS, FileReport, LineProblem, RowCounts, totals
 
 __all__ = [

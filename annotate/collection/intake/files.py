@@ -1,10 +1,10 @@
-"""Sources of files to load: a path on this machine, or an upload."""
+"""Files to load, from a path on this machine or an upload, and receivers of a load's progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple, Protocol, cast
 
 from django.db.models.fields.files import FieldFile
 
@@ -53,3 +53,23 @@ def uploaded_file(file: FieldFile, name: str) -> InputFile:
         return Source(content(), name, collect=True)
 
     return InputFile(name, file.size, opened, content)
+
+
+class Progress(Protocol):
+    """Receives the progress of a load. May raise to stop the work; then nothing is loaded."""
+
+    def start(self, total: int | None, step: str) -> None:
+        """Begin a step of `total` units (None: not known), named in words."""
+
+    def advance(self, n: int = 1) -> None:
+        """Count `n` units as done."""
+
+
+class NoProgress:
+    """Ignores the progress."""
+
+    def start(self, total: int | None, step: str) -> None:
+        """Do nothing."""
+
+    def advance(self, n: int = 1) -> None:
+        """Do nothing."""

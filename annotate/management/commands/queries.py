@@ -8,11 +8,10 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotate.collection.removal import ChangeCounts
+from annotate.collection.removal import INSTRUCTIONS, QUERIES, ChangeCounts
+from annotate.collection.topics import Conditions, draw_topics
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
-from annotate.topics import choosing
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from base.commands import RejudgeCommand
 
 
@@ -100,10 +99,8 @@ def _count_lines(counts: list[ChangeCounts], done: str) -> list[str]:
 def _draw(project: Project, options: dict[str, Any]) -> list[str]:
     if options["number"] is None:
         raise CommandError("Give the number of topics with --number.")
-    conditions = choosing.Conditions(
-        not options["without_narrative"], options["least"], options["most"]
-    )
-    changed = choosing.draw_topics(
+    conditions = Conditions(not options["without_narrative"], options["least"], options["most"])
+    changed = draw_topics(
         project=project,
         conditions=conditions,
         number=options["number"],

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
-from annotate.collection.removal import Removable, parse_keys
+from annotate.collection.removal import INSTRUCTIONS, QUERIES, Removable, parse_keys
+from annotate.collection.views import choose, choosing_context
 from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
 from annotate.judgments.claims import count_undecided
@@ -53,8 +54,6 @@ from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
-from annotate.topics.views.choosing import choose, choosing_context
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import Page, page_by_key, page_in_order
 from base.word_diff import diff

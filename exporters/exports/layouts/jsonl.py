@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Protocol, TypeVar
 
+from annotate.collection.models import FilterDecision
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
-from annotate.topics.models import FilterDecision
 from audit.reviews.models import Review
 from exporters.exports.files import Report, Writer, report_rows
 from exporters.exports.manifest import notes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from django.db.models import F
 
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
+from annotate.collection.topics import filter_counts
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.tally import RuleReport, rule_report_in
 from annotate.projects.models import Project
-from annotate.topics.filters import filter_counts
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.checks.figures import Figures, figures
 from audit.checks.models import Sample, SampleItem
 from audit.checks.queue import with_checks
@@ -49,7 +49,7 @@ class KindFacts(TypedDict, total=False):
     taken_out: list[dict[str, str]]
     # Absent if all instructions are reviewed.
     review_draw: dict[str, Any]
-    # Decisions of machine filters, as `annotate.topics.filters.FilterCount`.
+    # Decisions of machine filters, as `annotate.collection.topics.FilterCount`.
     filters: list[dict[str, Any]]
 
 

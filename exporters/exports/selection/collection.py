@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Coalesce
 
-from annotate.collection.models import Candidate, Document, DocumentText, PassageRule, Query, Run
+from annotate.collection.models import (
+    Candidate,
+    Document,
+    DocumentText,
+    FilterDecision,
+    PassageRule,
+    Query,
+    Run,
+)
 from annotate.collection.passages import (
     evidence_passages_of_document,
     manifest_sentence,
@@ -21,7 +29,6 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from annotate.topics.models import FilterDecision
 from base.bulk import in_byte_order
 from exporters.exports.models import publication_of
 from exporters.exports.selection.conditions import conditions_by_narrative, records_of

@@ -1,23 +1,23 @@
 """Choose topics, by a random draw among those that meet conditions, or by hand.
 
-Topics that are not chosen are taken out with a reason (`annotate.topics.removal`).
+Topics that are not chosen are taken out with a reason (`annotate.collection.removal`). What
+machines' filters discard is taken out as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 
-from annotate.collection.models import Query
-from annotate.collection.removal import ChangeCounts
+from annotate.collection.models import FilterDecision, Query
+from annotate.collection.removal import QUERIES, ChangeCounts
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from annotate.topics.removal import QUERIES
 from base.errors import Refused
 
 
@@ -34,8 +34,7 @@ class Conditions(NamedTuple):
         """Return the conditions in words, or "" if there are none."""
         parts = ["with a narrative"] if self.narrative else []
         if self.least is not None and self.most is not None:
-            limits = {"least": self.least, "most": self.most}
-            parts.append("with {least} to {most} relevant documents".format(**limits))
+            parts.append(f"with {self.least} to {self.most} relevant documents")
         elif self.least is not None:
             parts.append(f"with at least {self.least} relevant documents")
         elif self.most is not None:
@@ -61,7 +60,7 @@ class Topic(NamedTuple):
         )
 
 
-def topics(project: Project) -> list[Topic]:
+def topics_of(project: Project) -> list[Topic]:
     """Return the queries of a project that are not taken out, in loading order: one SQL query."""
     narratives = Narrative.objects.filter(pair__query=OuterRef("pk")).exclude(text="")
     before = Q(
@@ -89,15 +88,9 @@ def draw(found: Sequence[Topic], conditions: Conditions, number: int, seed: int)
     eligible = [topic for topic in found if topic.meets(conditions)]
     if not 1 <= number <= len(eligible):
         raise Refused(
-            (
-                f"{len(eligible)} topic meets the conditions, so {number} cannot be drawn. Ask "
-                f"for 1 to {len(eligible)}, or loosen the conditions."
-            )
-            if len(eligible) == 1
-            else (
-                f"{len(eligible)} topics meet the conditions, so {number} cannot be drawn. Ask "
-                f"for 1 to {len(eligible)}, or loosen the conditions."
-            )
+            f"{len(eligible)} {'topic meets' if len(eligible) == 1 else 'topics meet'} the "
+            f"conditions, so {number} cannot be drawn. Ask for 1 to {len(eligible)}, or loosen the "
+            "conditions."
         )
     by_chance = sorted(
         eligible, key=lambda topic: sha256(f"{seed}:{topic.query_id}".encode()).digest()
@@ -117,7 +110,7 @@ def draw_topics(
 ) -> ChangeCounts:
     """Draw topics and take the others out. Refused: as `draw` and `choose_topics`."""
     with transaction.atomic():
-        available = topics(project)
+        available = topics_of(project)
         chosen = draw(available, conditions, number, seed)
         words = conditions.words()
         reason = f"Not chosen: {number} of {len(available)} topics were drawn with seed {seed}"
@@ -154,3 +147,47 @@ def choose_topics(
         if not others:
             return ChangeCounts(0, 0)
         return QUERIES.remove(project=project, keys=others, reason=reason, by=by, now=now)
+
+
+About = Literal["queries", "instructions", "documents"]
+
+
+class FilterCount(NamedTuple):
+    """One machine's decisions on queries, instructions or documents."""
+
+    machine: str
+    about: About
+    kept: int
+    discarded: int
+    brought_back: Annotated[int, "Of the discarded ones: brought back by a lead."]
+
+
+def filter_counts(project: Project) -> list[FilterCount]:
+    """Count the decisions by machine and what they are about: one query."""
+    kinds: dict[About, str] = {"queries": "query", "instructions": "pair", "documents": "candidate"}
+    counts = {}
+    for about, thing in kinds.items():
+        on_it = Q(**{f"{thing}__isnull": False})
+        counts[f"{about}_kept"] = Count("pk", filter=on_it & Q(discards=False))
+        counts[f"{about}_discarded"] = Count("pk", filter=on_it & Q(discards=True))
+        back = on_it & Q(discards=True, **{f"{thing}__removed_at__isnull": True})
+        counts[f"{about}_back"] = Count("pk", filter=back)
+    rows: Iterable[Any] = (
+        FilterDecision.objects.filter(project=project)
+        .order_by()
+        .values("machine__name")
+        .annotate(**counts)
+    )
+    decisions = [
+        FilterCount(
+            row["machine__name"],
+            about,
+            row[f"{about}_kept"],
+            row[f"{about}_discarded"],
+            row[f"{about}_back"],
+        )
+        for row in rows
+        for about in kinds
+    ]
+    decisions.sort(key=lambda count: count.machine.encode())
+    return [count for count in decisions if count.kept or count.discarded]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from annotate.collection.removal import QUERIES
+from annotate.collection.topics import FilterCount, filter_counts
 from annotate.models import Candidate, FilterDecision, InstructionPair, Membership, Query
 from annotate.pools.removal import DOCUMENTS
-from annotate.topics.filters import FilterCount, filter_counts
-from annotate.topics.removal import QUERIES
 from exporters.exports.manifest.rule_facts import kind_facts
 from exporters.exports.selection.collection import filter_records
 from formats.records import FilterRecord

@@ -1,4 +1,4 @@
-"""The form in which leads upload a file."""
+"""Forms of the collection: files to load, passages, a draw of topics, windows of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from django import forms
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotate.collection.models import Run
+from annotate.collection.models import PassageRule, Run
+from annotate.collection.topics import Conditions
 from annotate.projects.kinds import ProjectKind
 from formats.registry import FORMATS, Format
 
@@ -85,3 +86,76 @@ def _choice(layout: Format) -> tuple[str, SafeString]:
     # The name as well: error sentences and the command line use it.
     label = '{} <code>{}</code> <span class="below help">{}</span>'
     return layout.name, format_html(label, layout.title, layout.name, layout.description)
+
+
+class PassagesForm(forms.ModelForm[PassageRule]):
+    """How documents are cut into passages, and which texts layouts publish."""
+
+    class Meta:
+        model = PassageRule
+        fields = ("words", "overlap", "at_sentences", "published", "share")
+        labels = {
+            "words": "Words per passage",
+            "overlap": "Words that the next passage repeats",
+            "at_sentences": "Begin and end passages at sentences",
+            "published": "Which texts layouts contain",
+            "share": "Share of a document around its evidence, in percent",
+        }
+        help_texts = {
+            "share": "At most this share of its characters is published. The manifest states it.",
+        }
+        widgets = {"published": forms.RadioSelect}
+
+    def _post_clean(self) -> None:
+        """Leave the instance unchanged: the action checks and changes it."""
+
+
+class WindowForm(forms.Form):
+    """A row and a column, from 1, and words to find from there.
+
+    Invalid values are ignored: an address typed by hand still shows the table.
+    """
+
+    row = forms.IntegerField(required=False, min_value=1, max_value=10**9)
+    column = forms.IntegerField(required=False, min_value=1, max_value=10**9)
+    find = forms.CharField(required=False, max_length=200)
+    go = forms.ChoiceField(
+        required=False, choices=[(go, go) for go in ("here", "next", "previous")]
+    )
+
+
+LARGEST = 2_147_483_647
+
+
+class DrawForm(forms.Form):
+    """A draw of topics: number, seed and conditions."""
+
+    number = forms.IntegerField(label="Topics to draw", min_value=1, max_value=10_000)
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=LARGEST,
+        initial=1,
+        help_text="The same seed draws the same topics, so a paper can report it.",
+    )
+    narrative = forms.BooleanField(
+        label="Only topics with a narrative", required=False, initial=True
+    )
+    least = forms.IntegerField(
+        label="Relevant documents, at least",
+        min_value=0,
+        max_value=LARGEST,
+        required=False,
+    )
+    most = forms.IntegerField(
+        label="Relevant documents, at most",
+        min_value=0,
+        max_value=LARGEST,
+        required=False,
+    )
+
+    @property
+    def conditions(self) -> Conditions:
+        """Return the conditions of a valid form."""
+        cleaned = self.cleaned_data
+        return Conditions(cleaned["narrative"], cleaned["least"], cleaned["most"])

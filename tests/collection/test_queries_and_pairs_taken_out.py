@@ -8,10 +8,10 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.judgments import completion
 from annotate.models import AuditEvent, InstructionPair, Judgment, Query
 from annotate.rewriting import actions as rewriting
-from annotate.topics.removal import INSTRUCTIONS, QUERIES
 from audit.checks.queue import waiting_to_check
 from audit.models import Sample, SampleItem
 from base.errors import Refused

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from annotate.collection.removal import QUERIES
 from annotate.models import Candidate, InstructionPair, Membership, Query
-from annotate.topics.removal import QUERIES
 from tests import factories
 from tests.collection.arriving import counts, jsonl, load, problems, rows
 

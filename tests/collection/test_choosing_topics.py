@@ -6,8 +6,15 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from annotate.collection.topics import (
+    Conditions,
+    Topic,
+    choose_topics,
+    draw,
+    draw_topics,
+    topics_of,
+)
 from annotate.models import Narrative, Query
-from annotate.topics.choosing import Conditions, Topic, choose_topics, draw, draw_topics, topics
 from base.errors import Refused
 from tests import factories
 from tests.pages import shows
@@ -83,7 +90,7 @@ def scene(db) -> Scene:
 
 def test_the_values_for_conditions_are_read_in_one_query(scene, django_assert_num_queries):
     with django_assert_num_queries(1):
-        found = topics(scene.project)
+        found = topics_of(scene.project)
 
     assert [(one.query_id, one.relevant, one.has_narrative) for one in found] == [
         ("301", 0, False),
@@ -97,7 +104,7 @@ def test_an_instruction_without_an_original_is_a_narrative(scene):
     query = Query.objects.get(query_id="301")
     factories.pair(query, pair_id="301_1", original="", altered="Only tables of tidal plants.")
 
-    assert topics(scene.project)[0].has_narrative
+    assert topics_of(scene.project)[0].has_narrative
 
 
 def test_page_and_program_refuse_limits_that_no_topic_can_meet(scene, client):

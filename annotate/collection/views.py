@@ -1,4 +1,4 @@
-"""Pages for loading files: upload a file, preview its changes, confirm."""
+"""Pages of the collection: loading files, passages, choosing topics, and what is taken out."""
 
 from __future__ import annotations
 
@@ -6,21 +6,37 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.collection import access as collection_access
-from annotate.collection import load_batches, load_jobs
-from annotate.collection.forms.loads import LoadForm
+from annotate.collection import load_jobs
+from annotate.collection.forms import DrawForm, LoadForm, PassagesForm
 from annotate.collection.intake import KINDS
 from annotate.collection.models import Load
+from annotate.collection.passages import passage_rule_of, set_passage_rule
+from annotate.collection.removal import INSTRUCTIONS, MOST, QUERIES, ChangeCounts, parse_keys
+from annotate.collection.topics import (
+    Topic,
+    choose_topics,
+    draw,
+    draw_topics,
+    filter_counts,
+    topics_of,
+)
+from annotate.judgments.blindness import must_answer_first
+from annotate.pairs.pool import documents_without_text
 from annotate.projects import access
+from annotate.projects.access import lead
 from annotate.projects.kinds import kind_of
+from annotate.projects.models import Membership, Project
+from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message, refusal_in
-from base.pagination import parse_key
+from base.pagination import page_by_key, parse_key
 from formats.registry import FORMATS
 from jobs.models import Job
 
@@ -56,7 +72,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         with refusal_in(form, "file"):
             if len(files) == 1:
                 return redirect(load_jobs.request_load(file=files[0], **options, by=member))
-            batch = load_batches.request_batch(files=files, **options, by=member)
+            batch = load_jobs.request_batch(files=files, **options, by=member)
             return redirect("annotate:load_batch", slug, batch)
     before = parse_key(request.GET.get("before", ""))
     # A confirmed preview is not listed, only its load.
@@ -101,9 +117,7 @@ def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     rows = [_batch_row(preview) for preview in previews]
     over = all(row["load"].is_over for row in rows)
     chained = any(
-        preview.chained_by
-        and load_batches.load_of(preview) is None
-        and load_batches.can_load(preview)
+        preview.chained_by and load_jobs.load_of(preview) is None and load_jobs.can_load(preview)
         for preview in previews
     )
     return render(
@@ -117,8 +131,8 @@ def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
             "rows": rows,
             "over": over,
             "all_loaded": all(row["outcome"].state == "done" for row in rows),
-            "n_ready": sum(load_batches.can_load(preview) for preview in previews) if over else 0,
-            "n_later": sum(load_batches.checked_later(preview) for preview in previews),
+            "n_ready": sum(load_jobs.can_load(preview) for preview in previews) if over else 0,
+            "n_later": sum(load_jobs.checked_later(preview) for preview in previews),
             "stopped": over and chained,
         },
     )
@@ -129,13 +143,13 @@ def batch_confirmation(request: PageRequest, slug: str, batch: UUID) -> HttpResp
     """Load the files of a batch, one after the other."""
     member, _previews = collection_access.load_batch(request.user, slug, batch)
     with refusal_as_message(request):
-        load_batches.confirm_batch(project=member.project, batch=batch, by=member)
+        load_jobs.confirm_batch(project=member.project, batch=batch, by=member)
     return redirect("annotate:load_batch", slug, batch)
 
 
 def _batch_row(preview: Load) -> dict[str, Any]:
     """Return a line of a batch: a file's load, or its check while it is not loaded."""
-    load = load_batches.load_of(preview) or preview
+    load = load_jobs.load_of(preview) or preview
     report = load.report or {}
     return {
         "load": load,
@@ -262,3 +276,139 @@ def _counts(report: dict[str, Any]) -> list[dict[str, Any]]:
             for kind, rows in report["rows"].items()
         ),
     ]
+
+
+@require_http_methods(["GET", "POST"])
+def passages(request: PageRequest, slug: str) -> HttpResponse:
+    """Show how passages are cut and published; a POST changes it."""
+    member = lead(request.user, slug)
+    form = PassagesForm(request.POST or None, instance=passage_rule_of(member.project))
+    if request.method == "POST" and form.is_valid():
+        with refusal_in(form):
+            set_passage_rule(project=member.project, changes=form.cleaned_data, by=member)
+            messages.success(request, "Saved.")
+            return redirect("annotate:passages", slug)
+    return project_page(
+        request,
+        "collection/passages.html",
+        member,
+        section="pools",
+        form=form,
+        status=422 if form.errors else 200,
+    )
+
+
+# The maximum number of topics listed for choosing by hand.
+LISTED = 1_000
+
+
+def choosing_context(request: PageRequest, member: Membership, error: str = "") -> dict[str, Any]:
+    """Return what the list of queries shows while topics are chosen: the draw, or the ticks.
+
+    `?number=` previews a draw. `error` says why what was sent is refused.
+    """
+    by_hand = _is_by_hand(request)
+    is_submitted = "number" in request.GET or (request.method == "POST" and not by_hand)
+    form = DrawForm((request.POST or request.GET) if is_submitted else None)
+    listed = topics_of(member.project)
+    drawn: list[Topic] = []
+    if request.method == "GET" and is_submitted and form.is_valid():
+        cleaned = form.cleaned_data
+        try:
+            drawn = draw(listed, form.conditions, cleaned["number"], cleaned["seed"])
+        except Refused as refused:
+            error = str(refused)
+    keys = {topic.pk for topic in drawn}
+    sent = request.POST.getlist("queries")
+    return {
+        "form": form,
+        "error": error,
+        "count": len(listed),
+        "topics": listed[:LISTED] if len(listed) <= LISTED else [],
+        "eligible": sum(topic.meets(form.conditions) for topic in listed) if drawn else None,
+        "drawn": keys,
+        "drawn_ids": [topic.query_id for topic in drawn],
+        "ticked": {topic.pk for topic in listed if str(topic.pk) in sent} if by_hand else keys,
+        "reason": request.POST.get("reason", ""),
+    }
+
+
+def choose(request: PageRequest, member: Membership) -> dict[str, Any] | None:
+    """Keep the ticked or drawn topics; return None, or what the page shows if it is refused."""
+    form = None if _is_by_hand(request) else DrawForm(request.POST)
+    try:
+        changed = _keep_topics(request, member, form)
+    except Refused as refused:
+        return choosing_context(request, member, str(refused))
+    if changed is None:
+        return choosing_context(request, member)
+    _report(request, member.project, changed)
+    return None
+
+
+def _is_by_hand(request: PageRequest) -> bool:
+    return "queries" in request.POST or "by_hand" in request.POST
+
+
+def _keep_topics(
+    request: PageRequest, member: Membership, form: DrawForm | None
+) -> ChangeCounts | None:
+    """Keep the ticked topics, or draw those of a form; return None if the form is invalid."""
+    if form is None:
+        return choose_topics(
+            project=member.project,
+            queries=parse_keys(request.POST.getlist("queries")),
+            reason=request.POST.get("reason", ""),
+            by=member,
+        )
+    if not form.is_valid():
+        return None
+    return draw_topics(
+        project=member.project,
+        conditions=form.conditions,
+        number=form.cleaned_data["number"],
+        seed=form.cleaned_data["seed"],
+        by=member,
+    )
+
+
+def _report(request: PageRequest, project: Project, changed: ChangeCounts) -> None:
+    if not changed.changed:
+        messages.info(request, "All topics are chosen, so none was taken out.")
+        return
+    messages.success(
+        request,
+        (
+            f"The topics are chosen: {changed.changed} other query was taken out."
+            if changed.changed == 1
+            else f"The topics are chosen: {changed.changed} other queries were taken out."
+        ),
+    )
+    if missing := documents_without_text(project).count():
+        words = (
+            "%(shown)s document to judge has no text yet. Load files lists it."
+            if missing == 1
+            else "%(shown)s documents to judge have no text yet. Load files lists them."
+        )
+        messages.warning(request, words % {"shown": intcomma(missing)})
+
+
+@require_GET
+def removed(request: PageRequest, slug: str) -> HttpResponse:
+    """List the queries and instructions that are taken out, with the reasons."""
+    member = access.lead(request.user, slug)
+    rows = QUERIES.removed(member.project).select_related("removed_by")
+    page = page_by_key(rows, request.GET)
+    pairs = INSTRUCTIONS.removed(member.project).select_related("query", "removed_by")
+    return project_page(
+        request,
+        "collection/removed.html",
+        member,
+        section="queries",
+        queries=page.rows,
+        pairs=pairs.order_by("pk")[:MOST],
+        filters=filter_counts(member.project),
+        # A reason may say how documents were judged.
+        blind=must_answer_first(member),
+        page=page,
+    )

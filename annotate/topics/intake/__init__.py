@@ -1,1 +1,0 @@
-"""Intake of decisions of machines' filters."""
