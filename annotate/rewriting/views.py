@@ -67,17 +67,19 @@ class Desk:
         return f"{address}?side={self.side}" if self.side != Narrative.Side.ALTERED else address
 
 
-def is_key(value: str) -> bool:
+def _is_key(value: str) -> bool:
     """Return whether this can be the key of a row."""
     return value.isdecimal() and len(value) < 19
 
 
-def impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+def _impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """Return a page of the affected documents, with their ticks."""
     project = desk.pair.project
     drops = list(desk.draft.drops) if desk.draft else []
     if request.method == "POST":
-        drops = sorted({*drops, *(int(key) for key in request.POST.getlist("drop") if is_key(key))})
+        drops = sorted(
+            {*drops, *(int(key) for key in request.POST.getlist("drop") if _is_key(key))}
+        )
     rewrite_impact = find_impact(desk.pair, request.GET, desk.member)
     return {
         "project": project,
@@ -96,7 +98,7 @@ def impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     }
 
 
-def advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
+def _advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
     """Return the advice on the typed text."""
     return {
         "side": desk.side,
@@ -113,7 +115,7 @@ def advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) ->
     }
 
 
-def changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
+def _changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
     """Return the conditions of a version, then those of the previous one that are gone."""
     now = actions.conditions_of(found)
     # A first version starts without conditions: those of its source do not count.
@@ -135,7 +137,7 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx and request.method == "GET":
-        return render(request, f"{TEMPLATE}#rewrite_impact", impact_context(request, desk))
+        return render(request, f"{TEMPLATE}#rewrite_impact", _impact_context(request, desk))
     form = NarrativeForm(request.POST or None, initial=_initial_values(desk))
     if request.method == "POST" and form.is_valid():
         try:
@@ -210,7 +212,7 @@ def advice(request: PageRequest, pk: int) -> HttpResponse:
     desk = _desk(request, member, pair)
     if request.htmx:
         return render(
-            request, "rewriting/_advice.html", advice_context(desk, request.POST, in_texts=True)
+            request, "rewriting/_advice.html", _advice_context(desk, request.POST, in_texts=True)
         )
     form = NarrativeForm(initial={**_initial_values(desk), **request.POST.dict()})
     return _render_page(request, desk, form, in_texts=True)
@@ -238,7 +240,7 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
             "narrative": version,
             "older": older,
             "pieces": diff(older.text, version.text) if older else [Piece(Op.KEPT, version.text)],
-            "conditions": changed_conditions(older, version),
+            "conditions": _changed_conditions(older, version),
             "current": current,
             "to_return": to_return,
             "knows_answers": to_return and may_see(member, pair),
@@ -393,8 +395,8 @@ def _draft_data(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     sent = request.POST
     drops: Any = sent.get("drops")
     if not drops:
-        shown = {int(key) for key in sent.getlist("shown") if is_key(key)}
-        ticked = {int(key) for key in sent.getlist("drop") if is_key(key)}
+        shown = {int(key) for key in sent.getlist("shown") if _is_key(key)}
+        ticked = {int(key) for key in sent.getlist("drop") if _is_key(key)}
         drops = sorted((set(desk.draft.drops if desk.draft else []) - shown) | ticked)
     return {
         "place": str(uuid4()),
@@ -458,8 +460,8 @@ def _render_page(
         "sending": sending or SendBackForm(initial={"version": desk.version})
         if member.leads and altered and not pair.is_sent_back(altered.created_at)
         else None,
-        **advice_context(desk, written, in_texts=in_texts),
-        **impact_context(request, desk),
+        **_advice_context(desk, written, in_texts=in_texts),
+        **_impact_context(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)
 

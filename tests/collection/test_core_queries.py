@@ -87,7 +87,7 @@ def scene(project, client):
 
 def listed(client, project, **parameters):
     page = client.get(reverse("annotate:queries", args=[project.slug]), parameters)
-    return [row["query"].query_id for row in page.context["rows"]]
+    return [row.query.query_id for row in page.context["rows"]]
 
 
 def test_the_list_can_show_only_the_queries_of_one_core_query(scene, client):

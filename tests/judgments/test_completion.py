@@ -89,7 +89,8 @@ def counts_on_pages(reader: Membership) -> dict[str, Any]:
         return client.get(reverse(f"annotate:{name}", args=[slug])).context
 
     def summed(rows: Any) -> tuple[int, int]:
-        return sum(one["answered"] for one in rows), sum(one["wanted"] for one in rows)
+        listed = list(rows)
+        return sum(one["answered"] for one in listed), sum(one["wanted"] for one in listed)
 
     project, progress = context("project"), context("progress")
     api = client.get(f"/api/v1/projects/{slug}/progress/").json()
@@ -101,8 +102,8 @@ def counts_on_pages(reader: Membership) -> dict[str, Any]:
         "answers": {
             "home": (int(led[1]), int(led[2])),
             "project": (project["judging"].answered, project["judging"].wanted),
-            "its queries": summed(project["rows"]),
-            "queries": summed(context("queries")["rows"]),
+            "its queries": summed(map(vars, project["rows"])),
+            "queries": summed(map(vars, context("queries")["rows"])),
             "dashboard": (progress["work"].answered, progress["work"].wanted),
             "API progress": (api["answered"], api["wanted"]),
             "API pace": (pace["answered"], pace["wanted"]),

@@ -22,7 +22,7 @@ def scene(db, client):
 
         def ids(self, **parameters):
             page = client.get(reverse("annotate:queries", args=["tides"]), parameters)
-            return [row["query"].query_id for row in page.context["rows"]]
+            return [row.query.query_id for row in page.context["rows"]]
 
         def page(self, **parameters):
             return client.get(reverse("annotate:queries", args=["tides"]), parameters)
@@ -144,10 +144,10 @@ def test_only_documents_that_were_relevant_before_count_as_dropped_out(scene, cl
         candidate = factories.candidate(query, doc_id, prior=prior)
         factories.judgment(factories.altered(pair), candidate, scene.ada, grade)
 
-    row = next(one for one in scene.page().context["rows"] if one["query"] == query)
+    row = next(one for one in scene.page().context["rows"] if one.query == query)
     page = client.get(reverse("annotate:query", args=["tides", query.pk]))
 
-    assert [row[key] for key in ("kept", "dropped", "others", "disputed")] == [2, 1, 3, 0]
+    assert [row.kept, row.dropped, row.others, row.disputed] == [2, 1, 3, 0]
     assert [one.outcome for one in page.context["candidates"]] == [
         *("dropped", "stayed", "stayed"),
         *("kept", "grew", "kept"),

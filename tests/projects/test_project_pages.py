@@ -170,8 +170,8 @@ def test_a_query_whose_narrative_was_sent_back_says_so_and_keeps_its_outcome(tid
         page = response.content.decode()
         assert page.count("narrative sent back") == 1
         assert "nothing to judge yet" not in page
-        (row,) = (row for row in response.context["rows"] if row["query"] == query)
-        assert (row["kept"], row["dropped"]) == (0, 1)
+        (row,) = (row for row in response.context["rows"] if row.query == query)
+        assert (row.kept, row.dropped) == (0, 1)
 
 
 def test_an_annotator_sees_only_their_own_judgments(tides, client):
