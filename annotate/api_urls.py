@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.urls import path
+
 from annotate.collection import api as collection
-from annotate.guidelines import api_urls as guidelines
-from annotate.judging import api_urls as judging
-from annotate.judgments import api_urls as judgments
+from annotate.guidelines import api as guidelines
+from annotate.judging.api import journal, judgments, session
+from annotate.judgments import api as attributes
 from annotate.overview.api import collection as overview
 from annotate.overview.api import dashboard, home
 from annotate.people import api as people
@@ -17,12 +19,10 @@ from base.api.resource import route
 PROJECT = "projects/<slug:slug>/"
 QUERY = f"{PROJECT}queries/<int:query>/"
 PAIR = "pairs/<int:pair>/"
-
 POOL = f"{PROJECT}pools/<int:pool>/"
-
 BATCH = f"{PROJECT}loads/<uuid:batch>/"
-
 LOAD = f"{PROJECT}loads/<int:load>/"
+GUIDELINE = f"{PROJECT}guidelines/<int:version>/"
 
 urlpatterns = [
     # Projects
@@ -84,7 +84,13 @@ urlpatterns = [
     route(
         f"{PROJECT}removed-pairs/restoration/", collection.PairRestoration, "api_pair_restoration"
     ),
-    *judgments.urlpatterns,
+    # Attributes
+    route(f"{PAIR}attributes/", attributes.Attributes, "api_attributes"),
+    route(
+        f"{PAIR}attributes/documents/",
+        attributes.DocumentsWithAttributes,
+        "api_attribute_documents",
+    ),
     # Pools
     route(f"{PROJECT}loads/<int:load>/taking-back/", pools.TakingBack, "api_taking_back"),
     route(f"{PROJECT}pools/", pools.Pools, "api_pools"),
@@ -95,11 +101,7 @@ urlpatterns = [
     route(f"{PROJECT}labelled/", pools.LabelledAt, "api_labelled"),
     route(f"{PROJECT}hard-negatives/", pools.HardNegativeSystems, "api_hard_negatives"),
     route(f"{PROJECT}replacements/", pools.Replacements, "api_replacements"),
-    route(
-        f"{PROJECT}replacements/preview/",
-        pools.ReplacementPreview,
-        "api_replacement_preview",
-    ),
+    route(f"{PROJECT}replacements/preview/", pools.ReplacementPreview, "api_replacement_preview"),
     route(
         f"{PROJECT}replacements/<int:replacement>/undoing/",
         pools.ReplacementUndoing,
@@ -125,8 +127,23 @@ urlpatterns = [
     route(f"{PAIR}draft/overtaken/<str:which>/", rewriting.Overtaken, "api_overtaken"),
     route(f"{PAIR}advice/", rewriting.LookAtWords, "api_advice"),
     route(f"{PAIR}rewrite-impact/", rewriting.ImpactedDocuments, "api_rewrite_impact"),
-    *judging.urlpatterns,
-    *guidelines.urlpatterns,
+    # Judging
+    path("journal/", journal.journal, name="api_journal"),
+    route(f"{PAIR}judging-session/", session.MyJudgingSession, "api_judging_session"),
+    route(f"{PAIR}document-views/", session.DocumentViews, "api_document_views"),
+    route(f"{PAIR}undo/", session.Undo, "api_undo"),
+    route(f"{PAIR}judgments/", judgments.Judgments, "api_judgments"),
+    route(f"{PAIR}judgments/<uuid:uuid>/", judgments.OneJudgment, "api_judgment"),
+    route(f"{PAIR}flags/", judgments.Flags, "api_flags"),
+    route(f"{PAIR}flags/<uuid:uuid>/", judgments.OneFlag, "api_flag"),
+    # Guidelines
+    route(f"{PROJECT}guidelines/", guidelines.Guidelines, "api_guidelines"),
+    route(GUIDELINE, guidelines.OneGuideline, "api_guideline"),
+    route(
+        f"{GUIDELINE}rejudge-requests/",
+        guidelines.OlderJudgments,
+        "api_rejudge_requests_of_guideline",
+    ),
     # Overview
     route(f"{PROJECT}members/<int:member>/pace/", dashboard.MemberPace, "api_member_pace"),
     route("me/notices/", home.MyNotices, "api_notices"),

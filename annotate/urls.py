@@ -5,9 +5,11 @@ from __future__ import annotations
 from django.urls import include, path
 
 from annotate.collection import views as collection
-from annotate.guidelines import urls as guidelines
-from annotate.judging import urls as judging
-from annotate.judgments import urls as judgments
+from annotate.guidelines import views as guidelines
+from annotate.judging.views import judge as judging
+from annotate.judging.views import list as listing
+from annotate.judgments import attribute_pages
+from annotate.judgments import views as documents
 from annotate.overview.views import dashboard, home
 from annotate.overview.views import project as overview
 from annotate.people import views as people
@@ -18,27 +20,23 @@ from annotate.rewriting import views as rewriting
 app_name = "annotate"
 
 PROJECT = "projects/<slug:slug>/"
-
+PAIR = "pairs/<int:pk>/"
 POOL = f"{PROJECT}pools/<int:pk>/"
 
 urlpatterns = [
     # Projects
     path("projects/", projects.new_project, name="new_project"),
-    path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
-    path("projects/<slug:slug>/kind/", projects.kind, name="kind"),
-    path("projects/<slug:slug>/categories/", projects.categories, name="categories"),
-    path("projects/<slug:slug>/categories/taking/", projects.taxonomy, name="taxonomy"),
-    path("projects/<slug:slug>/audit-log/", projects.audit_log, name="audit_log"),
-    path("projects/<slug:slug>/audit-log/table/", projects.audit_log_table, name="audit_log_table"),
-    path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
-    path("projects/<slug:slug>/jobs/<int:pk>/", projects.job, name="job"),
-    path(
-        "projects/<slug:slug>/jobs/<int:pk>/cancellation/",
-        projects.cancellation,
-        name="job_cancellation",
-    ),
-    path("projects/<slug:slug>/pause/", projects.pause, name="pause"),
-    path("projects/<slug:slug>/due-date/", projects.due_date, name="due_date"),
+    path(f"{PROJECT}settings/", projects.settings, name="settings"),
+    path(f"{PROJECT}kind/", projects.kind, name="kind"),
+    path(f"{PROJECT}categories/", projects.categories, name="categories"),
+    path(f"{PROJECT}categories/taking/", projects.taxonomy, name="taxonomy"),
+    path(f"{PROJECT}audit-log/", projects.audit_log, name="audit_log"),
+    path(f"{PROJECT}audit-log/table/", projects.audit_log_table, name="audit_log_table"),
+    path(f"{PROJECT}archiving/", projects.archiving, name="archiving"),
+    path(f"{PROJECT}jobs/<int:pk>/", projects.job, name="job"),
+    path(f"{PROJECT}jobs/<int:pk>/cancellation/", projects.cancellation, name="job_cancellation"),
+    path(f"{PROJECT}pause/", projects.pause, name="pause"),
+    path(f"{PROJECT}due-date/", projects.due_date, name="due_date"),
     # People
     path("settings/", people.preferences, name="preferences"),
     path("accounts/", people.account, name="account"),
@@ -53,34 +51,36 @@ urlpatterns = [
     ),
     path("settings/tokens/", people.tokens, name="tokens"),
     path("settings/tokens/<int:pk>/ending/", people.token_end, name="token_end"),
-    path("projects/<slug:slug>/naming/", people.naming, name="naming"),
-    path("projects/<slug:slug>/members/", people.members, name="members"),
-    path("projects/<slug:slug>/members/<int:pk>/", people.change_member, name="member"),
-    path("projects/<slug:slug>/invitations/", people.several, name="several_invitations"),
+    path(f"{PROJECT}naming/", people.naming, name="naming"),
+    path(f"{PROJECT}members/", people.members, name="members"),
+    path(f"{PROJECT}members/<int:pk>/", people.change_member, name="member"),
+    path(f"{PROJECT}invitations/", people.several, name="several_invitations"),
     path(
-        "projects/<slug:slug>/invitations/<int:pk>/withdrawal/",
+        f"{PROJECT}invitations/<int:pk>/withdrawal/",
         people.withdrawal,
         name="invitation_withdrawal",
     ),
     # Collection
-    path("projects/<slug:slug>/passages/", collection.passages, name="passages"),
-    path("projects/<slug:slug>/loads/", collection.loads, name="loads"),
-    path("projects/<slug:slug>/loads/<uuid:batch>/", collection.load_batch, name="load_batch"),
+    path(f"{PROJECT}passages/", collection.passages, name="passages"),
+    path(f"{PROJECT}loads/", collection.loads, name="loads"),
+    path(f"{PROJECT}loads/<uuid:batch>/", collection.load_batch, name="load_batch"),
     path(
-        "projects/<slug:slug>/loads/<uuid:batch>/confirmation/",
+        f"{PROJECT}loads/<uuid:batch>/confirmation/",
         collection.batch_confirmation,
         name="load_batch_confirmation",
     ),
-    path("projects/<slug:slug>/loads/<int:pk>/", collection.load, name="load"),
+    path(f"{PROJECT}loads/<int:pk>/", collection.load, name="load"),
     path(
-        "projects/<slug:slug>/loads/<int:pk>/confirmation/",
+        f"{PROJECT}loads/<int:pk>/confirmation/",
         collection.confirmation,
         name="load_confirmation",
     ),
-    path("projects/<slug:slug>/loads/<int:pk>/recheck/", collection.recheck, name="load_recheck"),
-    path("projects/<slug:slug>/loads/<int:pk>/leaving/", collection.leaving, name="load_leaving"),
+    path(f"{PROJECT}loads/<int:pk>/recheck/", collection.recheck, name="load_recheck"),
+    path(f"{PROJECT}loads/<int:pk>/leaving/", collection.leaving, name="load_leaving"),
     path(f"{PROJECT}removed-queries/", collection.removed, name="removed_queries"),
-    *judgments.urlpatterns,
+    # Attributes and big tables of documents
+    path(f"{PAIR}attributes/", attribute_pages.attributes, name="attributes"),
+    path(f"{PAIR}documents/<int:candidate_pk>/table/", documents.table, name="table"),
     # Pools
     path(f"{PROJECT}pools/", pools.pools, name="pools"),
     path(f"{PROJECT}pools/new/", pools.new_pool, name="new_pool"),
@@ -88,16 +88,8 @@ urlpatterns = [
     path(POOL, pools.pool, name="pool"),
     path(f"{POOL}documents.csv", pools.documents, name="pool_documents"),
     path(f"{PROJECT}missing-texts/", pools.missing_texts, name="missing_texts"),
-    path(
-        f"{PROJECT}missing-texts.txt",
-        pools.missing_texts_file,
-        name="missing_texts_file",
-    ),
-    path(
-        f"{PROJECT}loads/<int:pk>/taking-back/",
-        pools.taking_back,
-        name="load_taking_back",
-    ),
+    path(f"{PROJECT}missing-texts.txt", pools.missing_texts_file, name="missing_texts_file"),
+    path(f"{PROJECT}loads/<int:pk>/taking-back/", pools.taking_back, name="load_taking_back"),
     path(f"{PROJECT}removed-candidates/", pools.removed, name="removed_candidates"),
     path(
         f"{PROJECT}queries/<int:pk>/candidates/<int:candidate>/replacement/",
@@ -105,55 +97,61 @@ urlpatterns = [
         name="replacement",
     ),
     path(f"{PROJECT}replacements/", pools.replacements, name="replacements"),
-    path(
-        f"{PROJECT}replacements/<int:pk>/undoing/",
-        pools.undoing,
-        name="replacement_undoing",
-    ),
+    path(f"{PROJECT}replacements/<int:pk>/undoing/", pools.undoing, name="replacement_undoing"),
     # Rewriting
-    path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
-    path("pairs/<int:pk>/draft/", rewriting.draft, name="draft"),
-    path("pairs/<int:pk>/advice/", rewriting.advice, name="advice"),
-    path("pairs/<int:pk>/narratives/<int:narrative>/", rewriting.narrative, name="narrative"),
+    path(f"{PAIR}narrative/", rewriting.rewrite, name="rewrite"),
+    path(f"{PAIR}draft/", rewriting.draft, name="draft"),
+    path(f"{PAIR}advice/", rewriting.advice, name="advice"),
+    path(f"{PAIR}narratives/<int:narrative>/", rewriting.narrative, name="narrative"),
     path(
-        "pairs/<int:pk>/narratives/<int:narrative>/current/",
+        f"{PAIR}narratives/<int:narrative>/current/",
         rewriting.make_current,
         name="narrative_current",
     ),
-    path("pairs/<int:pk>/sent-back/", rewriting.send_back, name="send_back"),
-    path("pairs/<int:pk>/sent-back/withdrawal/", rewriting.take_back, name="take_back"),
-    path("pairs/<int:pk>/documents/<int:candidate_pk>/", rewriting.document, name="document"),
-    *judging.urlpatterns,
-    *guidelines.urlpatterns,
+    path(f"{PAIR}sent-back/", rewriting.send_back, name="send_back"),
+    path(f"{PAIR}sent-back/withdrawal/", rewriting.take_back, name="take_back"),
+    path(f"{PAIR}documents/<int:candidate_pk>/", rewriting.document, name="document"),
+    # Judging
+    path(f"{PAIR}judging/", judging.judging, name="judging"),
+    path(f"{PAIR}list/", listing.listing, name="listing"),
+    path(f"{PAIR}documents/", judging.documents, name="documents"),
+    path(f"{PAIR}undo/", judging.undo, name="undo"),
+    path(f"{PAIR}candidates/<int:candidate_pk>/", judging.judge, name="judge"),
+    path(f"{PAIR}candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"),
+    path(f"{PAIR}candidates/<int:candidate_pk>/flag/", judging.flag, name="flag"),
+    # Guidelines
+    path(f"{PROJECT}guidelines/", guidelines.guidelines, name="guidelines"),
+    path(
+        f"{PROJECT}guidelines/<int:version>/rejudge-requests/",
+        guidelines.rejudge_older,
+        name="guideline_rejudge_requests",
+    ),
+    path(
+        f"{PROJECT}guidelines/<int:version>/rejudge-requests/withdrawal/",
+        guidelines.rejudge_requests_withdrawal,
+        name="guideline_rejudge_requests_withdrawal",
+    ),
     # Overview
     path("", home.home, name="home"),
     path("notices/", home.notices, name="notices"),
-    path("projects/<slug:slug>/", overview.project, name="project"),
-    path("projects/<slug:slug>/assignments/", home.assignment, name="assignment"),
+    path(PROJECT, overview.project, name="project"),
+    path(f"{PROJECT}assignments/", home.assignment, name="assignment"),
     path(
-        "projects/<slug:slug>/assignments/<int:pk>/leaving/",
+        f"{PROJECT}assignments/<int:pk>/leaving/",
         home.give_back_assignment,
         name="give_back_assignment",
     ),
-    path("projects/<slug:slug>/queries/", overview.queries, name="queries"),
-    path("projects/<slug:slug>/topics/", overview.topics, name="topics"),
-    path("projects/<slug:slug>/queries/<int:pk>/", overview.query, name="query"),
-    path(
-        "projects/<slug:slug>/queries/<int:pk>/people/",
-        overview.query_people,
-        name="query_people",
-    ),
-    path("projects/<slug:slug>/taken-out/<str:kind>/", overview.removal, name="removal"),
-    path(
-        "projects/<slug:slug>/taken-out/<str:kind>/restoration/",
-        overview.restoration,
-        name="restoration",
-    ),
-    path("projects/<slug:slug>/search/", overview.search_project, name="search"),
-    path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
-    path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
-    path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),
-    path("projects/<slug:slug>/people/<int:pk>/", dashboard.person, name="person"),
-    path("pairs/<int:pk>/assignments/", home.pair_assignment, name="pair_assignment"),
+    path(f"{PROJECT}queries/", overview.queries, name="queries"),
+    path(f"{PROJECT}topics/", overview.topics, name="topics"),
+    path(f"{PROJECT}queries/<int:pk>/", overview.query, name="query"),
+    path(f"{PROJECT}queries/<int:pk>/people/", overview.query_people, name="query_people"),
+    path(f"{PROJECT}taken-out/<str:kind>/", overview.removal, name="removal"),
+    path(f"{PROJECT}taken-out/<str:kind>/restoration/", overview.restoration, name="restoration"),
+    path(f"{PROJECT}search/", overview.search_project, name="search"),
+    path(f"{PROJECT}progress/", dashboard.progress, name="progress"),
+    path(f"{PROJECT}matrix/", dashboard.matrix, name="matrix"),
+    path(f"{PROJECT}flags/", dashboard.flags, name="flags"),
+    path(f"{PROJECT}people/<int:pk>/", dashboard.person, name="person"),
+    path(f"{PAIR}assignments/", home.pair_assignment, name="pair_assignment"),
     path("api/v1/", include("annotate.api_urls")),
 ]

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.guidelines import actions, rejudge_requests
-from annotate.guidelines.cases import cases_of
+from annotate.guidelines.actions import cases_of
 from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership

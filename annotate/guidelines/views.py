@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.guidelines import actions, rejudge_requests
-from annotate.guidelines.cases import cases_for_editor, cases_of, parse_case
+from annotate.guidelines.actions import cases_for_editor, cases_of, parse_case
 from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
