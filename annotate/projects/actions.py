@@ -85,7 +85,7 @@ def create_project(
                     joined_at=now,
                 )
             record(project=project, what="project.made", about=project, by=by, now=now)
-            add_taxonomy_and_rubric(project=project, kind=of_kind, by=lead)
+            _add_taxonomy_and_rubric(project=project, kind=of_kind, by=lead)
     except IntegrityError as error:
         raise Refused(f"A project “{slug}” already exists. Choose another short name.") from error
     return project
@@ -266,7 +266,7 @@ def kind_by_key(key: str) -> ProjectKind:
     return KINDS[key]
 
 
-def add_taxonomy_and_rubric(*, project: Project, kind: ProjectKind, by: Membership | None) -> None:
+def _add_taxonomy_and_rubric(*, project: Project, kind: ProjectKind, by: Membership | None) -> None:
     """Add the kind's types of instructions, and make its rubric the current one.
 
     Types that the project already has are not changed.
@@ -344,7 +344,7 @@ def change_kind(*, key: str, by: Membership) -> Project:
                 changes=dict(kind.settings), grades=_grades_after(project, kind, before), by=by
             )
             project.refresh_from_db()
-        add_taxonomy_and_rubric(project=project, kind=kind, by=by)
+        _add_taxonomy_and_rubric(project=project, kind=kind, by=by)
     return project
 
 

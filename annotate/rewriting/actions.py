@@ -34,7 +34,7 @@ def stale_answers(narrative: Narrative | None, reader: Membership) -> str:
     return describe_answers([narrative.pk])
 
 
-def refuse_unconfirmed(narrative: Narrative | None, confirmed: str, by: Membership) -> None:
+def _refuse_unconfirmed(narrative: Narrative | None, confirmed: str, by: Membership) -> None:
     """Raise Unconfirmed if `confirmed` is not what `stale_answers` says now."""
     answers = stale_answers(narrative, by)
     if narrative and answers != confirmed:
@@ -73,20 +73,20 @@ def go_back(
             raise Refused(f"Version {narrative.version} is the current version already.")
         answers = describe_answers([current.pk])
         if confirmed is not None:
-            refuse_unconfirmed(current, confirmed, by)
+            _refuse_unconfirmed(current, confirmed, by)
         same_side = pair.narratives.filter(side=narrative.side)
         later = same_side.in_use().filter(version__gt=narrative.version)
         later.update(is_current=False, withdrawn_at=now, withdrawn_by=by)
         same_side.filter(pk=narrative.pk).update(withdrawn_at=None, withdrawn_by=None)
         same_side.choose_current()
         assignments.update_ends(pair=pair, now=now)
-        log_replacement(
+        _log_replacement(
             what="narrative.returned", before=current, after=narrative, answers=answers, by=by
         )
     return Narrative.objects.select_related("pair__project", "author").get(pk=narrative.pk)
 
 
-def log_replacement(
+def _log_replacement(
     *, what: str, before: Narrative, after: Narrative, answers: str, by: Membership
 ) -> None:
     """Record in the audit log that a version was replaced, and which answers became stale."""
@@ -158,7 +158,7 @@ def rewrite_narrative(
             raise Refused("Nothing has changed yet, so there is no new version to save.")
         answers = describe_answers([current.pk]) if current else ""
         if confirmed is not None:
-            refuse_unconfirmed(current, confirmed, by)
+            _refuse_unconfirmed(current, confirmed, by)
         narrative = _insert(
             new_conditions,
             pair=pair,
@@ -176,7 +176,7 @@ def rewrite_narrative(
         else:
             assignments.begin_work(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
         if current is not None:
-            log_replacement(
+            _log_replacement(
                 what="narrative.replaced", before=current, after=narrative, answers=answers, by=by
             )
     return narrative

@@ -41,8 +41,10 @@ MODULES = (
 CHECKS = {"refuse_if_archived", "refuse_if_closed"}
 # Actions that may write in an archived project, or do not write, and why.
 EXEMPT = {
-    "rules.archive": "puts it away",
-    "rules.unarchive": "brings it back",
+    "projects.archive": "puts it away",
+    "projects.unarchive": "brings it back",
+    "projects.create_project": "makes it",
+    "members.set_named": "is a person's consent, which they may withdraw at any time",
     "drafts.end_draft": "a part of rewriting, which refuses",
     "drafts.refuse_unless_writer": "reads",
     "assignments.lock": "a part of judging, which refuses",
@@ -51,6 +53,7 @@ EXEMPT = {
     "assignments.end": "a part of judging, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
     "settle_many.preview": "reads",
+    "settle_many.preview_checks": "reads",
     "settle_many.summarize": "reads",
     "invitations.check_admin": "reads",
     "invitations.invite_to_installation": "is of no project",
