@@ -74,10 +74,7 @@ def _formats_by_group(kind: ProjectKind) -> list[Any]:
         return [from_file, ("All formats", others)]
     return [
         from_file,
-        (
-            f"For {kind.name} projects",
-            [_choice(FORMATS[name]) for name in kind.formats],
-        ),
+        (f"For {kind.name} projects", [_choice(FORMATS[name]) for name in kind.formats]),
         ("Other formats", others),
     ]
 

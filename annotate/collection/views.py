@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -376,21 +375,14 @@ def _report(request: PageRequest, project: Project, changed: ChangeCounts) -> No
     if not changed.changed:
         messages.info(request, "All topics are chosen, so none was taken out.")
         return
-    messages.success(
-        request,
-        (
-            f"The topics are chosen: {changed.changed} other query was taken out."
-            if changed.changed == 1
-            else f"The topics are chosen: {changed.changed} other queries were taken out."
-        ),
-    )
-    if missing := documents_without_text(project).count():
-        words = (
-            "%(shown)s document to judge has no text yet. Load files lists it."
-            if missing == 1
-            else "%(shown)s documents to judge have no text yet. Load files lists them."
-        )
-        messages.warning(request, words % {"shown": intcomma(missing)})
+    others = "query was" if changed.changed == 1 else "queries were"
+    messages.success(request, f"The topics are chosen: {changed.changed} other {others} taken out.")
+    missing = documents_without_text(project).count()
+    if missing == 1:
+        messages.warning(request, "1 document to judge has no text yet. Load files lists it.")
+    elif missing:
+        words = f"{missing:,} documents to judge have no text yet. Load files lists them."
+        messages.warning(request, words)
 
 
 @require_GET

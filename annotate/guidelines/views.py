@@ -82,14 +82,8 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
                 **form.cleaned_data,
                 by=member,
             )
-            messages.success(
-                request,
-                (
-                    f"{asked:,} judgment is asked for again."
-                    if asked == 1
-                    else f"{asked:,} judgments are asked for again."
-                ),
-            )
+            judgments = "judgment is" if asked == 1 else "judgments are"
+            messages.success(request, f"{asked:,} {judgments} asked for again.")
             return redirect("annotate:guideline_rejudge_requests", slug, version)
     count = (
         rejudge_requests.count_older(guideline, selection.selection())
@@ -120,14 +114,8 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
     guideline = access.guideline(member, version)
     with refusal_as_message(request):
         count = rejudge_requests.withdraw_older(guideline=guideline, by=member)
-        messages.success(
-            request,
-            (
-                f"{count:,} judgment is no longer asked for."
-                if count == 1
-                else f"{count:,} judgments are no longer asked for."
-            ),
-        )
+        judgments = "judgment is" if count == 1 else "judgments are"
+        messages.success(request, f"{count:,} {judgments} no longer asked for.")
     return redirect("annotate:guideline_rejudge_requests", slug, version)
 
 

@@ -107,17 +107,8 @@ class QueryPeopleForm(forms.Form):
                 choices=[(person.pk, person.name) for person in people],
                 initial=sorted(named[task]),
                 widget=forms.CheckboxSelectMultiple,
-                help_text=(
-                    (
-                        f"{overlap} person does this for each instruction. If nobody is ticked, "
-                        "anybody may."
-                    )
-                    if overlap == 1
-                    else (
-                        f"{overlap} people do this for each instruction. If nobody is ticked, "
-                        "anybody may."
-                    )
-                ),
+                help_text=f"{overlap} {'person does' if overlap == 1 else 'people do'} this for "
+                "each instruction. If nobody is ticked, anybody may.",
             )
 
     def people(self) -> dict[str, set[int]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django import forms
 from django.db.models import F, Q, QuerySet, TextChoices
 
 from annotate.collection.models import Candidate
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.document_names import names_for
 from annotate.overview.progress import Statements, statements_of
 from annotate.projects.models import Membership
@@ -65,6 +66,14 @@ class PoolForm(forms.Form):
     def value(self, name: str) -> str:
         """Return what a field asks for; "" if nothing, or nothing that can be asked for."""
         return str(self.cleaned_data.get(name) or "") if self.is_valid() else ""
+
+
+def knows_prior(member: Membership, pairs: Iterable[int]) -> bool:
+    """Return whether a member may know earlier grades under these pairs (keys) of a query.
+
+    A reader who still judges is blind to them, leads included.
+    """
+    return member.project.show_prior or (member.leads and blind_pairs(member).isdisjoint(pairs))
 
 
 def find_candidates(

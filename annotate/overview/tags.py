@@ -97,10 +97,8 @@ def _rect(name: str, x: float, y: float, height: float) -> SafeString | str:
 
 
 def _day_in_words(day: Day) -> str:
-    words = {"day": date_format(day.on, "j M Y"), "made": day.made, "other": day.other}
-    if day.other:
-        return "{day}: {made}, {other} of them no longer count".format(**words)
-    return "{day}: {made}".format(**words)
+    made = f"{date_format(day.on, 'j M Y')}: {day.made}"
+    return f"{made}, {day.other} of them no longer count" if day.other else made
 
 
 @register.simple_tag

@@ -12,11 +12,10 @@ from annotate.people import access as people_access
 from annotate.people import accounts
 from annotate.people import members as actions
 from annotate.people.forms import MemberForm
-from annotate.people.invitation_mail import Delivery, deliver_link, deliver_links
+from annotate.people.invitation_mail import deliver_link, deliver_links
 from annotate.people.invitations import (
     DAYS,
     MOST,
-    InvitationResult,
     Invitee,
     Link,
     invite,
@@ -382,25 +381,18 @@ class SeveralInvitations(Resource, tag="Members"):
         results = invite_several(
             people=dict(enumerate(people, start=1)), roles=roles, days=sent["days"]
         )
-        links = [result.link for result in results if result.link is not None]
-        handed = iter(deliver_links(request, links))
-        people_as_json = [
-            _as_json(result, next(handed) if result.link else None) for result in results
+        invited = [
+            {
+                "username": result.invitee.name,
+                "email": result.invitee.email,
+                "projects": [project.slug for project in result.projects],
+                "link": {**LinkSerializer(result.link.invitation).data, **delivery._asdict()}
+                if result.link and delivery
+                else None,
+            }
+            for result, delivery in deliver_links(request, results)
         ]
-        return Response(
-            {"people": people_as_json}, status=201, headers={"Cache-Control": "no-store"}
-        )
-
-
-def _as_json(result: InvitationResult, handed: Delivery | None) -> dict[str, Any]:
-    return {
-        "username": result.invitee.name,
-        "email": result.invitee.email,
-        "projects": [project.slug for project in result.projects],
-        "link": {**LinkSerializer(result.link.invitation).data, **handed._asdict()}
-        if result.link and handed
-        else None,
-    }
+        return Response({"people": invited}, status=201, headers={"Cache-Control": "no-store"})
 
 
 class AccountSerializer(serializers.ModelSerializer[User]):

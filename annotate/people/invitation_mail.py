@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
 
-from annotate.people.invitations import Link
+from annotate.people.invitations import InvitationResult, Link
 
 # The backend that prints mail instead of sending it, used if no mail server is set.
 PRINTING = "django.core.mail.backends.console.EmailBackend"
@@ -32,13 +32,20 @@ class Delivery(NamedTuple):
     mailed: bool | None
 
 
-def deliver_links(request: HttpRequest, links: Iterable[Link]) -> list[Delivery]:
-    """Hand over several links. If the mail server does not answer, no other mail is tried."""
-    handed = []
+def deliver_links(
+    request: HttpRequest, results: Iterable[InvitationResult]
+) -> list[tuple[InvitationResult, Delivery | None]]:
+    """Hand over the link of each result that has one; return each result with its delivery.
+
+    If the mail server does not answer, no other mail is tried.
+    """
+    handed: list[tuple[InvitationResult, Delivery | None]] = []
     server_answers = True
-    for link in links:
-        delivery, server_answers = _deliver(request, link, try_mail=server_answers)
-        handed.append(delivery)
+    for result in results:
+        delivery = None
+        if result.link is not None:
+            delivery, server_answers = _deliver(request, result.link, try_mail=server_answers)
+        handed.append((result, delivery))
     return handed
 
 

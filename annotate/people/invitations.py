@@ -305,10 +305,8 @@ def _join(invitation: Invitation, by: User) -> Membership | None:
         return None
     if _is_other_rater(invitation, by.username):
         raise InvalidField(
-            (
-                f"“{by.username}” is already another person in this project. Choose another "
-                "name, or ask for a link for this name."
-            ),
+            f"“{by.username}” is already another person in this project. Choose another name, or "
+            "ask for a link for this name.",
             "username",
         )
     return join(invitation.project, by, invitation.role)

@@ -24,6 +24,15 @@ class InvalidPreferences(Refused):
         self.sentences = dict(sentences)
 
 
+def zone_named(typed: str) -> str:
+    """Return the time zone of that name or city, ignoring case; an unknown name unchanged."""
+    plain = typed.strip().replace(" ", "_").lower()
+    matching = (
+        zone for zone in zones() if plain in (zone.lower(), zone.lower().rpartition("/")[2])
+    )
+    return next(matching, typed.strip())
+
+
 def change_preferences(
     *,
     keys: object = None,

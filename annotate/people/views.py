@@ -49,7 +49,7 @@ from annotate.people.invitations import (
     sentences_by_line,
 )
 from annotate.people.models import Invitation
-from annotate.people.preferences import InvalidPreferences, change_preferences
+from annotate.people.preferences import InvalidPreferences, change_preferences, zone_named
 from annotate.people.tokens import end_token, make_token
 from annotate.projects import access
 from annotate.projects.models import Membership
@@ -154,7 +154,7 @@ def preferences(request: PageRequest) -> HttpResponse:
         changed = change_preferences(
             keys=keys or None,
             theme=theme,
-            time_zone=_zone(zone),
+            time_zone=None if zone is None else zone_named(zone),
             mail_digest=YES_OR_NO.get(request.POST.get("mail_digest", "")),
             by=request.user,
         )
@@ -190,17 +190,6 @@ def _requested_keys(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
     if back := sent.get("reset"):
         keys[back] = keymap.DEFAULTS.get(back, "")
     return keys
-
-
-def _zone(typed: str | None) -> str | None:
-    """Return the time zone of that name or city, ignoring case; an unknown name unchanged."""
-    if typed is None:
-        return None
-    plain = typed.strip().replace(" ", "_").lower()
-    matching = (
-        zone for zone in zones() if plain in (zone.lower(), zone.lower().rpartition("/")[2])
-    )
-    return next(matching, typed.strip())
 
 
 def _preferences_page(
@@ -435,18 +424,17 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
 
 def _results(request: HttpRequest, results: list[InvitationResult]) -> list[dict[str, Any]]:
     """Return each person's result: the link and whether it was mailed, or their projects."""
-    links = [result.link for result in results if result.link is not None]
-    handed = dict(zip([link.token for link in links], deliver_links(request, links), strict=True))
-    if any(delivery.mailed is False for delivery in handed.values()):
+    handed = deliver_links(request, results)
+    if any(delivery and delivery.mailed is False for _result, delivery in handed):
         messages.error(request, "Some mails could not be sent. Pass these links on yourself.")
     return [
         {
             "name": result.invitee.name or result.invitee.email,
             "email": result.invitee.email,
             "projects": [project.name for project in result.projects],
-            "handed": handed[result.link.token] if result.link else None,
+            "handed": delivery,
         }
-        for result in results
+        for result, delivery in handed
     ]
 
 
@@ -464,10 +452,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             return redirect(_after(mine))
         status = 404 if isinstance(refused, ObjectNotFound) else 410
         return render(request, "people/invitation.html", {"ended": str(refused)}, status=status)
-    if request.session.get(SESSION_KEY) != token and not request.user.is_authenticated:
-        request.session[SESSION_KEY] = token
     if request.user.is_authenticated:
         return _join(request, request.user, rows, token)
+    if request.session.get(SESSION_KEY) != token:
+        request.session[SESSION_KEY] = token
     form = JoinForm(request.POST if request.method == "POST" else None, invitation=rows[0])
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
@@ -492,10 +480,8 @@ def _join(request: HttpRequest, user: User, rows: Sequence[Invitation], token: s
         except Refused as refused:
             error = str(refused)
         else:
-            messages.success(
-                request,
-                "You are in the project." if len(rows) == 1 else "You are in the projects.",
-            )
+            projects = "project" if len(rows) == 1 else "projects"
+            messages.success(request, f"You are in the {projects}.")
             return redirect(_after(rows))
     return _invitation_page(request, rows, None, token, error)
 

@@ -300,11 +300,7 @@ class Candidates(Resource, tag="Collection"):
         """
         member = access.member(self.person, slug)
         shown = collection_access.query(member, query)
-        pairs = set(shown.pairs.values_list("pk", flat=True))
-        # A reader who still judges is blind to earlier grades, leads included.
-        prior = member.project.show_prior or (
-            member.leads and blind_pairs(member).isdisjoint(pairs)
-        )
+        prior = pool_lists.knows_prior(member, shown.pairs.values_list("pk", flat=True))
         asked = {"search": "", "state": "", **self.parameters()}
         if any(asked.values()) and not (
             member.leads and (prior or asked["state"] not in pool_lists.PRIOR_STATES)

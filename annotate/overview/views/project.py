@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import INSTRUCTIONS, QUERIES, Removable, parse_keys
 from annotate.collection.views import choose, choosing_context
 from annotate.judgments import completion, work_left
-from annotate.judgments.blindness import blind_pairs, hides_figures, must_answer_first
+from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.claims import count_undecided
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.open_pairs import count_free_assignments
@@ -192,10 +192,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     shown_query = collection_access.query(member, pk)
     pairs = list(shown_query.pairs.select_related("project", "query").order_by("pk"))
     styles = other_styles(pairs, among=pairs)
-    # A reader who still judges is blind to earlier grades, leads included.
-    shows_prior = project.show_prior or (
-        member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)
-    )
+    shows_prior = pool_lists.knows_prior(member, (pair.pk for pair in pairs))
     form = pool_lists.PoolForm(request.GET, knows_prior=shows_prior) if member.leads else None
     page = _pool_page(member, shown_query, form, request.GET)
     statements = statements_of(member, page.rows)
