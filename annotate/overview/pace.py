@@ -303,13 +303,9 @@ class PersonPace:
 
 
 @dataclass(frozen=True)
-class TaskPace:
+class TaskPace(TaskProgress):
     """Progress of one task in assignments, with the numbers done on each day and lately."""
 
-    task: Assignment.Task
-    name: str
-    done: int
-    total: int
     days: list[Day]
     lately: int
     outlook: Estimate | Unknown
@@ -471,9 +467,7 @@ def tasks_pace(
         counted = [Day(on, count) for on, count in ended[task.task].items()]
         lately = last_days(counted, pace)
         outlook = estimate(task.total - task.done, lately, days[-1].on, asked=task.total > 0)
-        paces.append(
-            TaskPace(task.task, task.name, task.done, task.total, counted, sum(lately), outlook)
-        )
+        paces.append(TaskPace(**vars(task), days=counted, lately=sum(lately), outlook=outlook))
     return paces
 
 
