@@ -10,7 +10,6 @@ from django.db import IntegrityError, transaction
 
 from annotate.models import InstructionPair, Narrative
 from annotate.rewriting import actions as rewriting
-from annotate.rewriting import versions
 from exporters.exports.selection.collection import pair_records
 from formats.jsonl_pairs import write_pairs
 from tests import factories
@@ -70,10 +69,10 @@ def test_the_version_that_a_lead_goes_back_to_is_current(pair, carla):
     rewrite(pair, "altered", carla, "At sea.")
     second = pair.current("altered")
 
-    versions.go_back(narrative=first, by=carla)
+    rewriting.go_back(narrative=first, by=carla)
     assert marked(pair) == {"original": 1, "altered": 1}
 
-    versions.go_back(narrative=second, by=carla)
+    rewriting.go_back(narrative=second, by=carla)
     assert marked(pair) == {"original": 1, "altered": 2}
 
 
@@ -91,7 +90,7 @@ def test_after_any_sequence_of_changes_the_highest_version_in_use_is_current(pai
         side = random.choice(SIDES)
         others = list(pair.narratives.filter(side=side, is_current=False))
         if others and random.random() < 0.5:
-            versions.go_back(narrative=random.choice(others), by=carla)
+            rewriting.go_back(narrative=random.choice(others), by=carla)
         else:
             rewrite(pair, side, carla, f"Text {step}.")
         assert marked(pair) == highest(pair)
