@@ -34,6 +34,8 @@ EXEMPT = {
     "whoever has the secret of the link": {"annotate/people/views.py:invitation"},
     "each of its entries is let in by its sender": {"annotate/judging/api/journal.py:journal"},
     "called by views that came through a door": {
+        "annotate/collection/views.py:choose",
+        "annotate/collection/views.py:choosing_context",
         "annotate/overview/views/home.py:confirm_assignment",
         "annotate/overview/views/home.py:confirmed",
         "annotate/people/api.py:link_response",
