@@ -17,6 +17,7 @@ import pytest
 
 import manage
 from tests.chaos.storm import in_mount_namespace
+from tests.services.processes import short_folder
 
 MANAGE = Path(manage.__file__)
 UNPRIVILEGED = 10001
@@ -38,12 +39,11 @@ def as_nobody(folder):
 
 
 @pytest.fixture
-def open_folder(tmp_path):
+def open_folder():
     """A folder that everybody may read, and only its owner may write to."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        if folder.owner() == tmp_path.owner() and folder != Path("/tmp"):  # noqa: S108
-            folder.chmod(0o755)
-    return tmp_path
+    with short_folder("unready") as folder:
+        folder.chmod(0o755)
+        yield folder
 
 
 def test_an_old_python_is_named_with_the_remedy(monkeypatch):
