@@ -25,6 +25,8 @@ LOAD = f"{PROJECT}loads/<int:load>/"
 GUIDELINE = f"{PROJECT}guidelines/<int:version>/"
 
 urlpatterns = [
+    # First, because every key press sends to it.
+    path("journal/", journal.journal, name="api_journal"),
     # Projects
     route("projects/", projects.Projects, "api_projects"),
     route("kinds/", projects.Kinds, "api_kinds"),
@@ -128,7 +130,6 @@ urlpatterns = [
     route(f"{PAIR}advice/", rewriting.LookAtWords, "api_advice"),
     route(f"{PAIR}rewrite-impact/", rewriting.ImpactedDocuments, "api_rewrite_impact"),
     # Judging
-    path("journal/", journal.journal, name="api_journal"),
     route(f"{PAIR}judging-session/", session.MyJudgingSession, "api_judging_session"),
     route(f"{PAIR}document-views/", session.DocumentViews, "api_document_views"),
     route(f"{PAIR}undo/", session.Undo, "api_undo"),

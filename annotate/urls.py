@@ -24,6 +24,7 @@ PAIR = "pairs/<int:pk>/"
 POOL = f"{PROJECT}pools/<int:pk>/"
 
 urlpatterns = [
+    path("api/v1/", include("annotate.api_urls")),
     # Projects
     path("projects/", projects.new_project, name="new_project"),
     path(f"{PROJECT}settings/", projects.settings, name="settings"),
@@ -153,5 +154,4 @@ urlpatterns = [
     path(f"{PROJECT}flags/", dashboard.flags, name="flags"),
     path(f"{PROJECT}people/<int:pk>/", dashboard.person, name="person"),
     path(f"{PAIR}assignments/", home.pair_assignment, name="pair_assignment"),
-    path("api/v1/", include("annotate.api_urls")),
 ]
