@@ -43,6 +43,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {  # noqa: F405 (no collectstatic before every run)
     "BACKEND": "tests.services.static.RememberedAddresses",
 }
+# The same whether this checkout has made its documentation or not.
+HELP = _data / "help"
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405 (whitenoise warns of a folder that is not there)
 # Many tests send requests of one person within a minute; tests of rate limits set their own rates.

@@ -591,6 +591,9 @@ def test_every_route_is_read_and_answers_somebody(stage):
         "audit:settling": {302},
         # It leads to the page of the job, unless a script asks for its progress.
         "annotate:job": {302, 403},
+        # They lead to the page that has their form.
+        "annotate:several_invitations": {302, 403},
+        "annotate:topics": {302, 403},
         # For administrators only.
         "annotate:people": {403},
         "annotate:api_accounts": {403},

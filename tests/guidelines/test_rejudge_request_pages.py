@@ -210,7 +210,7 @@ def test_rejudge_requests_cost_the_same_however_many_there_are(
 ):
     client.force_login(scene.ada.user)
     page(client, scene.url("listing"))
-    with django_assert_num_queries(20) as one:
+    with django_assert_num_queries(21) as one:
         client.get(scene.url("listing"))
     other = Judgment.objects.get(annotator=scene.ada, candidate=scene.second)
     rejudge_requests.ask(judgment=other, words="And this.", by=scene.carla)
