@@ -170,28 +170,28 @@ LAYOUTS = {
         "l": ("д", "KeyL"),
         "z": ("я", "KeyZ"),
         "n": ("т", "KeyN"),
-        "t": ("е", "KeyT"),
+        "p": ("з", "KeyP"),
         "q": ("й", "KeyQ"),
     },
     "Greek": {
         "l": ("λ", "KeyL"),
         "z": ("ζ", "KeyZ"),
         "n": ("ν", "KeyN"),
-        "t": ("τ", "KeyT"),
+        "p": ("π", "KeyP"),
         "q": (";", "KeyQ"),
     },
     "Arabic": {
         "l": ("م", "KeyL"),
         "z": ("ئ", "KeyZ"),
         "n": ("ى", "KeyN"),
-        "t": ("ف", "KeyT"),
+        "p": ("ح", "KeyP"),
         "q": ("ض", "KeyQ"),
     },
     "Hebrew": {
         "l": ("ך", "KeyL"),
         "z": ("ז", "KeyZ"),
         "n": ("מ", "KeyN"),
-        "t": ("א", "KeyT"),
+        "p": ("פ", "KeyP"),
         "q": ("/", "KeyQ"),
     },
 }
@@ -240,9 +240,9 @@ def test_letters_of_any_layout_are_text_in_a_note(judging, layout):
 
 @layouts
 def test_the_settling_page_has_letters_by_place_too(settling, layout):
-    press_on(settling, layout, "t")
+    press_on(settling, layout, "p")
 
-    expect(settling.get_by_label("Edge case")).to_be_checked()
+    expect(settling.get_by_label("Ambiguous text")).to_be_checked()
 
 
 def test_a_list_is_paged_by_the_places_of_brackets_where_the_layout_has_letters(

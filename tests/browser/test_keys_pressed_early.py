@@ -116,7 +116,7 @@ def test_the_list_of_disagreements_and_the_page_of_one_settle_it(tides, new_pers
     adopt = page.locator(".answer", has=page.locator(".answer__value", has_text="2")).locator(
         "[name=adopt]"
     )
-    press_early(page, page.url, "t", "w", adopt.get_attribute("data-key"))
+    press_early(page, page.url, "b", "p", adopt.get_attribute("data-key"))
 
     until(page, Adjudication.objects.exists, "the decision")
     made = Adjudication.objects.get()
