@@ -16,7 +16,7 @@ import subprocess
 import sys
 from functools import partial
 from http.client import HTTPConnection
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
@@ -199,11 +199,14 @@ def below(folder, command):
 def image(wheel):
     """A folder as the image: each RUN line of the Dockerfile is executed, without a network.
 
-    The libraries are links to those of the tests, so the line that installs them only compares
-    versions and hashes.
+    The libraries and uv are links to those of the tests, so the lines that install them only
+    compare versions and hashes.
     """
     with short_folder("image") as folder:
         folder.chmod(0o755)
+        # bin/setup may have removed pip from the environment of the tests.
+        subprocess.run([sys.executable, "-m", "venv", folder / "tools"], check=True)
+        link_libraries([distribution("uv")], *folder.glob("tools/lib/python*/site-packages"))
         (folder / "build").mkdir()
         (folder / "etc").mkdir()
         for name in ("passwd", "group", "shadow", "gshadow"):
@@ -211,8 +214,9 @@ def image(wheel):
         shutil.copy(ROOT / "requirements.lock", folder / "build")
         shutil.copy(wheel, folder / "build")
         names = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+        programs = Path(sys.executable).parent
         env = {
-            "PATH": f"{Path(sys.executable).parent}:/usr/sbin:{os.environ['PATH']}",
+            "PATH": f"{folder}/tools/bin:{programs}:/usr/sbin:{os.environ['PATH']}",
             "PIP_NO_INDEX": "1",
             "UV_OFFLINE": "1",
         }
