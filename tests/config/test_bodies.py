@@ -119,7 +119,7 @@ def parse(*lines: str, body: bytes = b"") -> Parser:
     return parser
 
 
-def test_a_body_that_is_too_large_is_left_unread():
+def test_a_body_that_is_too_large_is_left_unread(db):
     request = parse(
         f"POST {SIGN_IN} HTTP/1.1", f"Content-Length: {SMALL + 1}", "Expect: 100-continue"
     )
