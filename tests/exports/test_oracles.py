@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from exporters.exports.proof.oracles import measure
+from exporters.exports.proof.oracles import measure, ranking_measures
+from exporters.exports.selection.labels import ir_evaluator
 from formats.records import Qrel
 from tests import factories
 from tests.checks.checking import claimed_scene
@@ -45,6 +48,21 @@ def test_the_oracle_gets_the_best_p_mrr_and_the_ignorant_system_0():
     assert values(facts["nDCG@10 after"])[1] == pytest.approx(0.63093, abs=1e-5)
     assert values(facts["nDCG@10 before"])[:2] == (1.0, 1.0)
     assert warnings == []
+
+
+@given(
+    graded=st.dictionaries(st.sampled_from("abcdefghijklmn"), st.integers(-2, 4), min_size=1),
+    order=st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, unique=True),
+    relevant=st.integers(1, 2),
+)
+def test_the_measures_of_a_ranking_are_those_of_trec_eval(graded, order, relevant):
+    scores = {document: float(-rank) for rank, document in enumerate(order)}
+    names = ("nDCG@10", "AP", "RR")
+    expected = ir_evaluator(names, {"q": graded}, relevant)({"q": scores})
+
+    measured = ranking_measures(order, graded, relevant)
+
+    assert measured == pytest.approx({name: expected[name]["q"] for name in names})
 
 
 def test_the_shuffle_is_the_same_every_time():

@@ -252,13 +252,13 @@ def _add_ranking_measures(
 ) -> None:
     """Add nDCG@10, AP and RR before and after.
 
-    The values are those of trec_eval. Its code is not used here, because every export computes
-    them, and the library that wraps it is only in installations that measure systems.
+    trec_eval's own code is not used, because every export computes them, and the library that wraps
+    it is only in installations that measure systems.
     """
     for side, when in (("original", "before"), ("changed", "after")):
         for system, its in runs.items():
             by_topic = {
-                topic: _ranking_measures(list(its[side][topic]), grades, relevant)
+                topic: ranking_measures(list(its[side][topic]), grades, relevant)
                 for topic, grades in topics.grades[side].items()
             }
             for name in IR:
@@ -266,25 +266,29 @@ def _add_ranking_measures(
                 values.add(f"{name} {when}", system, of_measure)
 
 
-def _ranking_measures(order: Sequence[str], grades: Grades, relevant: int) -> dict[str, float]:
-    """Return nDCG@10, AP and RR of a ranking of every judged document; 0 if none is relevant."""
+def ranking_measures(order: Sequence[str], grades: Grades, relevant: int) -> dict[str, float]:
+    """Return nDCG@10, AP and RR of a ranking, as trec_eval computes them.
+
+    A document without a grade is not relevant. Each value is 0 if no document is relevant.
+    """
     ranks = [
         rank
         for rank, document in enumerate(order, start=1)
         if grades.get(document, relevant - 1) >= relevant
     ]
+    relevant_documents = sum(grade >= relevant for grade in grades.values())
     precisions = [number / rank for number, rank in enumerate(ranks, start=1)]
     best = _gain_at_10(sorted(grades.values(), reverse=True))
     return {
         "nDCG@10": _gain_at_10([grades.get(d, 0) for d in order]) / best if best else 0.0,
-        "AP": sum(precisions) / len(ranks) if ranks else 0.0,
+        "AP": sum(precisions) / relevant_documents if relevant_documents else 0.0,
         "RR": 1 / ranks[0] if ranks else 0.0,
     }
 
 
 def _gain_at_10(ranked: Sequence[int]) -> float:
-    """Return the discounted cumulative gain of the first ten grades."""
-    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(ranked[:10], start=1))
+    """Return the discounted cumulative gain of the first ten grades; below 0 there is no gain."""
+    return sum(max(grade, 0) / math.log2(rank + 1) for rank, grade in enumerate(ranked[:10], 1))
 
 
 def _add_modes(values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int) -> None:

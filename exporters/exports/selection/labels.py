@@ -59,7 +59,12 @@ def ir_evaluator(
         if takes_rel and (relevant != 1 or measure.NAME == "RBP"):
             measure = measure(rel=relevant)
         asked[measure] = name
-    evaluator = ir_measures.evaluator(list(asked), dict(qrels)) if qrels else None
+    # trec_eval's code breaks at grades below -1, and no measure distinguishes them from -1.
+    graded = {
+        topic: {document: max(grade, -1) for document, grade in grades.items()}
+        for topic, grades in qrels.items()
+    }
+    evaluator = ir_measures.evaluator(list(asked), graded) if graded else None
 
     def values(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
         made: dict[str, dict[str, float]] = {name: {} for name in asked.values()}
