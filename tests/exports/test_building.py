@@ -104,7 +104,6 @@ def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
 
 def test_a_refused_layout_is_no_error_in_the_log(scene, caplog):
     export = make_export(scene, "citation")
-    app.loader.import_default_modules()  # as a worker does when it starts
 
     with caplog.at_level(logging.INFO):
         app.tasks["jobs.run"].apply((export.pk,))
