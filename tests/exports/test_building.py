@@ -26,6 +26,12 @@ from tests.exports.conftest import Tides
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def registered_tasks():
+    """Register the tasks as a worker does when it starts, before a test captures the log."""
+    app.loader.import_default_modules()
+
+
 @pytest.fixture
 def scene():
     return Tides()
@@ -67,7 +73,6 @@ def test_a_built_export_has_its_files_and_its_manifest(scene, empty_storage):
 
 def test_the_worker_finds_the_task_by_its_name(scene):
     export = make_export(scene, "jsonl")
-    app.loader.import_default_modules()  # as a worker does when it starts
 
     app.tasks["jobs.run"].run(export.pk)
 
