@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from audit.models import Check, Sample
-from tests.browser.waiting import document_on, hides, saved, shows
+from tests.browser.waiting import document_on, hides, saved, shows, until
 from tests.checks.checking import check_label, claimed_scene, draw
 
 # The claims, and the keys that ada and ben press for each. C goes to dan, who presses 0.
@@ -223,7 +223,7 @@ def test_conditions_are_answered_by_keys_and_counted(tides, counted, new_person,
         page.keyboard.press(key)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="There is nothing more")).to_be_visible()
-    saved(page)
+    until(page, lambda: Check.objects.current().count() == 2, "the second check is not saved")
     unsure = Check.objects.current().exclude(pk=check.pk).get()
     assert (unsure.relevance, unsure.cannot_judge) == (None, True)
 

@@ -272,8 +272,7 @@ def test_a_layout_with_latin_letters_has_no_keys_by_place(judging, key, code):
     press_typed(judging, key, code)
     judging.keyboard.press("1")
 
-    saved(judging)
-    assert sorted(judged()) == [1, 2]
+    until(judging, lambda: sorted(judged()) == [1, 2], "the second grade is not saved")
 
 
 def test_the_arabic_question_mark_lists_the_keys(judging):
