@@ -70,7 +70,7 @@ def find_account(name: str, among: models.QuerySet[User] | None = None) -> User 
 
 
 class Preferences(models.Model):
-    """One person's preferences: keys, light or dark theme, time zone, notices."""
+    """One person's preferences: keys, light or dark theme, time zone, notices, the tour."""
 
     class Theme(models.TextChoices):
         """Light or dark; blank: follow the operating system."""
@@ -89,6 +89,8 @@ class Preferences(models.Model):
     # Whether new notices are mailed, at most once a day, and when they were last mailed.
     mail_digest = models.BooleanField(default=False)
     digest_sent_at = models.DateTimeField(null=True, blank=True)
+    # Whether the home page offers the tour: until it was taken or skipped.
+    wants_tour = models.BooleanField(default=True)
 
     class Meta:
         app_label = "annotate"  # keeps the table's old name

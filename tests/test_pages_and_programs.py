@@ -50,6 +50,7 @@ SAME = {
     "annotate:invitation_withdrawal": ["DELETE annotate:api_invitation"],
     "annotate:settings": ["PATCH annotate:api_project"],
     "annotate:notices": ["PUT annotate:api_notices"],
+    "annotate:tour": ["PATCH annotate:api_preferences"],
     "annotate:query_people": ["PUT annotate:api_query_people"],
     "annotate:pause": ["PUT annotate:api_pause", "DELETE annotate:api_pause"],
     "annotate:due_date": ["PUT annotate:api_due_date"],

@@ -116,6 +116,7 @@ RIGHTS = {
     "installation_audit_log_table": Right.STAFF,
     "annotate:home": Right.PERSON,
     "annotate:notices": Right.PERSON,
+    "annotate:tour": Right.PERSON,
     "annotate:preferences": Right.PERSON,
     "annotate:new_project": Right.PERSON,
     "annotate:project": Right.MEMBER,

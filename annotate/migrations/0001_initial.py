@@ -333,6 +333,7 @@ class Migration(migrations.Migration):
                 ('notices_seen_at', models.DateTimeField(blank=True, null=True)),
                 ('mail_digest', models.BooleanField(default=False)),
                 ('digest_sent_at', models.DateTimeField(blank=True, null=True)),
+                ('wants_tour', models.BooleanField(default=True)),
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='preferences', to=settings.AUTH_USER_MODEL)),
             ],
         ),

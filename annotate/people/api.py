@@ -60,6 +60,9 @@ class PreferencesSerializer(RequestBody):
     mail_digest = serializers.BooleanField(
         help_text="Whether new notices are mailed to you, at most once a day."
     )
+    wants_tour = serializers.BooleanField(
+        help_text="Whether the home page offers you the tour of the pages."
+    )
 
 
 class SentNaming(RequestBody):
@@ -110,7 +113,7 @@ class MyPreferences(Resource, tag="You"):
 
     def _chosen(self) -> dict[str, Any]:
         chosen = preferences(self.person)
-        named = ("theme", "time_zone", "mail_digest")
+        named = ("theme", "time_zone", "mail_digest", "wants_tour")
         return {"keys": keys_for(self.person), **{name: getattr(chosen, name) for name in named}}
 
 

@@ -39,13 +39,15 @@ def change_preferences(
     theme: object = None,
     time_zone: object = None,
     mail_digest: bool | None = None,
+    wants_tour: bool | None = None,
     by: User,
 ) -> Preferences:
     """Change preferences of `by`, all or nothing; None leaves a preference as it is.
 
     `keys` maps action names to keys; other actions keep their key. `theme` is light, dark or ""
     (follow the system); `time_zone` an IANA name or "" (the browser's). `mail_digest`: whether new
-    notices are mailed. Raises InvalidPreferences for invalid values.
+    notices are mailed. `wants_tour`: whether the home page offers the tour. Raises
+    InvalidPreferences for invalid values.
     """
     wrong: dict[str, str] = {}
     if keys is not None and not isinstance(keys, Mapping):
@@ -75,6 +77,8 @@ def change_preferences(
             row.time_zone = str(time_zone)
         if mail_digest is not None:
             row.mail_digest = mail_digest
+        if wants_tour is not None:
+            row.wants_tour = wants_tour
         row.save()
     by.preferences = row
     return row

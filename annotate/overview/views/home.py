@@ -31,6 +31,7 @@ from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
+from base.reader_preferences import preferences
 from jobs.status import worker_status
 
 PROJECTS_ON_A_PAGE = 30
@@ -88,6 +89,7 @@ def home(request: PageRequest) -> HttpResponse:
         {
             "rows": rows,
             "page": page,
+            "wants_tour": preferences(request.user).wants_tour,
             "new_notices": len(new_among(notices_in(members), seen_until(request.user))),
             "archived": [
                 membership
