@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bare import Table, insert, timed
+from benchmarks.rows import Shape, judgments, pools
 from benchmarks.serving import (
     Steps,
     add_databases,
@@ -32,7 +33,6 @@ from benchmarks.serving import (
 
 POOL = 500
 ROUNDS = 3
-BY = "2026-01-01 00:00:00+00:00"
 
 
 def main() -> None:
@@ -92,61 +92,9 @@ def fill(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _tables(project: int, annotator: int, rows: int) -> Iterator[Table]:
-    queries = max(1, rows // POOL)
-    documents = max(POOL, rows // 5)
-    sides = ("original", "altered")
-
-    def pool(query: int) -> Iterator[int]:
-        return ((query * 7919 + place * 104_729) % documents for place in range(POOL))
-
-    yield (
-        "annotate_document",
-        ("id", "project_id", "doc_id", "title", "markup", "digest"),
-        ((n + 1, project, f"FBIS{n % 7}-{n}", "", "plain", "") for n in range(documents)),
-    )
-    yield (
-        "annotate_query",
-        ("id", "project_id", "query_id", "title", "description"),
-        ((n + 1, project, str(n), f"query {n}", "") for n in range(queries)),
-    )
-    yield (
-        "annotate_instructionpair",
-        ("id", "project_id", "query_id", "pair_id", "category", "origin", "model"),
-        ((n + 1, project, n + 1, str(n), "", "human", "") for n in range(queries)),
-    )
-    yield (
-        "annotate_narrative",
-        ("id", "pair_id", "side", "version", "text", "note", "created_at"),
-        (
-            (2 * n + place, n + 1, side, 1, "Words.", "", BY)
-            for n in range(queries)
-            for place, side in enumerate(sides, start=1)
-        ),
-    )
-    yield (
-        "annotate_candidate",
-        ("id", "query_id", "document_id", "prior_relevance", "origin"),
-        (
-            (n * POOL + place + 1, n + 1, document + 1, place % 3, "prior")
-            for n in range(queries)
-            for place, document in enumerate(pool(n))
-        ),
-    )
-    yield (
-        "annotate_statement",
-        (
-            *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "flag"),
-            *("note", "repeat", "evidence", "clauses", "pressed", "source", "at"),
-        ),
-        (
-            (
-                *(key, f"{key:032x}", 2 * n + 2, key, annotator, place % 3 if key % 20 else 0),
-                *("", "", False, "[]", "[]", "key", "page", BY),
-            )
-            for n in range(queries)
-            for place, key in enumerate(range(n * POOL + 1, (n + 1) * POOL + 1))
-        ),
-    )
+    shape = Shape(queries=max(1, rows // POOL), pool=POOL, documents=max(POOL, rows // 5))
+    yield from pools(project, shape)
+    yield from judgments(shape, [[annotator]] * shape.queries, last=POOL)
 
 
 ORIGINAL = """

@@ -63,29 +63,35 @@ def run_step(step: str, *arguments: object, env: dict[str, str]) -> Any:
 
 
 @contextlib.contextmanager
-def installation(database: str, *, durable: bool = False) -> Iterator[tuple[dict[str, str], Path]]:
+def installation(
+    database: str, *, durable: bool = False, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[dict[str, str], Path]]:
     """Yield the environment variables of an installation with a new database, and its data folder.
 
     PostgreSQL is set for speed, as in tests; if `durable`, it waits for the disk at each commit.
+    `settings` are further ones of PostgreSQL.
     """
-    with tempfile.TemporaryDirectory() as folder, _new_database(database, durable) as url:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _new_database(database, durable, settings or {}) as url,
+    ):
         env = {**os.environ, "REJUDGE_DATA": folder, "DATABASE_URL": url}
         yield {**env, "DJANGO_SETTINGS_MODULE": "config.settings"}, Path(folder)
 
 
 @contextlib.contextmanager
-def _new_database(name: str, durable: bool) -> Iterator[str]:
+def _new_database(name: str, durable: bool, settings: Mapping[str, str]) -> Iterator[str]:
     if name == "sqlite":
         yield ""
         return
     from tests.services.postgres import postgres
 
     if durable:
-        settings = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
-        with postgres(**settings, autovacuum="on") as url:
+        safe = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
+        with postgres(**safe, autovacuum="on", **settings) as url:
             yield url
         return
-    with postgres() as url:
+    with postgres(**settings) as url:
         # Use the server's default database.
         yield url.rpartition("/")[0] + "/postgres"
 
