@@ -45,7 +45,7 @@ class Postgres:
         self._stack = contextlib.ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
         # The user who runs it must be able to write to the data folder.
-        self._as_user = _unprivileged(folder, data.parent)
+        self._as_user = unprivileged(folder, data.parent)
 
     def make(self) -> None:
         """Make the data folder of a new, empty server, and start it."""
@@ -137,7 +137,7 @@ def _answers(folder: Path) -> bool:
     return True
 
 
-def _unprivileged(*folders: Path) -> list[str]:
+def unprivileged(*folders: Path) -> list[str]:
     """Return a command prefix for PostgreSQL, which refuses root and users without a name.
 
     The user that the prefix switches to can write into `folders`.
