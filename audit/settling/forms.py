@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django import forms
@@ -88,7 +88,10 @@ class AdjudicationForm(_CauseForm):
 
 
 class RuleForm(forms.Form):
-    """The rule for settling many documents."""
+    """The rule for settling many documents.
+
+    `idle`: rules that would settle nothing; they are not offered, unless one was asked for.
+    """
 
     rule = forms.ChoiceField(label="Settle each as", choices=Rule.choices, widget=forms.RadioSelect)
     person = forms.ModelChoiceField(
@@ -106,19 +109,26 @@ class RuleForm(forms.Form):
         error_messages={"invalid_choice": "There is no such grade in this project."},
     )
 
-    def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, member: Membership, *args: Any, idle: Collection[Rule] = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         rule, grade = self.fields["rule"], self.fields["grade"]
         assert isinstance(rule, forms.ChoiceField)
         assert isinstance(grade, forms.ChoiceField)
+        left_out = [rule for rule in idle if rule != self.data.get("rule")]
+        if left_out:
+            names = "; ".join(f"“{rule.label}”" for rule in left_out)
+            rule.help_text = f"Not offered, because it would settle nothing here: {names}."
         if member.project.hide_names:
-            rule.choices = [choice for choice in Rule.choices if choice[0] != Rule.PERSON]
+            left_out.append(Rule.PERSON)
             del self.fields["person"]
         else:
             person = self.fields["person"]
             assert isinstance(person, forms.ModelChoiceField)
             people = Membership.objects.people().filter(project=member.project_id)
             person.queryset = people.order_by("name")
+        rule.choices = [choice for choice in Rule.choices if choice[0] not in left_out]
         grades = member.project.grades.order_by("value")
         grade.choices = [("", "Choose"), *((grade.value, str(grade)) for grade in grades)]
 

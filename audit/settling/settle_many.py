@@ -75,6 +75,8 @@ class Outcome(NamedTuple):
     candidate: int
     relevance: int | None
     grade_counts: tuple[tuple[int, int], ...]
+    # The relevance that the document came with, or the claim of the label.
+    earlier: int | None
     # The sum of the judgments' keys: it changes when a judgment is replaced.
     key_sum: int
 
@@ -277,10 +279,33 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
                 candidate,
                 apply_rule(choice, grade_counts, followed, earlier),
                 grade_counts,
+                earlier,
                 key_sum,
             )
         )
     return outcomes
+
+
+def idle_rules(by: Membership, filters: QueueFilter) -> list[Rule]:
+    """Return the rules that settle nothing of what matches `filters`, if anything does.
+
+    Between two people, for example, nobody is more than half.
+    """
+    choice, rules = RuleChoice(Rule.HIGHER), [Rule.MAJORITY, Rule.ALONE, Rule.EARLIER]
+    if filters.kind is Kind.CHECK:
+        outcomes = list(_compute_label_outcomes(by, filters, choice).values())
+        rules.append(Rule.PERSON)
+    else:
+        outcomes = _compute_outcomes(by, filters, choice)
+    return [
+        rule
+        for rule in rules
+        if outcomes
+        and all(
+            apply_rule(RuleChoice(rule), outcome.grade_counts, None, outcome.earlier) is None
+            for outcome in outcomes
+        )
+    ]
 
 
 def check_choice(choice: RuleChoice, reader: Reader) -> None:
@@ -452,5 +477,5 @@ def _compute_label_outcomes(
             and relevance not in (first, other)
         ):
             relevance = None
-        outcomes[item] = Outcome(narrative, candidate, relevance, counts, key + second_key)
+        outcomes[item] = Outcome(narrative, candidate, relevance, counts, claimed, key + second_key)
     return outcomes

@@ -105,6 +105,18 @@ def test_a_rule_that_settles_nothing_between_two_is_refused(scene, rule):
         settle(scene, rule)
 
 
+def test_the_page_offers_only_rules_that_settle_a_label(scene, client):
+    scene.project.hide_names = False
+    scene.project.save()
+    client.force_login(scene.carla.user)
+
+    shown = client.get(reverse("audit:settling_many", args=["tides"]), {"kind": "check"})
+
+    offered = [value for value, _label in shown.context["how"].fields["rule"].choices]
+    assert offered == ["higher", "lower", "earlier", "grade"]
+    assert shown.context["preview"].settled == {2: 2}
+
+
 def test_labels_that_changed_since_the_preview_are_not_settled(scene):
     choice = RuleChoice(Rule.HIGHER)
     token = preview_checks(scene.carla, OF_CHECKS, choice).token

@@ -127,6 +127,28 @@ def test_page_opens_with_the_preview_of_the_majority_and_htmx_replaces_it(scene,
     assert scene.settled() == {}
 
 
+def test_page_between_two_people_offers_no_rule_that_settles_nothing(scene, client):
+    pair = factories.pair(factories.query(scene.project, "302"))
+    candidate = factories.candidate(pair.query, "F", prior=0)
+    for by, relevance in ((scene.ada, 1), (scene.ben, 2)):
+        factories.judgment(factories.altered(pair), candidate, by, relevance)
+    client.force_login(scene.carla.user)
+
+    opened = client.get(scene.url(), {"query": "302"})
+    asked = client.get(scene.url(), {"query": "302", "rule": "majority"})
+
+    offered = [value for value, _label in opened.context["how"].fields["rule"].choices]
+    assert offered == ["higher", "lower", "grade"]
+    assert opened.context["preview"].settled == {2: 1}
+    assert shows(
+        opened,
+        "Not offered, because it would settle nothing here: “More than half say”; “Two or more "
+        "say against only one”; “The earlier grade, if somebody gave it”.",
+    )
+    assert asked.context["preview"].left == 1
+    assert "majority" in dict(asked.context["how"].fields["rule"].choices)
+
+
 def test_preview_shows_a_few_of_each_outcome_open_ones_last(scene):
     shown = scene.preview().shown
 
@@ -505,7 +527,7 @@ def test_the_preview_costs_the_same_however_many_there_are(
 ):
     client.force_login(scene.carla.user)
     client.get(scene.url() + "?rule=majority")
-    with django_assert_max_num_queries(20) as first:
+    with django_assert_max_num_queries(22) as first:
         client.get(scene.url() + "?rule=majority")
     for number in range(60):
         candidate = factories.candidate(scene.query, f"N{number}")

@@ -382,7 +382,8 @@ def rejudge_request_withdrawal(
 @vary_on_headers("HX-Request")
 @require_http_methods(["GET", "POST"])
 def settling_many(request: PageRequest, slug: str) -> HttpResponse:
-    """Choose a rule (`?rule=`, else the majority), preview its result, and settle exactly that.
+    """Choose a rule (`?rule=`, else the first that settles something), preview its result, and
+    settle exactly that.
 
     htmx gets the preview alone, when the rule on the page changes.
     """
@@ -392,7 +393,9 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
     # An invalid filter does not count as no filter: that would settle everything.
     sound = filtered.is_valid()
     filters = filtered.queue_filter()
-    rule_form = RuleForm(member, {"rule": settle_many.Rule.MAJORITY, **request.GET.dict()})
+    idle = settle_many.idle_rules(member, filters) if sound else []
+    first = next(rule for rule in settle_many.Rule if rule not in idle)
+    rule_form = RuleForm(member, {"rule": first, **request.GET.dict()}, idle=idle)
     of_checks = filters.kind is Kind.CHECK
     form = SettleManyForm(request.POST or None, of_checks=of_checks)
     if request.method == "POST" and sound and rule_form.is_valid() and form.is_valid():
