@@ -116,19 +116,19 @@ class RuleForm(forms.Form):
         rule, grade = self.fields["rule"], self.fields["grade"]
         assert isinstance(rule, forms.ChoiceField)
         assert isinstance(grade, forms.ChoiceField)
-        left_out = [rule for rule in idle if rule != self.data.get("rule")]
+        hidden = [Rule.PERSON] if member.project.hide_names else []
+        left_out = [rule for rule in idle if rule not in (*hidden, self.data.get("rule"))]
         if left_out:
             names = "; ".join(f"“{rule.label}”" for rule in left_out)
             rule.help_text = f"Not offered, because it would settle nothing here: {names}."
-        if member.project.hide_names:
-            left_out.append(Rule.PERSON)
+        rule.choices = [choice for choice in Rule.choices if choice[0] not in (*hidden, *left_out)]
+        if hidden:
             del self.fields["person"]
         else:
             person = self.fields["person"]
             assert isinstance(person, forms.ModelChoiceField)
             people = Membership.objects.people().filter(project=member.project_id)
             person.queryset = people.order_by("name")
-        rule.choices = [choice for choice in Rule.choices if choice[0] not in left_out]
         grades = member.project.grades.order_by("value")
         grade.choices = [("", "Choose"), *((grade.value, str(grade)) for grade in grades)]
 
