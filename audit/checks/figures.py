@@ -62,6 +62,8 @@ class CheckedLabel(NamedTuple):
     claimed_topic: bool | None = None
     claimed_constraint: bool | None = None
     pk: int = 0
+    # Whether its narrative is still the current version.
+    is_current: bool = True
 
     @property
     def differs(self) -> bool:
@@ -131,6 +133,8 @@ class Figures:
     unsure: int
     # Labels that fewer than two have checked.
     unchecked: int
+    # Labels of a narrative that has a newer version; they still count.
+    outdated: int
     percent: Coefficient
     kappa: Coefficient
     sentence: str
@@ -189,6 +193,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     ]
     weighted = _weight_rates(sample, strata)
     by_two = sum(1 for line in lines if line.answered == 2)
+    outdated = sum(1 for line in lines if not line.is_current)
     questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
         sample=sample,
@@ -201,6 +206,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         settled=settled,
         unsure=sum(1 for line in lines if line.unsure),
         unchecked=len(lines) - by_two,
+        outdated=outdated,
         percent=percent,
         kappa=kappa,
         sentence=paper_sentences(
@@ -212,6 +218,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
                 *question_agreement_sentences(questions),
             ],
             by_two=by_two,
+            outdated=outdated,
         ),
         questions=questions,
         matrix=error_matrix(sample, ((line.claimed, line.outcome) for line in lines)),
@@ -276,10 +283,12 @@ def paper_sentences(
     agreement: Sequence[str],
     *,
     by_two: int,
+    outdated: int,
 ) -> str:
     """Return the sentences that a paper may print about the sample; "" while nothing is checked.
 
-    They count the labels that two people have checked, `by_two`, however many were drawn.
+    They count the labels that two people have checked, `by_two`, however many were drawn, and name
+    those of earlier versions of narratives, `outdated`.
     """
     if not overall.checked:
         return ""
@@ -298,6 +307,11 @@ def paper_sentences(
             "items": f"{overall.items:,}",
         }
         parts.append("{left} of the {items} labels are not included yet.".format(**left))
+    if outdated:
+        parts.append(
+            f"{outdated:,} of the {overall.items:,} labels belong to earlier versions of their "
+            "narratives."
+        )
     return " ".join(parts)
 
 

@@ -43,7 +43,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     them could not judge. `outcome`: the relevance that the first two agree on or the third settles,
     else null. If two questions are asked, the two agree if they answer both alike. `unjudgeable`:
     whether the third could not judge it either. Two who could not judge do not agree: a third
-    settles.
+    settles. `is_current`: whether the narrative is still the current version.
     """
     checks = Check.objects.current().filter(item=OuterRef("pk"))
 
@@ -70,6 +70,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         unsure=count(cannot_judge=True),
         unjudgeable=Exists(checks.filter(place=Check.SETTLES, cannot_judge=True)),
         stratify=F("sample__stratify"),
+        is_current=F("narrative__is_current"),
     ).annotate(
         outcome=Case(
             When(third__isnull=False, then=F("third")),

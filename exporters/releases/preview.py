@@ -91,8 +91,8 @@ def preview(by: Membership) -> Preview:
             "versions of narratives",
             Narrative.objects.filter(pair__query__in=[query.pk for query in queries]).count(),
         ),
-        ("judgments by people", judgments.of_people().count()),
-        ("settling decisions by leads", standing_decisions(project).count()),
+        ("judgments by people under every version", judgments.of_people().count()),
+        ("settling decisions under every version", standing_decisions(project).count()),
         (
             "claims by machines under every version",
             judgments.filter(annotator__is_machine=True).count(),

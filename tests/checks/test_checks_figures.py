@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from audit.checks.figures import figures, format_upper_bound
+from exporters.exports.manifest.rule_facts import check_facts
+from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
+from tests.pages import shows
 
 # Ten labels of two categories. The outcome is in brackets; grades from 1 are relevant.
 #
@@ -108,6 +111,22 @@ def test_nothing_checked_has_no_rate_and_no_sentence(scene):
     assert found.sentence == ""
     assert found.kappa.value is None
     assert found.overall.more_status == 149
+
+
+def test_labels_of_earlier_versions_of_narratives_are_counted_and_named(sample, scene, client):
+    assert figures(sample).outdated == 0
+
+    factories.narrative(scene.narratives["C1"].pair, version=2)
+
+    found = figures(sample)
+    assert (found.outdated, found.overall.checked) == (5, 8)
+    said = "5 of the 10 labels belong to earlier versions of their narratives."
+    assert found.sentence.endswith(said)
+    client.force_login(scene.carla.user)
+    assert shows(client.get(sample.get_absolute_url()), "5 of the 10 labels belong to an earlier")
+    [facts] = check_facts(scene.project)
+    assert facts["outdated"] == 5
+    assert said in facts["says"]
 
 
 def test_a_sample_costs_two_queries_however_large(sample, django_assert_num_queries):

@@ -57,8 +57,8 @@ def test_the_page_and_the_api_of_a_release_have_the_same_counts(tides):
     held = contents.of(make_release(tides, "v1.0"))
 
     assert dict(figures(contents.all_counts(held))) | {
-        "judgments by people": 11,
-        "settling decisions by leads": 1,
+        "judgments by people under every version": 11,
+        "settling decisions under every version": 1,
         "claims by machines under every version": 1,
     } == dict(figures(contents.all_counts(held)))
     counts = contents.all_counts(held)
@@ -81,8 +81,8 @@ def test_the_page_of_a_new_release_counts_the_same(tides):
     counts = dict(preview(tides.carla).counts)
 
     assert (
-        counts["judgments by people"],
-        counts["settling decisions by leads"],
+        counts["judgments by people under every version"],
+        counts["settling decisions under every version"],
         counts["claims by machines under every version"],
     ) == (11, 1, 1)
     assert "judgments" not in counts

@@ -356,6 +356,9 @@ class FiguresSerializer(serializers.Serializer[Any]):
     settled = serializers.IntegerField()
     unsure = serializers.IntegerField()
     unchecked = serializers.IntegerField()
+    outdated = serializers.IntegerField(
+        help_text="Labels of a narrative that has a newer version; they still count."
+    )
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
     questions = QuestionAgreementSerializer(

@@ -169,6 +169,7 @@ def _facts(sample: Sample, counted: Figures) -> dict[str, Any]:
         "labels": overall.items,
         "checked": overall.checked,
         "unjudgeable": overall.unjudgeable,
+        "outdated": counted.outdated,
         "rates": rates,
         "agreement": agreement,
         "wrong": _wrong_labels(sample),
