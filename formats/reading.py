@@ -144,6 +144,8 @@ def _guess_json(line: str, head: str) -> str | None:
         return "infosearch"
     if "query_id" in keys and keys & {"narratives", "altered", "original"}:
         return "pairs-jsonl"
+    if re.search(r'"type"\s*:\s*"(?:claim|generated)"', line):
+        return "pairs-jsonl"
     if re.search(r'"type"\s*:\s*"(?:query|instruction|candidate)"', line):
         return "collection-jsonl"
     if {"query_id", "doc_id"} <= keys:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 
 import pytest
@@ -41,6 +42,13 @@ def test_a_file_is_recognized_by_its_beginning_packed_or_not(name):
 
     assert name_of(io.BytesIO(content)) == name
     assert name_of(io.BytesIO(gzip.compress(content))) == name
+
+
+@pytest.mark.parametrize("kind", ["claim", "generated"])
+def test_a_file_that_begins_with_claims_is_recognized_as_pairs(kind):
+    line = {"type": kind, "pair_id": "301_1", "query_id": "301", "doc_id": "A", "relevance": 1}
+
+    assert name_of(io.BytesIO(json.dumps(line).encode())) == "pairs-jsonl"
 
 
 @pytest.mark.parametrize("name", FOLDERS)
