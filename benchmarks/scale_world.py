@@ -19,7 +19,7 @@ from annotate.models import Assignment, Membership
 from annotate.projects import hash_chain
 from benchmarks.bare import insert
 from benchmarks.rows import Shape, judgments, pools
-from benchmarks.world import add_project, add_user
+from benchmarks.world import add_project, add_user, analyze
 
 PROJECTS, PEOPLE, MEMBERS, MEMBERS_OF_LARGEST, JUDGES = 300, 200, 8, 60, 4
 # How many projects the measured annotator is in.
@@ -89,14 +89,20 @@ class World:
         """Write the rows of a step."""
         if step == "alone":
             self._add(0, SMALL, MEMBERS)
-            self._judge(self.small)
+            judged = [self.small]
         elif step == "projects":
             self._add(1, LARGEST, MEMBERS_OF_LARGEST)
             for number in range(2, self._many):
                 self._add(number, SMALL, MEMBERS)
+            judged = []
         else:
-            for project in self._projects[1:]:
-                self._judge(project)
+            judged = self._projects[1:]
+        for project in judged:
+            self._judge(project)
+        # So that the judgments of one project are not looked for among all.
+        analyze()
+        for project in judged:
+            self._link(project)
         self._finish()
 
     def _add(self, number: int, shape: tuple[int, int], members: int) -> None:
@@ -130,12 +136,15 @@ class World:
             for seat, member in enumerate(members, start=1)
         )
         insert(judgments(project.shape, project.judges, project.last, project.first))
+        left = range(project.first + project.last + 1, project.first + project.shape.pool + 1)
+        self.upcoming[project.slug] = iter(left)
+
+    def _link(self, project: Project) -> None:
+        """Record the judgments of a project in one hash chain, as a loaded file does."""
         with transaction.atomic():
             rows = judgment_chain.rows("m.project_id = %(project)s", {"project": project.pk})
             chain = hash_chain.named("file", project.slug)
             hash_chain.append(project.pk, chain, judgment_chain.events_of_new(rows))
-        left = range(project.first + project.last + 1, project.first + project.shape.pool + 1)
-        self.upcoming[project.slug] = iter(left)
 
     def _finish(self) -> None:
         """Let the sequences continue after the keys that were written, and update statistics."""
