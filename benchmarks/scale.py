@@ -122,11 +122,11 @@ def _grow(options: argparse.Namespace) -> dict[str, Any]:
             seen.setdefault("start", {})[step] = {"ms": _start_ms()}
         places = {step: world.small} | ({"largest": world.largest} if step == "judgments" else {})
         for name, project in places.items():
-            for what, work in _works(world, project, options.size).items():
+            for what, work in works(world, project, options.size).items():
                 if time.monotonic() > ends:
                     unmeasured.append(f"{what} ({name})")
                 elif not options.only or what in options.only:
-                    figures = _measured(what, work, bare, slow if name == "largest" else [])
+                    figures = measured(what, work, bare, slow if name == "largest" else [])
                     if figures is not None:
                         seen.setdefault(what, {})[name] = figures
     counts = sizes["judgments"]
@@ -182,7 +182,7 @@ class _Query(NamedTuple):
         return {"page": self.page, "ms": 1_000 * self.seconds, "sql": self.sql, "plan": plan}
 
 
-def _measured(
+def measured(
     what: str, work: Callable[[], Any], bare: Callable[[], Any], slow: list[_Query]
 ) -> dict[str, Any] | None:
     """Return the figures of some work; None if it is a page that does not open for this person."""
@@ -251,7 +251,7 @@ def _missed(seen: dict[str, dict[str, Any]]) -> Iterator[str]:
             yield f"judgment: {times:.2f} times the small one"
 
 
-def _works(world: World, project: Project, size: float) -> dict[str, Callable[[], Any]]:
+def works(world: World, project: Project, size: float) -> dict[str, Callable[[], Any]]:
     """Return a function for each page and for each work, by its name in the figures."""
     from django.conf import settings
     from django.test import Client
