@@ -62,8 +62,8 @@ class CheckedLabel(NamedTuple):
     claimed_topic: bool | None = None
     claimed_constraint: bool | None = None
     pk: int = 0
-    # Whether its narrative is still the current version.
-    is_current: bool = True
+    # Whether its narrative is still current, and its instruction not taken out.
+    in_force: bool = True
 
     @property
     def differs(self) -> bool:
@@ -133,7 +133,7 @@ class Figures:
     unsure: int
     # Labels that fewer than two have checked.
     unchecked: int
-    # Labels of a narrative that has a newer version; they still count.
+    # Labels of narratives that were replaced or taken out since; they still count.
     outdated: int
     percent: Coefficient
     kappa: Coefficient
@@ -193,7 +193,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     ]
     weighted = _weight_rates(sample, strata)
     by_two = sum(1 for line in lines if line.answered == 2)
-    outdated = sum(1 for line in lines if not line.is_current)
+    outdated = sum(1 for line in lines if not line.in_force)
     questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
         sample=sample,
@@ -288,7 +288,7 @@ def paper_sentences(
     """Return the sentences that a paper may print about the sample; "" while nothing is checked.
 
     They count the labels that two people have checked, `by_two`, however many were drawn, and name
-    those of earlier versions of narratives, `outdated`.
+    those of narratives that were replaced or taken out since, `outdated`.
     """
     if not overall.checked:
         return ""
@@ -309,8 +309,8 @@ def paper_sentences(
         parts.append("{left} of the {items} labels are not included yet.".format(**left))
     if outdated:
         parts.append(
-            f"{outdated:,} of the {overall.items:,} labels belong to earlier versions of their "
-            "narratives."
+            f"{outdated:,} of the {overall.items:,} labels belong to narratives that were "
+            "replaced or taken out since."
         )
     return " ".join(parts)
 

@@ -43,7 +43,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     them could not judge. `outcome`: the relevance that the first two agree on or the third settles,
     else null. If two questions are asked, the two agree if they answer both alike. `unjudgeable`:
     whether the third could not judge it either. Two who could not judge do not agree: a third
-    settles. `is_current`: whether the narrative is still the current version.
+    settles. `in_force`: whether the narrative is still current, and its instruction not taken out.
     """
     checks = Check.objects.current().filter(item=OuterRef("pk"))
 
@@ -70,7 +70,11 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         unsure=count(cannot_judge=True),
         unjudgeable=Exists(checks.filter(place=Check.SETTLES, cannot_judge=True)),
         stratify=F("sample__stratify"),
-        is_current=F("narrative__is_current"),
+        in_force=Q(
+            narrative__is_current=True,
+            narrative__pair__removed_at__isnull=True,
+            narrative__pair__query__removed_at__isnull=True,
+        ),
     ).annotate(
         outcome=Case(
             When(third__isnull=False, then=F("third")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.collection.removal import QUERIES
 from audit.checks.figures import figures, format_upper_bound
 from exporters.exports.manifest.rule_facts import check_facts
 from tests import factories
@@ -113,20 +114,25 @@ def test_nothing_checked_has_no_rate_and_no_sentence(scene):
     assert found.overall.more_status == 149
 
 
-def test_labels_of_earlier_versions_of_narratives_are_counted_and_named(sample, scene, client):
+def test_labels_of_replaced_and_removed_narratives_are_counted_and_named(sample, scene, client):
     assert figures(sample).outdated == 0
 
     factories.narrative(scene.narratives["C1"].pair, version=2)
 
     found = figures(sample)
     assert (found.outdated, found.overall.checked) == (5, 8)
-    said = "5 of the 10 labels belong to earlier versions of their narratives."
+    said = "5 of the 10 labels belong to narratives that were replaced or taken out since."
     assert found.sentence.endswith(said)
     client.force_login(scene.carla.user)
-    assert shows(client.get(sample.get_absolute_url()), "5 of the 10 labels belong to an earlier")
+    assert shows(client.get(sample.get_absolute_url()), said[:-1])
     [facts] = check_facts(scene.project)
     assert facts["outdated"] == 5
     assert said in facts["says"]
+
+    query = scene.narratives["S1"].pair.query
+    QUERIES.remove(project=scene.project, keys=[query.pk], reason="Off topic.", by=scene.carla)
+
+    assert figures(sample).outdated == 10
 
 
 def test_a_sample_costs_two_queries_however_large(sample, django_assert_num_queries):

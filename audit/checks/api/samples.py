@@ -357,7 +357,7 @@ class FiguresSerializer(serializers.Serializer[Any]):
     unsure = serializers.IntegerField()
     unchecked = serializers.IntegerField()
     outdated = serializers.IntegerField(
-        help_text="Labels of a narrative that has a newer version; they still count."
+        help_text="Labels of narratives that were replaced or taken out since; they still count."
     )
     percent = CoefficientSerializer()
     kappa = CoefficientSerializer()
