@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from django import forms
 from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 from django.http import QueryDict
@@ -46,15 +47,29 @@ _COLUMNS = {"title": "title", "core": "core"}
 _OF_LEADS = {"relevant"}
 
 
-def sorts(member: Membership) -> dict[str, str]:
-    """Return the orders that this member may choose."""
-    return {name: words for name, words in _SORTS.items() if member.leads or name not in _OF_LEADS}
+class QueryListForm(forms.Form):
+    """The filter and the order of a project's queries; every field is optional."""
 
+    search = forms.CharField(label="Id or words of the title", max_length=200, required=False)
+    state = forms.ChoiceField(
+        label="State", choices=[("", "Not taken out"), *State.choices], required=False
+    )
+    sort = forms.ChoiceField(label="Sort by", required=False)
+    core = forms.CharField(max_length=255, required=False, widget=forms.HiddenInput)
 
-def chosen(member: Membership, asked: QueryDict) -> tuple[str, str]:
-    """Return the state and the order that an address asks for; "" if there is no such one."""
-    state, sort = asked.get("state", ""), asked.get("sort", "")
-    return (state if state in State.values else "", sort if sort in sorts(member) else "")
+    def __init__(self, member: Membership, asked: QueryDict) -> None:
+        super().__init__(asked)
+        sort = self.fields["sort"]
+        assert isinstance(sort, forms.ChoiceField)
+        sort.choices = [
+            ("", "As loaded"),
+            *(item for item in _SORTS.items() if member.leads or item[0] not in _OF_LEADS),
+        ]
+
+    def value(self, name: str) -> str:
+        """Return what a field asks for; "" if nothing, or nothing that can be asked for."""
+        self.is_valid()
+        return str(self.cleaned_data.get(name) or "")
 
 
 def find_queries(project: Project, search: str, core: str, state: str) -> QuerySet[Query]:

@@ -151,9 +151,9 @@ def _queries_page(
     choosing: Mapping[str, Any] | None,
     status: int = 200,
 ) -> HttpResponse:
-    search = request.GET.get("search", "").replace("\0", "").strip()[:200]
-    core = request.GET.get("core", "").replace("\0", "")[:255]
-    state, sort = query_lists.chosen(member, request.GET)
+    form = query_lists.QueryListForm(member, request.GET)
+    search, core = form.value("search"), form.value("core")
+    state, sort = form.value("state"), form.value("sort")
     matching = query_lists.find_queries(member.project, search, core, state)
     if state or sort:
         keys = query_lists.in_order(member.project, matching, state=state, sort=sort)
@@ -170,12 +170,8 @@ def _queries_page(
         shows_judging=_shows_judging(member.project, rows),
         pools=query_lists.pools(member.project, page.rows),
         cores=core_queries.count_queries(member.project, [query.core for query in page.rows]),
-        search=search,
+        filter_form=form,
         core=core,
-        state=state,
-        states=query_lists.State,
-        sort=sort,
-        sorts=query_lists.sorts(member),
         found=count,
         page=page,
         choosing=choosing is not None,
