@@ -22,8 +22,10 @@ from annotate.models import (
     Document,
     DocumentText,
     Judgment,
+    Narrative,
     Verdict,
 )
+from audit.checks.modes import make_mode_samples
 from audit.models import Check, Rating, Sample, SampleItem
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
 from audit.reviews.rubrics import save_rubric
@@ -31,7 +33,7 @@ from tests import factories
 from tests.browser.conftest import sign_in
 from tests.browser.test_keys import press_typed
 from tests.browser.waiting import document_on, hides, holds, listens, saved, shows, until
-from tests.checks.checking import check_label, claimed_scene, draw
+from tests.checks.checking import check_label, claimed_scene, draw, original
 from tests.collection.arriving import jsonl, load
 
 GONE = "net::ERR_INTERNET_DISCONNECTED"
@@ -85,9 +87,9 @@ class Work:
         """Return the button of the key that saves."""
         return page.locator(f"#grade-{self.keys[-1]}")
 
-    def pressed(self, page: Page) -> Locator:
-        """Return the button that shows the answer that was given."""
-        return self.button(page)
+    def shows_answer(self, page: Page) -> None:
+        """Expect that the page shows the answer that was given."""
+        expect(self.button(page)).to_have_attribute("aria-pressed", "true")
 
     def wait_until_fetched(self, page: Page) -> None:
         """Wait until the documents that follow are in the browser."""
@@ -152,10 +154,39 @@ class Checking(Work):
     """Checking grades."""
 
 
+class CheckingInModes(Work):
+    """Checking grades in the second of three modes, each with a narrative and a sample."""
+
+    def draw(self, **choices: Any) -> Sample:
+        self.scene.project.kind = "infosearch"
+        self.scene.project.save()
+        altered = self.scene.narratives["C1"]
+        turned = factories.narrative(altered.pair, Narrative.Side.REVERSED, "Not at sea.")
+        for candidate in self.scene.candidates.values():
+            for narrative in (original(altered), turned):
+                factories.judgment(narrative, candidate, self.scene.model, 1)
+        _original, instructed, _reversed = make_mode_samples(
+            lambda name, selection: super(CheckingInModes, self).draw(
+                name=name, selection=selection, **choices
+            ),
+            project=self.scene.project,
+            selection=self.scene.selection,
+            name="Gold",
+            modes=("original", "altered", "reversed"),
+        )
+        return instructed
+
+
 class Questions(Work):
     """Answering two questions about a label."""
 
     keys = ("a", "s", "Enter")
+
+    def button(self, page: Page) -> Locator:
+        return page.get_by_role("button", name="Save the answers")
+
+    def shows_answer(self, page: Page) -> None:
+        expect(page.locator("[data-row] :checked")).to_have_count(2)
 
     def draw(self, **choices: Any) -> Sample:
         self.scene.project.grades.filter(value=2).delete()
@@ -163,16 +194,14 @@ class Questions(Work):
         return super().draw(**choices)
 
 
-class Counting(Work):
+class Counting(Questions):
     """Counting the conditions that a document meets."""
-
-    keys = ("a", "s", "Enter")
 
     def draw(self, **choices: Any) -> Sample:
         for number in (1, 2):
             self.scene.narratives["C1"].conditions.create(number=number, text=f"Mill {number}.")
         self.scene.selection = self.scene.selection._replace(asks=Sample.Asks.COUNT)
-        return super().draw(**choices)
+        return Work.draw(self, **choices)
 
 
 class Settling(Work):
@@ -211,9 +240,8 @@ class Deciding(Work):
     def button(self, page: Page) -> Locator:
         return page.locator("button[name=adopt][data-key=a]")
 
-    def pressed(self, page: Page) -> Locator:
-        """Return the answer itself: that of the adopted one."""
-        return page.locator(".grade-button[aria-pressed=true]")
+    def shows_answer(self, page: Page) -> None:
+        expect(page.locator(".grade-button[aria-pressed=true]")).to_have_count(1)
 
 
 class DecidingConditions(Deciding):
@@ -284,13 +312,13 @@ class Reviewing(Work):
 
 
 DECIDING = [Deciding, DecidingConditions, DecidingChecks]
-TASKS = [Judging, Checking, Questions, Counting, Settling, *DECIDING, Reviewing]
+CHECKING = [Checking, CheckingInModes, Questions, Counting]
+TASKS = [Judging, *CHECKING, Settling, *DECIDING, Reviewing]
 # The list has neither notes nor a card after its last row.
 EVERY_TASK = pytest.mark.parametrize("task", TASKS)
 AND_THE_LIST = pytest.mark.parametrize("task", [*TASKS, Listing])
 # A criterion is no document, whose text may be replaced.
 ON_DOCUMENTS = pytest.mark.parametrize("task", [*TASKS[:-1], Listing])
-BY_GRADE = pytest.mark.parametrize("task", [Judging, Checking, Settling, *DECIDING, Reviewing])
 
 
 @pytest.fixture
@@ -459,6 +487,21 @@ def test_a_note_and_half_an_answer_survive_a_reload(work, new_person):
     assert work.rows() == [(first, "On page 2.")]
 
 
+@AND_THE_LIST
+def test_an_answer_on_its_way_to_the_server_survives_a_reload(work, new_person):
+    page = work.open(new_person)
+    first = work.document_on(page)
+    page.route("**/api/v1/journal/", lambda route: None)
+    work.answer(page)
+    work.hides(page, first)
+
+    page.unroute("**/api/v1/journal/")
+    page.reload()
+
+    until(page, lambda: work.rows() == [(first, "")], "the answer")
+    work.hides(page, first)
+
+
 @EVERY_TASK
 def test_after_a_note_enter_and_further_keys_do_what_the_page_promises(work, new_person):
     page = work.open(new_person)
@@ -536,7 +579,7 @@ def test_answers_wait_until_the_person_signs_in_again(work, new_person, expected
     until(page, lambda: work.rows() == [(first, "")], "the answer")
 
 
-@BY_GRADE
+@EVERY_TASK
 def test_space_and_enter_after_a_click_answer_nothing(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
@@ -573,6 +616,18 @@ def test_in_the_list_space_after_a_click_answers_nothing_and_enter_opens_the_row
     assert work.rows() == [(first, "")]
 
 
+@pytest.mark.parametrize("task", [Questions, Counting])
+def test_space_after_a_click_on_an_answer_answers_no_other_row(work, new_person):
+    page = work.open(new_person)
+    page.locator("[data-row] label").filter(has_text=re.compile("Yes|Met")).first.click()
+
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("[data-row] :checked")).to_have_count(1)
+    assert work.rows() == []
+
+
 @AND_THE_LIST
 def test_a_held_key_answers_one_document(work, new_person):
     page = work.open(new_person)
@@ -589,7 +644,7 @@ def test_a_held_key_answers_one_document(work, new_person):
     assert work.rows() == [(first, "")]
 
 
-@BY_GRADE
+@EVERY_TASK
 def test_a_note_on_an_answered_document_is_saved_at_once_with_the_same_grade(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
@@ -604,7 +659,7 @@ def test_a_note_on_an_answered_document_is_saved_at_once_with_the_same_grade(wor
 
     until(page, lambda: work.rows() == [(first, "On page 2.")], "the note")
     work.shows(page, first)
-    expect(work.pressed(page)).to_have_attribute("aria-pressed", "true")
+    work.shows_answer(page)
 
 
 @EVERY_TASK
