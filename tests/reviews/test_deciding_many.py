@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment
+from annotate.overview.steps import Key
 from annotate.rewriting.sending_back import send_back
 from audit.models import Decision
 from audit.reviews.actions import save_ratings, submit_review
@@ -58,6 +59,24 @@ def test_only_instructions_that_wait_can_be_ticked(two, client):
     assert client.get(address).content.decode().count('name="narratives"') == 2
     accept(client, two, two.others)
     assert client.get(address).content.decode().count('name="narratives"') == 1
+
+
+def test_the_step_of_checking_instructions_is_not_done_while_one_waits_for_a_decision(two, client):
+    two.project.kind = "followtable"
+    two.project.save()
+    client.force_login(two.carla.user)
+    overview = reverse("annotate:project", args=[two.project.slug])
+
+    def checking():
+        context = client.get(overview).context
+        [step] = [step for step in context["steps"] if step.key == Key.REVIEW]
+        return step.state.value, step.count
+
+    assert checking() == ("now", "4 of 4, 2 to decide")
+    accept(client, two, two.narrative)
+    assert checking() == ("now", "4 of 4, 1 to decide")
+    accept(client, two, two.others)
+    assert checking() == ("done", "4 of 4")
 
 
 def test_a_rejected_instruction_prevents_all_from_being_accepted(two, client):
