@@ -1,8 +1,8 @@
 """FollowTable's protocol on its own instructions, as two auditors and a lead follow it.
 
 Four instructions of IndusTR are loaded and rated by keys; one is rejected with words, rewritten by
-the generator, rated again and accepted; five tables of each are checked; the agreement is read; a
-release is made and exported twice.
+a second generator, rated again and accepted; five tables of each are checked; the agreement is
+read; a release is made and exported twice.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ ADA = {"0_0": "333332", "0_1": "323133", "49_0": "332323", "49_1": "223333"}
 BEN = {"0_0": "333333", "0_1": "323233", "49_0": "332323", "49_1": "222333"}
 # The instruction that is rejected, and the keys that both press once it is rewritten.
 REJECTED, AGAIN = "0_1", "333333"
+# The machine that answers; the one that wrote the instructions claims the labels of the others.
+SECOND_MACHINE = "gen-2"
 WORDS = "It names the very values of one table."
 ANEW = (
     "Keep to tables that give a minimum discharge time for an extinguisher's rating. "
@@ -150,9 +152,9 @@ def generator_answer(rejected: dict[str, Any]) -> bytes:
             "pair_id": rejected["pair_id"],
             "doc_id": claim.candidate.document.doc_id,
             "relevance": claim.relevance,
-            "rater": claim.annotator.name,
+            "rater": SECOND_MACHINE,
         }
-        for claim in claims.select_related("candidate__document", "annotator").order_by("pk")
+        for claim in claims.select_related("candidate__document").order_by("pk")
     ]
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
@@ -228,6 +230,7 @@ def test_from_generated_instructions_to_a_release(
     # Five tables of each instruction are drawn, and checked by two.
     carla.goto("/projects/tides/checks/new/")
     carla.get_by_label("Name", exact=True).fill("Five tables each")
+    carla.get_by_label("Labels to check").select_option("claims")
     carla.get_by_label("Strata").select_option("category")
     carla.get_by_label("How many").fill("5")
     carla.get_by_label("Of what").select_option("instruction")
