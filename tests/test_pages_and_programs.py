@@ -51,7 +51,7 @@ SAME = {
     "annotate:settings": ["PATCH annotate:api_project"],
     "annotate:notices": ["PUT annotate:api_notices"],
     "annotate:tour": ["PATCH annotate:api_preferences"],
-    "annotate:query_people": ["PUT annotate:api_query_people"],
+    "annotate:query_people": ["PUT annotate:api_query_people", "PATCH annotate:api_query"],
     "annotate:pause": ["PUT annotate:api_pause", "DELETE annotate:api_pause"],
     "annotate:due_date": ["PUT annotate:api_due_date"],
     "annotate:kind": ["PUT annotate:api_kind"],

@@ -270,7 +270,7 @@ RIGHTS = {
     "annotate:api_leaving": Right.API_LEAD,
     "annotate:api_queries": Right.API,
     "annotate:api_search": Right.API,
-    "annotate:api_query": Right.API,
+    "annotate:api_query": Right.API_READ,
     "annotate:api_candidates": Right.API,
     "annotate:api_pairs": Right.API,
     "annotate:api_assignments": Right.API,

@@ -127,6 +127,8 @@ class Query(models.Model):
     core = models.CharField(max_length=255, blank=True, default="", db_default="")
     # Whether a file gave the key, in which case a new title does not change it.
     core_given = models.BooleanField(default=False, db_default=False)
+    # Whether its tasks are handed out before those of other queries.
+    is_urgent = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         indexes: ClassVar = [

@@ -39,9 +39,9 @@ def take_next(
     """Give `by` an assignment of `task` on the next pair with a free one; None if there is none.
 
     If `by` holds an assignment they have not begun, that one is returned, so calling twice takes
-    only one. Pairs on which others have begun come first, so that overlaps fill up early. A lead
-    who takes a new assignment to judge or review must confirm it with `become_blind`, else
-    LeadMustConfirm is raised.
+    only one. Pairs of urgent queries come first, then those on which others have begun, so that
+    overlaps fill up early. A lead who takes a new assignment to judge or review must confirm it
+    with `become_blind`, else LeadMustConfirm is raised.
     """
     now = now or timezone.now()
     project = by.project

@@ -63,7 +63,7 @@ def _open_to(
         pairs.exclude(pk__in=_held_pairs(task, members))
         .annotate(taken=assignments, overlap=F(f"project__overlap_{task}"))
         .filter(taken__lt=F("overlap"))
-        .order_by(Case(When(taken=0, then=1), default=0), "pk")
+        .order_by("-query__is_urgent", Case(When(taken=0, then=1), default=0), "pk")
     )
     if task == Task.REVIEW:
         return _needing_review(free, members)

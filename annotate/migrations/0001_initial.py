@@ -493,6 +493,7 @@ class Migration(migrations.Migration):
                 ('removed_reason', models.TextField(blank=True, db_default='', default='')),
                 ('core', models.CharField(blank=True, db_default='', default='', max_length=255)),
                 ('core_given', models.BooleanField(db_default=False, default=False)),
+                ('is_urgent', models.BooleanField(db_default=False, default=False)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='queries', to='annotate.project')),
                 ('removed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
             ],

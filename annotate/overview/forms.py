@@ -84,7 +84,7 @@ class MatrixForm(forms.Form):
 
 
 class QueryPeopleForm(forms.Form):
-    """Who takes each task of a query; a task that nobody is asked to do has no field."""
+    """Who takes each task of a query, and when; a task that nobody is asked to do has no field."""
 
     def __init__(
         self,
@@ -92,6 +92,7 @@ class QueryPeopleForm(forms.Form):
         project: Project,
         people: Sequence[Membership],
         named: Mapping[str, set[int]],
+        is_urgent: bool,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -109,6 +110,13 @@ class QueryPeopleForm(forms.Form):
                 widget=forms.CheckboxSelectMultiple,
                 help_text=f"{overlap} {'person does' if overlap == 1 else 'people do'} this for "
                 "each instruction. If nobody is ticked, anybody may.",
+            )
+        if self.fields:
+            self.fields["urgent"] = forms.BooleanField(
+                label="Urgent",
+                required=False,
+                initial=is_urgent,
+                help_text="Its tasks are handed out before those of other queries.",
             )
 
     def people(self) -> dict[str, set[int]]:

@@ -55,6 +55,7 @@ class QueryListForm(forms.Form):
         label="State", choices=[("", "Not taken out"), *State.choices], required=False
     )
     sort = forms.ChoiceField(label="Sort by", required=False)
+    urgent = forms.BooleanField(label="Only urgent ones", required=False)
     core = forms.CharField(max_length=255, required=False, widget=forms.HiddenInput)
 
     def __init__(self, member: Membership, asked: QueryDict) -> None:
@@ -71,14 +72,22 @@ class QueryListForm(forms.Form):
         self.is_valid()
         return str(self.cleaned_data.get(name) or "")
 
+    def is_urgent(self) -> bool:
+        """Return whether only urgent queries are asked for."""
+        return self.value("urgent") != ""
 
-def find_queries(project: Project, search: str, core: str, state: str) -> QuerySet[Query]:
+
+def find_queries(
+    project: Project, search: str, core: str, state: str, *, urgent: bool = False
+) -> QuerySet[Query]:
     """Return the queries with this id or these words in the title, and of this core query.
 
-    "" for either: all. Those that are taken out are only returned, alone, for the state `REMOVED`;
-    `in_order` selects the other states.
+    "" for either: all. `urgent`: only urgent ones. Those that are taken out are only returned,
+    alone, for the state `REMOVED`; `in_order` selects the other states.
     """
     queries = project.queries.filter(removed_at__isnull=state != State.REMOVED)
+    if urgent:
+        queries = queries.filter(is_urgent=True)
     if search:
         queries = queries.filter(Q(query_id__contains=search) | Q(title__icontains=search))
     return queries.filter(core=core) if core else queries

@@ -1,4 +1,4 @@
-"""Who may take the tasks of a query: the people whom a lead named, or everybody."""
+"""Who may take the tasks of a query (the people whom a lead named, or everybody), and when."""
 
 from __future__ import annotations
 
@@ -76,3 +76,18 @@ def name_people(*, query: Query, people: Mapping[str, Iterable[int]], by: Member
         }
         record(project=project, what="query.people", about=query, changes=changes, by=by)
     return True
+
+
+def set_urgent(*, query: Query, urgent: bool, by: Membership) -> None:
+    """Hand the tasks of a query out before those of other queries, or no longer."""
+    check_lead(by)
+    with transaction.atomic():
+        locked = Query.objects.select_for_update(no_key=True).get(
+            pk=query.pk, project=by.project_id
+        )
+        if locked.is_urgent != urgent:
+            changes = {"urgent": (locked.is_urgent, urgent)}
+            locked.is_urgent = urgent
+            locked.save(update_fields=["is_urgent"])
+            record(project=by.project, what="query.urgent", about=locked, changes=changes, by=by)
+    query.is_urgent = urgent

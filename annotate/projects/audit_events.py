@@ -61,6 +61,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "member.removed": Kind("Removed a member"),
     "member.quota": Kind("Changed how many tasks someone may take"),
     "query.people": Kind("Named who takes the tasks of a query"),
+    "query.urgent": Kind("Marked a query as urgent, or as no longer urgent"),
     "member.named": Kind("Agreed to be named in publications"),
     "member.unnamed": Kind("Withdrew the agreement to be named"),
     "invitation.made": Kind("Invited someone"),

@@ -183,9 +183,11 @@ def test_the_page_of_a_query_names_people(client, carla, first, ada):
 
 
 def test_the_form_states_how_many_people_do_a_task_where_nobody_can_be_named(carla, first):
-    form = QueryPeopleForm(project=carla.project, people=[], named=named_people(first))
+    form = QueryPeopleForm(
+        project=carla.project, people=[], named=named_people(first), is_urgent=False
+    )
 
-    assert list(form.fields) == ["judge", "review"]
+    assert list(form.fields) == ["judge", "review", "urgent"]
     assert form.fields["judge"].help_text.startswith("2 people do this for each instruction.")
 
 

@@ -25,7 +25,7 @@ from annotate.overview.query_lists import State
 from annotate.overview.search import MAX_WORDS, SearchResults, search
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.named_people import name_people, named_people
+from annotate.pairs.named_people import name_people, named_people, set_urgent
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.rewriting.api import FullNarrativeSerializer
@@ -60,6 +60,9 @@ class QuerySerializer(serializers.Serializer[Any]):
     core = serializers.CharField(
         source="query.core",
         help_text="The key of its core query: queries with the same one differ in the instruction.",
+    )
+    urgent = serializers.BooleanField(
+        source="query.is_urgent", help_text="Whether its tasks are handed out first."
     )
     state = serializers.ChoiceField(
         choices=State.choices,
@@ -235,6 +238,9 @@ class AskedQueries(QueryParameters):
         required=False,
         help_text="Only queries in this state; without it, all but those that are taken out.",
     )
+    urgent = serializers.BooleanField(
+        required=False, default=False, help_text="Only urgent queries."
+    )
 
 
 class AskedCandidates(QueryParameters):
@@ -254,6 +260,12 @@ class AskedPairs(QueryParameters):
     removed = serializers.BooleanField(
         required=False, default=False, help_text="Also removed ones."
     )
+
+
+class SentUrgent(RequestBody):
+    """Whether the tasks of a query are handed out first."""
+
+    urgent = serializers.BooleanField()
 
 
 class Queries(Resource, tag="Collection"):
@@ -278,7 +290,17 @@ class OneQuery(Resource, tag="Collection"):
     def get(self, request: Request, slug: str, query: int) -> dict[str, Any]:
         """Read a query and its pairs."""
         member = access.member(self.person, slug)
-        shown = collection_access.query(member, query)
+        return self._read(member, collection_access.query(member, query))
+
+    @writes(FullQuerySerializer, body=SentUrgent, scope=Scope.LEAD)
+    def patch(self, request: Request, slug: str, query: int) -> dict[str, Any]:
+        """Hand the tasks of a query out first, or no longer: for leads."""
+        by = access.lead(self.person, slug)
+        changed = collection_access.query(by, query)
+        set_urgent(query=changed, urgent=self.body().get("urgent", changed.is_urgent), by=by)
+        return self._read(by, changed)
+
+    def _read(self, member: Membership, shown: Query) -> dict[str, Any]:
         return {
             **_queries(member, [shown])[0],
             "pairs": shown.pairs.with_narratives().select_related("query").order_by("pk"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -46,7 +47,7 @@ from annotate.overview.search import SearchForm, search
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.named_people import name_people, named_people, people_to_name
+from annotate.pairs.named_people import name_people, named_people, people_to_name, set_urgent
 from annotate.pools import access as pool_access
 from annotate.pools.provenance import contributions
 from annotate.pools.removal import DOCUMENTS
@@ -122,8 +123,8 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
     """List the queries with their progress, in pages.
 
     `?search=` finds queries by id or by words of the title, `?core=` those of a core query,
-    `?state=` those in a state (without it: all that are not taken out); `?sort=` replaces the order
-    of loading by another. `?choose=` adds a lead's choice of topics.
+    `?urgent=yes` urgent ones, `?state=` those in a state (without it: all that are not taken out);
+    `?sort=` replaces the order of loading by another. `?choose=` adds a lead's choice of topics.
     """
     member = access.member(request.user, slug)
     choosing = None
@@ -154,7 +155,9 @@ def _queries_page(
     form = query_lists.QueryListForm(member, request.GET)
     search, core = form.value("search"), form.value("core")
     state, sort = form.value("state"), form.value("sort")
-    matching = query_lists.find_queries(member.project, search, core, state)
+    matching = query_lists.find_queries(
+        member.project, search, core, state, urgent=form.is_urgent()
+    )
     if state or sort:
         keys = query_lists.in_order(member.project, matching, state=state, sort=sort)
         page, count = page_in_order(matching, keys, request.GET), len(keys)
@@ -335,7 +338,7 @@ def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
 
 @require_http_methods(["GET", "POST"])
 def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Set who takes each task of a query: the ticked people, or everybody."""
+    """Set who takes each task of a query (the ticked people, or everybody), and whether first."""
     member = access.lead(request.user, slug)
     query = collection_access.query(member, pk)
     form = QueryPeopleForm(
@@ -343,10 +346,13 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         project=member.project,
         people=list(people_to_name(member.project)),
         named=named_people(query),
+        is_urgent=query.is_urgent,
     )
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
-            name_people(query=query, people=form.people(), by=member)
+            with transaction.atomic():
+                name_people(query=query, people=form.people(), by=member)
+                set_urgent(query=query, urgent=form.cleaned_data.get("urgent", False), by=member)
             messages.success(request, "Saved. People keep the tasks that they already hold.")
             return redirect("annotate:query", slug, pk)
     return project_page(
