@@ -22,6 +22,11 @@ def main() -> None:
     from django.db import Error as DatabaseError
 
     try:
+        if sys.argv[1:] == ["--version"]:
+            from django.conf import settings
+
+            print(settings.VERSION)
+            return
         execute_from_command_line(sys.argv)
         sys.stdout.flush()
     except ImproperlyConfigured as error:
@@ -55,7 +60,7 @@ def _explain(error: Exception) -> str:
     if is_away(error):
         return f"The database does not answer: {' '.join(str(error).split())}"
     if unapplied_migrations():
-        return f"The database is older than the code. Run: {settings.COMMAND} prepare"
+        return f"The database is new, or older than the code. Run: {settings.COMMAND} prepare"
     return ""
 
 

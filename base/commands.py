@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from base.errors import Refused
@@ -18,6 +19,10 @@ class RejudgeCommand(BaseCommand):
     """
 
     requires_system_checks = ()
+
+    def get_version(self) -> str:
+        """Return the version of Rejudge, for `--version`."""
+        return str(settings.VERSION)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; raise CommandError if something is refused, or its job fails."""

@@ -45,7 +45,7 @@ from base.users import User
 # The cookie of the account that last signed in from a browser; it is sent with sign-in forms only.
 KNOWN_BROWSER = "known_browser"
 KNOWN_SECONDS = 90 * 86_400
-_MISMATCH = "Please enter a correct user name and password. Capital letters count."
+_MISMATCH = "The user name or the password is wrong. Capital letters count in the password."
 
 
 class AccountAdapter(DefaultAccountAdapter):

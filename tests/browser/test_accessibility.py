@@ -712,7 +712,7 @@ def test_a_refused_sign_in_is_read_out(live_server, page):
     page.get_by_label("Password").fill("not hers")
     page.keyboard.press("Enter")
 
-    expect(page.get_by_role("alert")).to_contain_text("Please enter a correct user name")
+    expect(page.get_by_role("alert")).to_contain_text("The user name or the password is wrong")
     assert violations(page) == []
 
 

@@ -29,5 +29,5 @@ def test_a_wrong_password_says_so_and_signs_nobody_in(page):
     page.get_by_label("Password").fill("not hers")
     page.keyboard.press("Enter")
 
-    expect(page.get_by_text("Please enter a correct user name and password")).to_be_visible()
+    expect(page.get_by_text("The user name or the password is wrong")).to_be_visible()
     assert "sessionid" not in {cookie["name"] for cookie in page.context.cookies()}

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from tests.services.postgres import postgres
 
@@ -73,7 +74,7 @@ def test_a_command_whose_database_is_empty_says_what_to_run(arguments, tmp_path)
 
     assert (ended.returncode, ended.stderr) == (
         1,
-        "The database is older than the code. Run: manage.py prepare\n",
+        "The database is new, or older than the code. Run: manage.py prepare\n",
     )
 
 
@@ -102,3 +103,8 @@ def test_two_that_prepare_at_once_both_succeed(database, tmp_path):
             ended = list(pool.map(lambda folder: run(["prepare"], folder, **env), folders))
 
     assert [(one.returncode, one.stderr) for one in ended] == [(0, ""), (0, "")]
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("load", "--version")])
+def test_the_version_is_that_of_rejudge(arguments, tmp_path):
+    assert run(arguments, tmp_path).stdout == f"{settings.VERSION}\n"

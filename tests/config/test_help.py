@@ -60,6 +60,18 @@ def served(documentation, settings, client):
     return client
 
 
+def test_every_list_is_drawn_as_a_list(documentation):
+    # A paragraph or a code block at the edge of a list ends it; its next item is then plain text.
+    lost = [
+        f"{page.relative_to(documentation)}: {line[:60]}"
+        for page in documentation.rglob("*.html")
+        for line in page.read_text("utf-8").splitlines()
+        if re.match(r"(<p>)?(- |[0-9]{1,2}\. )", line)
+    ]
+
+    assert lost == []
+
+
 def test_every_address_of_the_documentation_leads_to_a_file_and_a_place_in_it(documentation):
     pages = {path: Markup(path.read_text("utf-8")) for path in documentation.rglob("*.html")}
 

@@ -286,7 +286,7 @@ def test_the_command_exits_with_1_if_a_migration_is_missing(monkeypatch):
     code, output = run_status()
 
     assert code == 1
-    assert "The database is older than the code. Run: manage.py prepare" in output
+    assert "The database is new, or older than the code. Run: manage.py prepare" in output
 
 
 def test_the_command_prints_json(carla, monkeypatch):

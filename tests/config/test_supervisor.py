@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 
 from config.supervisor import is_port_free
 from tests.services.processes import running, wait_until
@@ -199,3 +200,25 @@ def test_a_taken_port_is_refused_with_a_sentence(tmp_path):
     assert done.stderr == (
         f"CommandError: Port {port} is in use. Choose another: manage.py serve --port {port + 1}\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--port", "80000"], "80000 is no port: choose one up to 65535"),
+        (["--host", "192.0.2.1"], "This machine cannot listen at 192.0.2.1"),
+    ],
+)
+def test_an_address_that_this_machine_does_not_have_is_refused_in_a_sentence(options, sentence):
+    with pytest.raises(CommandError, match=sentence):
+        call_command("serve", *options)
+
+
+def test_a_port_that_the_account_may_not_use_is_refused_with_another_one(monkeypatch):
+    def refuse(host, port):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("config.management.commands.serve.is_port_free", refuse)
+
+    with pytest.raises(CommandError, match=r"Choose one above 1023: manage\.py serve --port 8000"):
+        call_command("serve", "--port", "80")

@@ -97,6 +97,14 @@ def test_a_tool_that_is_not_installed_is_named_with_its_command(folder, monkeypa
     assert (result["result"], result["says"]) == ("not installed", ["pip install no-such-tool"])
 
 
+def test_the_command_proves_nothing_without_any_tool(folder, monkeypatch):
+    missing = readers.Reader("no-such-tool", ("beir",), lambda _: Content())
+    monkeypatch.setattr("exporters.exports.proof.proving.READERS", [missing])
+
+    with pytest.raises(CommandError, match="Nothing is proven: none of these tools is installed"):
+        call_command("prove", str(folder("beir")))
+
+
 def test_a_tool_that_reads_another_grade_differs(folder, monkeypatch):
     def read_another_grade(path):
         found = readers.PLAIN["beir"](path)
@@ -127,7 +135,7 @@ def test_an_exception_of_a_tool_is_its_result(folder, monkeypatch):
 
 def test_the_proof_is_written_beside_the_files_and_a_new_export_replaces_it(folder, tides):
     path = folder("beir")
-    call_command("prove", str(path), stdout=StringIO())
+    prove(path)
 
     assert json.loads((path / "proof.json").read_bytes())["layout"] == "beir"
     call_command("export", "tides", "beir", "--output", str(path), stdout=StringIO())

@@ -82,7 +82,7 @@ def test_wrong_credentials_do_not_reveal_which_accounts_exist(ada, client, name)
     assert response.status_code == 200
     assert not is_in(client)
     if name:
-        assert "Please enter a correct user name and password." in response.content.decode()
+        assert "The user name or the password is wrong." in response.content.decode()
 
 
 def test_signing_in_redirects_only_within_the_site(ada, client):

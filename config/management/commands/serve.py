@@ -41,8 +41,8 @@ class Command(prepare.Command):
         parser.add_argument(
             "--only",
             choices=["web", "worker", "beat"],
-            help="run only this program, in a container of its own, after `manage.py prepare` and "
-            "beside the other two",
+            help="run only this program, in a container of its own, after the command "
+            "`prepare` and beside the other two",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -59,10 +59,7 @@ class Command(prepare.Command):
         if options.get("only"):
             worker = worker_command(options["job_workers"], schedule=False)
             exec_program({"web": web, "worker": worker, "beat": beat_command()}[options["only"]])
-        if not is_port_free(host, port):
-            raise CommandError(
-                f"Port {port} is in use. Choose another: {self.command_name} --port {port + 1}"
-            )
+        self._refuse_port(host, port)
         self.prepare()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         self.write("Starting the web server and the worker")
@@ -72,6 +69,27 @@ class Command(prepare.Command):
             Program("worker", worker_command(options["job_workers"])),
         ]
         supervise(programs, host=host, port=port, greeting=self.greeting(url))
+
+    def _refuse_port(self, host: str, port: int) -> None:
+        """Raise CommandError if a server cannot listen there, with what to do."""
+        try:
+            if is_port_free(host, port):
+                return
+        except PermissionError as error:
+            raise CommandError(
+                f"This system account may not listen at port {port}. Choose one above 1023: "
+                f"{self.command_name} --port 8000"
+            ) from error
+        except OverflowError as error:
+            raise CommandError(f"{port} is no port: choose one up to 65535.") from error
+        except OSError as error:
+            raise CommandError(
+                f"This machine cannot listen at {host} ({error.strerror}). Choose another --host, "
+                "or leave it out."
+            ) from error
+        raise CommandError(
+            f"Port {port} is in use. Choose another: {self.command_name} --port {port + 1}"
+        )
 
     def greeting(self, url: str) -> list[str]:
         """Return the lines to print once the web server answers."""

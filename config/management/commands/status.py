@@ -126,7 +126,9 @@ def _iso(time: datetime | None) -> str | None:
 def _as_text(status: dict[str, Any]) -> str:
     lines = []
     if status["unapplied"]:
-        lines.append(f"The database is older than the code. Run: {settings.COMMAND} prepare")
+        lines.append(
+            f"The database is new, or older than the code. Run: {settings.COMMAND} prepare"
+        )
     broker = status["broker"]
     if broker["up"]:
         lines.append(f"Broker   answers; {broker['messages']:,} messages waiting")

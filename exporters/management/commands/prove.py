@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
 from exporters.exports.proof.content import PROOF
-from exporters.exports.proof.proving import DIFFERS, FAILED, prove
+from exporters.exports.proof.proving import DIFFERS, FAILED, NOT_INSTALLED, prove
 
 
 class Command(RejudgeCommand):
@@ -42,3 +42,8 @@ class Command(RejudgeCommand):
         self.stdout.write(str(folder / PROOF))
         if any(one["result"] in (DIFFERS, FAILED) for one in made["results"]):
             raise CommandError("A tool did not read the content of the files correctly.")
+        if all(one["result"] == NOT_INSTALLED for one in made["results"]):
+            raise CommandError(
+                "Nothing is proven: none of these tools is installed. Install one of them beside "
+                "Rejudge as its line says, then run this again."
+            )
