@@ -393,6 +393,8 @@ def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
     of_altered = When(narrative__side=Narrative.Side.ALTERED, then="candidate__prior_relevance")
     units = (
         judgments_in(project, scope)
+        # Or PostgreSQL reads the candidates of all projects.
+        .filter(candidate__query__project=project)
         .annotate(settled=Subquery(decision.values("relevance")[:1]), prior=Case(of_altered))
         .values("narrative_id", "candidate_id", "settled", "prior")
     )

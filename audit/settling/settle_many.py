@@ -33,6 +33,7 @@ from audit.settling.adjudication import check_reason, refuse_unless_lead
 from audit.settling.disagreement_queries import Reader, build_source
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.queue_items import read_documents
+from base.current_request import read_once
 from base.errors import Refused, Stale
 
 # How many documents of each outcome a preview shows.
@@ -255,21 +256,12 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
     filters = filters.replaced(kind=Kind.JUDGMENT, settled=False, waiting=False)
     if Kind.JUDGMENT not in filters.kinds:
         return []
-    columns = {f"n_{place}": grade for place, grade in enumerate(reader.grades)}
-    rows = (
-        build_source(Kind.JUDGMENT, reader, filters)
-        .rows.annotate(
-            followed=Max("relevance", filter=Q(annotator=choice.person or 0)),
-            earlier=Max("candidate__prior_relevance"),
-            key_sum=Sum("pk"),
-            **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in columns.items()},
-        )
-        .order_by("narrative_id", "candidate_id")
+    rows = read_once(
+        (_read_documents_to_settle, by.pk, filters, choice.person),
+        lambda: _read_documents_to_settle(reader, filters, choice.person),
     )
     outcomes = []
-    for narrative, candidate, followed, earlier, key_sum, *counts in rows.values_list(
-        "narrative_id", "candidate_id", "followed", "earlier", "key_sum", *columns
-    ):
+    for narrative, candidate, followed, earlier, key_sum, *counts in rows:
         grade_counts = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
         )
@@ -284,6 +276,30 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
             )
         )
     return outcomes
+
+
+def _read_documents_to_settle(
+    reader: Reader, filters: QueueFilter, person: int | None
+) -> list[tuple[Any, ...]]:
+    """Read for each wanted document, ordered by key: its narrative and candidate, what `person`
+    said, its earlier relevance, the sum of the keys of its judgments, and how many people gave
+    each grade.
+    """
+    columns = {f"n_{place}": grade for place, grade in enumerate(reader.grades)}
+    rows = (
+        build_source(Kind.JUDGMENT, reader, filters)
+        # Or PostgreSQL reads the candidates of all projects.
+        .rows.filter(candidate__query__project=reader.project)
+        .annotate(
+            followed=Max("relevance", filter=Q(annotator=person or 0)),
+            earlier=Max("candidate__prior_relevance"),
+            key_sum=Sum("pk"),
+            **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in columns.items()},
+        )
+        .order_by("narrative_id", "candidate_id")
+    )
+    names = ("narrative_id", "candidate_id", "followed", "earlier", "key_sum")
+    return list(rows.values_list(*names, *columns))
 
 
 def idle_rules(by: Membership, filters: QueueFilter) -> list[Rule]:
