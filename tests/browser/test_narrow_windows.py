@@ -1,0 +1,83 @@
+"""Pages around the work page in narrow windows and by touch."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import factories
+
+PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture
+def tides(live_server):
+    project = factories.project("tides")
+    factories.lead(project)
+    factories.query(project, "301", title="harbours closed by storms")
+    return project
+
+
+def small_targets(page: Page) -> list[str]:
+    """Return the buttons and fields that are less than 44 px high."""
+    return page.locator("button, a.button, summary, select, input[type=text]").evaluate_all(
+        """all => all
+            .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+            .map((one) => one.outerHTML)"""
+    )
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_the_navigation_opens_from_a_button(tides, new_person, scripted):
+    page = new_person("carla", java_script_enabled=scripted, **PHONE)
+    page.goto("/projects/tides/queries/")
+    navigation = page.get_by_role("navigation", name="Project")
+    expect(navigation).to_be_hidden()
+
+    page.get_by_role("button", name="Menu").tap()
+    navigation.get_by_role("link", name="Members").tap()
+
+    expect(page).to_have_url(re.compile("/projects/tides/members/$"))
+
+
+def test_escape_closes_the_navigation(tides, new_person):
+    page = new_person("carla", viewport={"width": 800, "height": 800})
+    page.goto("/projects/tides/queries/")
+    menu = page.get_by_role("button", name="Menu")
+    menu.press("Enter")
+    expect(page.get_by_role("navigation", name="Project")).to_be_visible()
+
+    page.keyboard.press("Escape")
+
+    expect(page.get_by_role("navigation", name="Project")).to_be_hidden()
+    expect(menu).to_be_focused()
+
+
+def test_a_wide_window_shows_the_navigation_beside_the_page(tides, new_person):
+    page = new_person("carla", viewport={"width": 1280, "height": 800})
+    page.goto("/projects/tides/queries/")
+
+    expect(page.get_by_role("navigation", name="Project")).to_be_visible()
+    expect(page.get_by_role("button", name="Menu")).to_be_hidden()
+
+
+@pytest.mark.parametrize("address", ["", "queries/", "members/", "settings/", "checks/"])
+def test_targets_are_as_large_as_a_finger(tides, new_person, address):
+    page = new_person("carla", **PHONE)
+    page.goto(f"/projects/tides/{address}")
+
+    assert small_targets(page) == []
+
+
+def test_the_filter_of_the_queries_takes_one_row_at_800_pixels(tides, new_person):
+    page = new_person("carla", viewport={"width": 800, "height": 800})
+    page.goto("/projects/tides/queries/")
+
+    tops = page.locator(".filter :is(input, select):visible").evaluate_all(
+        "all => all.map((one) => Math.round(one.getBoundingClientRect().top))"
+    )
+
+    assert len(tops) == 3
+    assert len(set(tops)) == 1
