@@ -22,11 +22,13 @@ def tides(live_server):
 
 def small_targets(page: Page) -> list[str]:
     """Return the buttons and fields that are less than 44 px high."""
-    return page.locator("button, a.button, summary, select, input[type=text]").evaluate_all(
+    targets = page.locator("button, a.button, summary, select, input[type=text]")
+    small: list[str] = targets.evaluate_all(
         """all => all
             .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
             .map((one) => one.outerHTML)"""
     )
+    return small
 
 
 @pytest.mark.parametrize("scripted", [True, False])

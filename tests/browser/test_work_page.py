@@ -497,6 +497,7 @@ def test_an_answer_on_its_way_to_the_server_survives_a_reload(work, new_person):
 
     page.unroute("**/api/v1/journal/")
     page.reload()
+    listens(page)
 
     until(page, lambda: work.rows() == [(first, "")], "the answer")
     work.hides(page, first)
