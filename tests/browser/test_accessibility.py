@@ -185,6 +185,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "status": page_outside_projects("status"),
     "annotate:home": page_outside_projects("annotate:home"),
     "annotate:preferences": page_outside_projects("annotate:preferences"),
+    "annotate:tour": lambda scene: [
+        f"{reverse('annotate:tour')}?step={step}" for step in (1, 2, 3, 4, 5)
+    ],
     "annotate:tokens": page_outside_projects("annotate:tokens"),
     "annotate:new_project": page_outside_projects("annotate:new_project"),
     "annotate:project": lambda scene: [
