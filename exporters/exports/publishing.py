@@ -178,9 +178,9 @@ def _kept_back_sentences(publication: Publication) -> list[str]:
     if not publication.texts:
         sentences.insert(
             0,
-            "The layouts below have only the ids of documents, not their titles and texts. The "
-            "formats trec and jsonl have the texts in files of their own, documents.changed.jsonl "
-            "and documents.jsonl.",
+            "Layouts have only the ids of documents, not their titles and texts. The formats trec "
+            "and jsonl have the texts in files of their own, documents.changed.jsonl and "
+            "documents.jsonl.",
         )
     return sentences
 

@@ -69,6 +69,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
             publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
             messages.success(request, "The publication settings are saved.")
             return redirect("exporters:publication", member.project.slug)
+    suiting, others = actions.divide_layouts(member.project)
     return project_page(
         request,
         "exports/publication.html",
@@ -79,7 +80,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         preview=None if blind else publishing.preview(member.project),
         layouts=[
             [(layout.value, layout.label, tools_for(layout)) for layout in layouts]
-            for layouts in actions.divide_layouts(member.project)
+            for layouts in ([Export.Format.TREC, *suiting], others)
             if layouts
         ],
         proofs=[] if blind else publishing.newest_proofs(member.project),

@@ -127,6 +127,16 @@ def test_the_page_says_which_tools_this_server_can_prove_a_layout_with(tides, cl
     assert 'name="prove"' not in page.text
 
 
+def test_the_page_proves_the_pair_of_qrels_too(tides, client):
+    client.force_login(tides.carla.user)
+
+    layouts, *_others = client.get("/projects/tides/publication/").context["layouts"]
+
+    name, _words, tools = layouts[0]
+    assert name == "trec"
+    assert {"ir_measures", "pytrec_eval"} <= {tool.split()[0] for tool in tools.installed}
+
+
 def test_an_annotator_and_a_lead_of_another_project_are_refused():
     project, other = factories.project(), factories.project("canals")
 
@@ -181,7 +191,7 @@ def test_the_page_says_what_is_published_and_changes_the_settings(tides, client)
 
     page = client.get(url).content.decode()
 
-    assert "have only the ids of documents, not their titles and texts" in page
+    assert "Layouts have only the ids of documents, not their titles and texts" in page
     assert "What would be published now" in page
     sent = {"texts": "on", "licence": "CC-BY-4.0", "layouts": ["mteb"]}
     assert client.post(url, sent).status_code == 302
