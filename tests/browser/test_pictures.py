@@ -66,7 +66,7 @@ def test_the_example_has_the_page_of_each_picture(
     record_heartbeat("worker")
     person, walk = TAKEN[name]
     Preferences.objects.create(user=User.objects.get(username=person), wants_tour=False)
-    page = new_person(person, viewport={"width": 1120, "height": 700})
+    page = new_person(person, viewport={"width": 1280, "height": 800})
 
     walk(page)
 
