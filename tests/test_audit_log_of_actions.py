@@ -18,7 +18,7 @@ from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
-from annotate.pairs.named_people import name_people
+from annotate.pairs.named_people import name_people, set_urgent
 from annotate.pools import actions as pooling
 from annotate.pools.negatives import choose_hard_negatives
 from annotate.pools.removal import DOCUMENTS
@@ -368,6 +368,9 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
     # People named for tasks, pauses and due dates.
     on = {"query": story.query, "people": {"judge": [carla.pk]}}
     story.logs("query.people", times=2)(lambda: name_people(by=carla, **on))
+    story.logs("query.urgent", times=2)(
+        lambda: set_urgent(query=story.query, urgent=True, by=carla)
+    )
     story.logs("project.paused", times=2)(lambda: schedule.pause(by=carla))
     story.logs("project.resumed", times=2)(lambda: schedule.resume(by=carla))
     due_on = date(2127, 3, 31)

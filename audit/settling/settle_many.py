@@ -302,17 +302,17 @@ def _read_documents_to_settle(
     return list(rows.values_list(*names, *columns))
 
 
-def idle_rules(by: Membership, filters: QueueFilter) -> list[Rule]:
+def idle_rules(reader: Membership, filters: QueueFilter) -> list[Rule]:
     """Return the rules that settle nothing of what matches `filters`, if anything does.
 
     Between two people, for example, nobody is more than half.
     """
     choice, rules = RuleChoice(Rule.HIGHER), [Rule.MAJORITY, Rule.ALONE, Rule.EARLIER]
     if filters.kind is Kind.CHECK:
-        outcomes = list(_compute_label_outcomes(by, filters, choice).values())
+        outcomes = list(_compute_label_outcomes(reader, filters, choice).values())
         rules.append(Rule.PERSON)
     else:
-        outcomes = _compute_outcomes(by, filters, choice)
+        outcomes = _compute_outcomes(reader, filters, choice)
     return [
         rule
         for rule in rules
