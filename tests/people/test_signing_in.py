@@ -32,6 +32,17 @@ def ada(db):
     return factories.user("ada")
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "is_said"),
+    [(f"{LOGIN}?kept", True), (f"{LOGIN}?next=/pairs/1/judging/", True), (LOGIN, False)],
+)
+def test_whoever_was_signed_out_at_work_reads_that_nothing_is_lost(client, address, is_said):
+    page = client.get(address).content.decode()
+
+    assert ("is kept in this browser" in page) is is_said
+
+
 def sign_in(client, name="ada", password=factories.PASSWORD, **more):
     return client.post(LOGIN, {"username": name, "password": password, **more})
 
