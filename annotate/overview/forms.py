@@ -97,6 +97,7 @@ class QueryPeopleForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.named = named
+        self.was_urgent = is_urgent
         for task in Assignment.Task:
             overlap = project.overlap(task)
             if not overlap:
@@ -125,3 +126,7 @@ class QueryPeopleForm(forms.Form):
             task: set(self.cleaned_data[task]) if task in self.fields else keys
             for task, keys in self.named.items()
         }
+
+    def is_urgent(self) -> bool:
+        """Return whether the query is to be urgent; it stays as it is where the form is empty."""
+        return bool(self.cleaned_data.get("urgent", self.was_urgent))

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments.assignments import take_next
-from annotate.models import Assignment, AuditEvent, Membership, Query
+from annotate.models import Assignment, AuditEvent, Membership, Project, Query
 from annotate.pairs.named_people import set_urgent
 from base.errors import Refused
 from tests import factories
@@ -89,6 +89,16 @@ def test_the_page_of_who_takes_the_tasks_marks_a_query_as_urgent(client, carla, 
     assert "301" not in listed(client, "?urgent=yes")
     client.post(reverse("annotate:query_people", args=["tides", queries[1].pk]), {})
     assert "No query matches" in listed(client, "?urgent=yes")
+
+
+def test_a_project_that_asks_nobody_for_a_task_keeps_its_urgent_queries(client, carla, queries):
+    set_urgent(query=queries[0], urgent=True, by=carla)
+    Project.objects.update(overlap_rewrite=0, overlap_judge=0, overlap_review=0)
+    client.force_login(carla.user)
+
+    client.post(reverse("annotate:query_people", args=["tides", queries[0].pk]), {})
+
+    assert Query.objects.get(is_urgent=True) == queries[0]
 
 
 def test_programs_mark_a_query_as_urgent_and_list_urgent_ones(client, carla, queries):

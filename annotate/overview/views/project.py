@@ -352,7 +352,7 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         with refusal_in(form):
             with transaction.atomic():
                 name_people(query=query, people=form.people(), by=member)
-                set_urgent(query=query, urgent=form.cleaned_data.get("urgent", False), by=member)
+                set_urgent(query=query, urgent=form.is_urgent(), by=member)
             messages.success(request, "Saved. People keep the tasks that they already hold.")
             return redirect("annotate:query", slug, pk)
     return project_page(
