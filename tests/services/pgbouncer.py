@@ -68,12 +68,16 @@ def _answers(folder: Path) -> bool:
 
 
 def ensure() -> None:
-    """Install the distribution's PgBouncer if there is none, which needs root and apt."""
+    """Install the distribution's PgBouncer if there is none, which needs root, apt and a network.
+
+    If that fails, apt says why, and the tests of PgBouncer are skipped.
+    """
     if program() is None and os.geteuid() == 0 and shutil.which("apt-get"):
         apt = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        update = ["apt-get", "update", "-q", "-o", "Acquire::http::Timeout=20"]
         install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", "pgbouncer"]
-        for command in (["apt-get", "update", "-q"], install):
-            subprocess.run(command, check=True, env=apt, stdout=subprocess.DEVNULL)
+        for command in (update, install):
+            subprocess.run(command, check=False, env=apt, stdout=subprocess.DEVNULL)
     print(f"pgbouncer: {program() or 'none here, so its tests are skipped'}", flush=True)
 
 
