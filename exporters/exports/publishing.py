@@ -178,9 +178,8 @@ def _kept_back_sentences(publication: Publication) -> list[str]:
     if not publication.texts:
         sentences.insert(
             0,
-            "Layouts have only the ids of documents, not their titles and texts. The formats trec "
-            "and jsonl have the texts in files of their own, documents.changed.jsonl and "
-            "documents.jsonl.",
+            "Except for TREC, layouts have only the ids of documents, not their titles and texts. "
+            "TREC has the texts in documents.changed.jsonl, and JSON lines in documents.jsonl.",
         )
     return sentences
 

@@ -191,7 +191,7 @@ def test_the_page_says_what_is_published_and_changes_the_settings(tides, client)
 
     page = client.get(url).content.decode()
 
-    assert "Layouts have only the ids of documents, not their titles and texts" in page
+    assert "layouts have only the ids of documents, not their titles and texts" in page
     assert "What would be published now" in page
     sent = {"texts": "on", "licence": "CC-BY-4.0", "layouts": ["mteb"]}
     assert client.post(url, sent).status_code == 302
