@@ -294,7 +294,7 @@ def _addresses(project: Project) -> dict[str, str]:
         "candidate": project.first + project.shape.pool,
         "member": project.members[0],
     }
-    found = {}
+    addresses = {}
     for app in ("annotate", "audit", "exporters"):
         _prefix, resolver = get_resolver().namespace_dict[app]
         for name in filter(lambda name: isinstance(name, str), resolver.reverse_dict):
@@ -302,8 +302,8 @@ def _addresses(project: Project) -> dict[str, str]:
             ((_path, parameters),), *_ = resolver.reverse_dict.getlist(name)[0]
             values = [keys[key] for key in PAGES_WITH_KEYS.get(route, parameters) if key in keys]
             if len(values) == len(parameters) and not name.startswith("api"):
-                found[route.partition(":")[2]] = reverse(route, args=values)
-    return found
+                addresses[route.partition(":")[2]] = reverse(route, args=values)
+    return addresses
 
 
 def _long_works(world: World, project: Project, size: float) -> dict[str, Callable[[], Any]]:

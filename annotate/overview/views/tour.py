@@ -26,7 +26,8 @@ def tour(request: PageRequest) -> HttpResponse:
     """Show a step of the tour (`?step=2`); a POST ends the tour, or skips it.
 
     In the second step the reader grades a document (`?relevance=0`), and the third says what most
-    people would have answered. Only who leads a project, or is in none yet, sees the last step.
+    people would have answered. The last step is only for people who lead a project or are in none
+    yet.
     """
     if request.method == "POST":
         change_preferences(wants_tour=False, by=request.user)
@@ -38,7 +39,7 @@ def tour(request: PageRequest) -> HttpResponse:
         request,
         "overview/tour.html",
         {
-            "step": max(1, min(step, last)),
+            "step": min(step, last),
             "last": last,
             "original": ORIGINAL,
             "altered": diff(ORIGINAL, ALTERED),

@@ -285,8 +285,8 @@ async function keepAnswer(entry) {
 // Saves a note or a mark that was added to the answer that stands, at once and with the same answer. The document stays.
 async function amend() {
   const answer = current === null ? null : judgingSession.answerOf(current);
-  const stands = (grade) => grade.value === String(answer.value);
-  const button = answer && answer.kind !== "flag" && (grades().find(stands) ?? document.getElementById("count"));
+  const isAnswer = (grade) => grade.value === String(answer.value);
+  const button = answer && answer.kind !== "flag" && (grades().find(isAnswer) ?? document.getElementById("count"));
   if (root.dataset.at !== "document" || !button || isFromElsewhere(current)) return;
   const kind = button.form.dataset.entry;
   const entry = collect(kind, contentOf(kind, new FormData(button.form, button), ""));
