@@ -98,6 +98,7 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
     carla.keyboard.press("Escape")
     carla.keyboard.press("0")
     expect(carla.locator(".finished")).to_contain_text("No disagreement is left here")
+    saved(carla)
 
     # carla requests the export and downloads it.
     carla.goto("/projects/tides/exports/")
