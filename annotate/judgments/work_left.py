@@ -104,7 +104,11 @@ def prefetch_left(members: Sequence[Membership]) -> None:
     """Prefetch the progress of members in all their assignments onto these rows.
 
     At most thirteen queries, however many members there are. Prefetch their assignments first.
+    What is prefetched stays as it is.
     """
+    members = [member for member in members if not hasattr(member, _LEFT)]
+    if not members:
+        return
     held = [assignment for member in members for assignment in held_by(member)]
     judges = {assignment.member_id for assignment in held if assignment.task == Task.JUDGE}
     answers = answers_by_pair(*(member.project for member in members if member.pk in judges))

@@ -281,8 +281,8 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     ids = [candidate.pk for candidate in candidates]
     judgments: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
     flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
-    mine = {} if reader.leads else {"annotator": reader}
-    blind = blind_pairs(reader)
+    # Annotators see nobody else's answers anyway.
+    mine, blind = ({}, blind_pairs(reader)) if reader.leads else ({"annotator": reader}, set())
     under = {
         "candidate__in": ids,
         "narrative__in": [narrative.pk for several in narratives.values() for narrative in several],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import (
@@ -28,6 +28,7 @@ from annotate.overview.notices import Notice
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
+from base.current_request import read_once
 
 # Items to settle: two have answered without an outcome, and no third person has settled.
 TO_SETTLE = Q(answered=2, outcome__isnull=True, unjudgeable=False)
@@ -103,15 +104,18 @@ class Waiting(NamedTuple):
 
 def waiting_to_check(members: Sequence[Membership]) -> dict[int, Waiting]:
     """Return the items that each of these members of different projects could still check; none
-    while a project is paused.
+    while a project is paused. Read once in a request.
     """
-    working = [one for one in members if one.project.paused_at is None]
-    return _waiting_by_member(_to_check(working, None), members)
+    working = [member for member in members if member.project.paused_at is None]
+    return read_once(
+        (waiting_to_check, *sorted(member.pk for member in members)),
+        lambda: _waiting_by_member(_to_check, working, members),
+    )
 
 
 def waiting_to_settle(members: Sequence[Membership]) -> dict[int, Waiting]:
     """Return the items that each of these members of different projects could settle."""
-    return _waiting_by_member(_to_settle(members, None), members)
+    return _waiting_by_member(_to_settle, members, members)
 
 
 def _to_check(members: Sequence[Membership], sample: Sample | None) -> QuerySet[SampleItem]:
@@ -132,12 +136,29 @@ def _to_settle(members: Sequence[Membership], sample: Sample | None) -> QuerySet
 
 
 def _waiting_by_member(
-    items: QuerySet[Any, Any], members: Sequence[Membership]
+    queue: Callable[[Sequence[Membership], Sample | None], QuerySet[Any, Any]],
+    asked: Sequence[Membership],
+    members: Sequence[Membership],
 ) -> dict[int, Waiting]:
-    found = SampleItem.objects.filter(pk__in=items.values("pk")).values_list("sample__project")
-    rows = found.annotate(n=Count("pk"), first=Min("pk"))
-    waiting = {project: Waiting(number, first) for project, number, first in rows}
-    return {one.pk: waiting.get(one.project_id, Waiting(0, None)) for one in members}
+    """Return what waits in a queue for the members who are asked, and nothing for the others."""
+    sampled = _sampled_projects(members)
+    asked = [member for member in asked if member.project_id in sampled]
+    waiting: dict[int, Waiting] = {}
+    if asked:
+        items = SampleItem.objects.filter(pk__in=queue(asked, None).values("pk"))
+        rows = items.values_list("sample__project").annotate(n=Count("pk"), first=Min("pk"))
+        waiting = {project: Waiting(number, first) for project, number, first in rows}
+    return {member.pk: waiting.get(member.project_id, Waiting(0, None)) for member in members}
+
+
+def _sampled_projects(members: Sequence[Membership]) -> set[int]:
+    """Return the projects of these members in which labels are checked. Read once in a request."""
+    projects = sorted({member.project_id for member in members})
+    samples = Sample.objects.filter(project__in=projects).order_by()
+    return read_once(
+        (_sampled_projects, *projects),
+        lambda: set(samples.values_list("project", flat=True).distinct()),
+    )
 
 
 def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
