@@ -12,6 +12,11 @@ from formats.reading import guess_format
 from formats.registry import FORMATS, Format
 from formats.source import Source
 
+UNKNOWN_ARCHIVE = (
+    "this is a zip archive, and its files show no format; choose the format, or unpack the archive "
+    "and give the files inside"
+)
+
 
 def recognize(stream: IO[bytes]) -> Format | None:
     """Return the format that a file or a zip archive clearly has, or None.
@@ -31,6 +36,24 @@ def recognize(stream: IO[bytes]) -> Format | None:
         name = None
     stream.seek(0)
     return None if name is None else FORMATS[name]
+
+
+def explain_unrecognized(stream: IO[bytes]) -> FormatError | None:
+    """Return why `recognize` found no format; None if it is text whose format is not clear.
+
+    Leaves `stream` at its start.
+    """
+    try:
+        if zipfile.is_zipfile(stream):
+            ZipFolder(stream, "")
+            return FormatError(UNKNOWN_ARCHIVE)
+        stream.seek(0)
+        Source(stream).read_beginning()
+    except FormatError as error:
+        return error
+    finally:
+        stream.seek(0)
+    return None
 
 
 def _recognize_folder(names: set[str]) -> str | None:

@@ -16,7 +16,15 @@ from typing import NamedTuple, Protocol
 
 from formats.files import checked_path, is_dir, open_file
 from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE
-from formats.line_bytes import CONTROL_IN_LINE, CR_ALONE, FOREIGN_MAGIC, decode_clean
+from formats.line_bytes import (
+    CONTROL_IN_LINE,
+    CR_ALONE,
+    NULL_BYTES,
+    ZIP,
+    ZIP_ARCHIVE,
+    decode_clean,
+    describe_other_kind,
+)
 from formats.problems import FormatError, LeftOutFields, Problems
 from formats.texts import printable
 from formats.unpacking import CHUNK, GZIP, Budget, Unreadable, unpack_gzip
@@ -188,10 +196,10 @@ class Source(Input):
         first = self._read()
         while 0 < len(first) < MAGIC and (more := self._read()):
             first += more
-        for magic, sentence in FOREIGN_MAGIC:
-            if first.startswith(magic):
-                self.refuse_all(sentence)
-                return
+        other_kind = describe_other_kind(first) or (first.startswith(ZIP) and ZIP_ARCHIVE)
+        if other_kind:
+            self.refuse_all(other_kind)
+            return
         if first.startswith(GZIP):
             try:
                 yield from unpack_gzip(first, self._read, self._budget)
@@ -286,6 +294,9 @@ class Source(Input):
             self._refuse_long(number, raw[:200])
             return None
         raw = raw.removesuffix(b"\r")
+        if number == 1 and b"\0" in raw:
+            self.refuse_all(NULL_BYTES)
+            return None
         try:
             line = raw.decode("utf-8")
         except UnicodeDecodeError as error:

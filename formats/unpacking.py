@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, TypeVar
 
+from formats.line_bytes import describe_other_kind
+
 CHUNK = 256 * 1024
 MAX_UNPACKED = 4 * 1024 * 1024 * 1024
 """Maximum bytes that one gzip file, or all files of one archive together, may unpack to."""
@@ -20,7 +22,7 @@ RATIO_FROM = 4 * 1024 * 1024
 
 GZIP = b"\x1f\x8b"
 # How many first bytes identify a file of another kind.
-HEAD = 16
+HEAD = 96
 
 T = TypeVar("T")
 
@@ -146,6 +148,9 @@ def _read_undamaged(step: Callable[[], T]) -> T:
 
 def open_zip(stream: IO[bytes]) -> zipfile.ZipFile:
     """Open the archive in a seekable stream; raise Unreadable if that is not possible."""
+    stream.seek(0)
+    if other_kind := describe_other_kind(stream.read(HEAD)):
+        raise Unreadable(other_kind)
     try:
         is_zip = zipfile.is_zipfile(stream)
     except ZIP_FAULTS:

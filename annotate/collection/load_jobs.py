@@ -29,7 +29,7 @@ from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused
-from formats.recognition import recognize
+from formats.recognition import explain_unrecognized, recognize
 from formats.records import Doc, PairRecord, Pooled, Qrel, RunLine, Topic
 from formats.registry import FORMATS, Format
 from jobs import queue
@@ -92,11 +92,16 @@ def format_of(file: File[bytes], format_name: str = "") -> Format:
     """
     if not file.size:
         raise Refused(f"{_name_of(file)} is empty.")
-    kind = known_format(format_name) if format_name else recognize(cast(IO[bytes], file))
+    if format_name:
+        return known_format(format_name)
+    stream = cast(IO[bytes], file)
+    kind = recognize(stream)
     if kind is None:
-        raise Refused(
-            f"It is not clear from {_name_of(file)} which format it has. Choose the format."
-        )
+        name = _name_of(file)
+        if fault := explain_unrecognized(stream):
+            line = f", line {fault.line}" if fault.line else ""
+            raise Refused(f"{name}{line}: {fault.message}.")
+        raise Refused(f"It is not clear from {name} which format it has. Choose the format.")
     return kind
 
 

@@ -14,6 +14,7 @@ from base.tags.components import choice_groups
 from formats.registry import FORMATS
 from jobs.runner import Progress
 from tests import factories
+from tests.formats.files import zip_files
 from tests.pages import shows
 
 
@@ -139,6 +140,27 @@ def test_a_file_that_does_not_show_its_format_is_not_stored(pages):
     page = text(pages.post(url("loads"), {"file": file, "format": ""}))
 
     assert "It is not clear from notes.txt which format it has. Choose the format." in page
+    assert not Load.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"%PDF-1.4\n", "notes.txt: this is a PDF; save its table as CSV or JSON lines."),
+        ("301 0 A 1\n".encode("utf-16"), "notes.txt: this is saved as UTF-16; save it as UTF-8."),
+        (b"caf\xe9\n", "notes.txt, line 1: not UTF-8: byte 4 of the line is 0xe9."),
+        (zip_files({"readme.txt": "x"}), "notes.txt: this is a zip archive, and its files show no"),
+        (zip_files({"../queries.jsonl": "x"}), "points outside the archive."),
+    ],
+    ids=["PDF", "UTF-16", "Latin-1", "archive of other files", "unsafe archive"],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(pages, content, sentence):
+    page = pages.post(
+        url("loads"), {"file": SimpleUploadedFile("notes.txt", content), "format": ""}
+    )
+
+    assert page.status_code == 422
+    assert sentence in text(page)
     assert not Load.objects.exists()
 
 

@@ -76,6 +76,15 @@ def test_a_zip_archive_that_contains_the_folder_itself_reads_the_same():
 
 def test_a_file_that_is_not_a_zip_archive_is_refused():
     assert refusal(b"hello") == "archive.zip: this is not a zip archive"
+    assert refusal(b"%PDF-1.4\n").startswith("archive.zip: this is a PDF; ")
+
+
+def test_a_spreadsheet_is_not_read_as_a_folder():
+    workbook = zip_files({"[Content_Types].xml": "<Types/>", "xl/workbook.xml": "<workbook/>"})
+
+    assert refusal(workbook).startswith(
+        "archive.zip: this is an Office file, such as a spreadsheet"
+    )
 
 
 @pytest.mark.parametrize(

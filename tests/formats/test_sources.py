@@ -119,7 +119,25 @@ def test_wrong_encoding_names_line_and_byte():
 
 
 def test_utf_16_is_named():
-    assert "UTF-16" in str(refusal("one\n".encode("utf-16")))
+    assert str(refusal("one\n".encode("utf-16"))) == (
+        "file: this is saved as UTF-16; save it as UTF-8"
+    )
+
+
+@pytest.mark.parametrize("data", [bytes(range(256)) * 10, "one\ntwo\n".encode("utf-16-le")])
+def test_a_binary_file_is_refused_as_a_whole(data):
+    source = Source(data, "file", collect=True)
+
+    assert list(source.lines()) == []
+    [problem] = source.problems
+    assert str(problem) == (
+        "file: its first line has null bytes: this is a binary file, or text saved as UTF-16; "
+        "save it as text in UTF-8"
+    )
+
+
+def test_a_qrels_line_may_begin_like_a_file_of_another_kind():
+    assert lines_of(b"PAR1 0 a 1\n") == ["PAR1 0 a 1"]
 
 
 @pytest.mark.parametrize(
@@ -130,8 +148,23 @@ def test_utf_16_is_named():
         (b"\xfd7zXZ\x00", "xz"),
         (b"(\xb5/\xfd", "zstd"),
         (b"\x1f\x9d\x90", "compress"),
-        (b"%PDF-1.4\n", "PDF"),
+        (b"%PDF-1.4\n", "a PDF; save its table as CSV or JSON lines"),
         (b"SQLite format 3\x00", "SQLite"),
+        (
+            b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml",
+            "an Office file, such as a spreadsheet",
+        ),
+        (b"PK\x03\x04" + bytes(26) + b"docProps/app.xml", "an Office file"),
+        (
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+            "an Office file",
+        ),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office file"),
+        (b"PAR1\x15\x04", "Parquet"),
+        (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
+        (b"Rar!\x1a\x07\x01\x00", "RAR"),
+        (b"\x89PNG\r\n\x1a\n", "picture"),
+        (b"\xff\xd8\xff\xe0", "picture"),
     ],
 )
 def test_other_kinds_of_file_are_named(beginning, name):
