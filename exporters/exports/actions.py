@@ -174,7 +174,7 @@ def build(job: Export, progress: Progress) -> None:
             names.append(PROOF)
         progress.start(len(names) + 1, "Storing the files")
         with (folder / ARCHIVE).open("xb") as stream:
-            pack(folder, names, stream)
+            pack(folder, names, stream, top=f"{job.project.slug}-{job.format}")
         progress.advance()
         target = f"{_storage_folder(job)}/{job.pk}-{job.attempts}-{job.claim}"
         try:

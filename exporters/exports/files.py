@@ -102,11 +102,14 @@ class _Measured(io.FileIO):
             return len(done)
 
 
-def pack(folder: Path, names: Iterable[str], stream: IO[bytes]) -> None:
-    """Write the named files of `folder` as a zip archive; the same files make the same bytes."""
+def pack(folder: Path, names: Iterable[str], stream: IO[bytes], *, top: str) -> None:
+    """Write the named files of `folder` as a zip archive, which unpacks into a folder `top`.
+
+    The same files make the same bytes, so `top` names no export and no release.
+    """
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(names):
-            entry = zipfile.ZipInfo(name, _ZIP_DATE)
+            entry = zipfile.ZipInfo(f"{top}/{name}", _ZIP_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3
             entry.external_attr = _ZIP_MODE

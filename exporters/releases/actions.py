@@ -221,7 +221,7 @@ def _write(
         files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in export["files"]]
         whole = [entry["name"] for entry in export["files"]] + [manifest.NAME]
         with (folder / f"{name}.zip").open("xb") as stream:
-            pack(folder / name, whole, stream)
+            pack(folder / name, whole, stream, top=f"{job.project.slug}-{name}")
         for path, holds in (
             (f"{name}/{manifest.NAME}", "How these files were made, with counts for each pair."),
             (f"{name}.zip", "All of them in one archive."),

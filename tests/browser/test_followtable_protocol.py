@@ -288,7 +288,9 @@ def test_from_generated_instructions_to_a_release(
     )
     files = zipfile.ZipFile(io.BytesIO(archived))
     written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    assert {name: files.read(name) for name in files.namelist()} == written
+    assert {name: files.read(name) for name in files.namelist()} == {
+        f"tides-trec/{name}": content for name, content in written.items()
+    }
     pairs = [line.split("\t")[0] for line in written["pairs.tsv"].decode().splitlines()[1:]]
     assert pairs == sorted(ADA)
     qrels = written["qrels.original.txt"].decode().splitlines()
@@ -319,6 +321,6 @@ def test_from_generated_instructions_to_a_release(
     release(carla, "v1.1")
     files = zipfile.ZipFile(io.BytesIO(archive(carla, "v1.1", tmp_path)))
     del expected["0_0"]
-    assert labels_in(files.read("qrels.claimed.txt")) == expected
+    assert labels_in(files.read("tides-trec/qrels.claimed.txt")) == expected
     carla.goto("/projects/tides/releases/v1.0/v1.1/")
     expect(carla.get_by_text("claimed only")).to_be_visible()

@@ -111,8 +111,8 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
     archive = tmp_path / "export.zip"
     download.value.save_as(archive)
     files = zipfile.ZipFile(io.BytesIO(archive.read_bytes()))
-    original = files.read("qrels.original.txt").decode()
-    changed = files.read("qrels.changed.txt").decode()
+    original = files.read("tides-trec/qrels.original.txt").decode()
+    changed = files.read("tides-trec/qrels.changed.txt").decode()
 
     # The qrels hold what was pressed, and evaluation tools read them.
     assert original == "301 0 A 1\n301 0 B 1\n301 0 C 1\n301 0 D 1\n301 0 E 0\n"

@@ -407,9 +407,13 @@ class Lead(Person):
             self.diary.complaints.append(f"an offered export was not there: {offered.status}")
             return False
         with zipfile.ZipFile(io.BytesIO(offered.body)) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
+            [top] = {name.partition("/")[0] for name in archive.namelist()}
+            manifest = json.loads(archive.read(f"{top}/manifest.json"))
             for entry in manifest["files"]:
-                if hashlib.sha256(archive.read(entry["name"])).hexdigest() != entry["sha256"]:
+                if (
+                    hashlib.sha256(archive.read(f"{top}/{entry['name']}")).hexdigest()
+                    != entry["sha256"]
+                ):
                     self.diary.complaints.append(f"{found.location}: half a {entry['name']}")
         self.taken_away += 1
         return True

@@ -150,7 +150,7 @@ def test_an_export_is_written_and_sent(tides, bucket, client):
     assert hashlib.sha256(data).hexdigest() == facts["sha256"]
     assert file["Content-Length"] == str(facts["bytes"])
     with zipfile.ZipFile(io.BytesIO(content(archive))) as packed:
-        assert packed.read("qrels.changed.txt") == data
+        assert packed.read("tides-trec/qrels.changed.txt") == data
     assert all(name.startswith(f"rejudge/{made.folder}/") for name in names(bucket))
 
 

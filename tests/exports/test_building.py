@@ -68,7 +68,9 @@ def test_a_built_export_has_its_files_and_its_manifest(scene, empty_storage):
     with empty_storage.open(f"{export.folder}/qrels.changed.txt") as stream:
         assert stream.read().startswith(b"301 0 B 0\n")
     with empty_storage.open(f"{export.folder}/export.zip") as stream:
-        assert sorted(zipfile.ZipFile(stream).namelist()) == sorted([*names, "manifest.json"])
+        assert sorted(zipfile.ZipFile(stream).namelist()) == [
+            f"tides-trec/{name}" for name in sorted([*names, "manifest.json"])
+        ]
 
 
 def test_the_worker_finds_the_task_by_its_name(scene):

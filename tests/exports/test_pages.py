@@ -141,8 +141,8 @@ def test_all_files_are_in_one_archive(built, client):
 
     assert response["Content-Disposition"] == f'attachment; filename="tides-trec-{built.pk}.zip"'
     with zipfile.ZipFile(io.BytesIO(body(response))) as archive:
-        assert archive.read("qrels.changed.txt").startswith(b"301 0 B 0\n")
-        assert "manifest.json" in archive.namelist()
+        assert archive.read("tides-trec/qrels.changed.txt").startswith(b"301 0 B 0\n")
+        assert "tides-trec/manifest.json" in archive.namelist()
 
 
 @pytest.mark.parametrize("name", ["nothing.txt", "../../rejudge.sqlite3", "runs/../export.zip"])

@@ -103,7 +103,7 @@ def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
     archives = []
     for files in (write(tides.project), write(tides.project)):
         stream = BytesIO()
-        pack(files.folder, reversed(list(files.bytes())), stream)
+        pack(files.folder, reversed(list(files.bytes())), stream, top="tides-trec")
         archives.append(stream.getvalue())
 
     assert archives[0] == archives[1]

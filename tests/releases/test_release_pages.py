@@ -204,8 +204,8 @@ def test_files_are_sent_as_they_were_stored(tides, carla):
     assert archive["Content-Disposition"] == 'attachment; filename="tides-v1.0-trec.zip"'
     assert archive["X-Content-Type-Options"] == "nosniff"
     with zipfile.ZipFile(io.BytesIO(body(archive))) as packed:
-        assert "manifest.json" in packed.namelist()
-        assert packed.read("qrels.changed.txt").startswith(b"301 0 B 0\n")
+        assert "tides-trec/manifest.json" in packed.namelist()
+        assert packed.read("tides-trec/qrels.changed.txt").startswith(b"301 0 B 0\n")
 
 
 @pytest.mark.parametrize("name", ["nothing.txt", "../../rejudge.sqlite3", "trec/../release.json"])
