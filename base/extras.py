@@ -7,6 +7,7 @@ from importlib.util import find_spec
 # The modules that each extra installs, as far as our code needs them.
 MODULES = {
     "evaluation": ("ir_measures", "cwl", "pandas"),
+    "llm": ("openai", "httpx2"),
     "postgresql": ("psycopg",),
     "redis": ("redis",),
     "s3": ("storages", "boto3"),

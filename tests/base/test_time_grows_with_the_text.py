@@ -16,6 +16,7 @@ from formats.passages import excerpts
 from formats.registry import lookup
 from formats.source import Source
 from formats.tables import parse_table
+from llm.documents import cut, delimit, find_quote
 
 SIZE = 40_000
 # Below this a measurement says nothing.
@@ -50,6 +51,15 @@ def compare(text: str) -> object:
     return diff(text, text[: len(text) // 2] + text[1:])
 
 
+def cut_in_half(text: str) -> object:
+    return cut(text, len(text) // 2)
+
+
+def seek_quote(text: str) -> object:
+    # All of it occurs but the end.
+    return find_quote(text[: len(text) // 2] + "b", text)
+
+
 def seconds(compute: Callable[[Any], object], size: Any) -> float:
     """Return the least processor time of three runs."""
     times: list[float] = []
@@ -61,7 +71,9 @@ def seconds(compute: Callable[[Any], object], size: Any) -> float:
 
 
 @pytest.mark.parametrize("signs", SIGNS.values(), ids=SIGNS)
-@pytest.mark.parametrize("compute", [mark_clauses, draw_table, compare])
+@pytest.mark.parametrize(
+    "compute", [mark_clauses, draw_table, compare, cut_in_half, delimit, seek_quote]
+)
 def test_twice_the_text_takes_at_most_three_times_the_time(compute: Any, signs: str):
     text = signs * (SIZE // len(signs))
 

@@ -1,0 +1,149 @@
+"""Reading what a model server answers: the reply of the model, and the value in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from formats.json_text import parse_json
+from formats.texts import excerpt
+from llm.request import Schema
+
+
+class FailureKind(StrEnum):
+    """Why there is no answer."""
+
+    REFUSED = "refused"  # the server refuses the request: wrong key, unknown model, wrong parameter
+    BUSY = "busy"  # the server still asks to wait after all retries
+    SERVER_ERROR = "server error"
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    REDIRECT = "redirect"
+    TOO_LARGE = "too large"
+    NOT_A_COMPLETION = "not a completion"  # the server's answer has not the form of the interface
+    CUT = "cut"  # the answer ended at the limit of tokens
+    DECLINED = "declined"  # the model refuses to answer, or a filter removed the answer
+    UNREADABLE = "unreadable"  # the model's text is not what the schema asks for
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer: a kind for programs, a sentence for people."""
+
+    kind: FailureKind
+    reason: str
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model said in answer to one request.
+
+    Attributes:
+        text: The text, "" if there is none.
+        model: The model as the server names it, which may be another than was asked.
+        finish_reason: Why the text ends, in the server's words.
+        refusal: Why the model refuses to answer; "" if it does not.
+        prompt_tokens, completion_tokens: As the server counts them; None if it does not.
+    """
+
+    text: str
+    model: str
+    finish_reason: str
+    refusal: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+class NoAnswer(Exception):
+    """A reply without a usable answer; `failure` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+def read_reply(body: bytes) -> Reply:
+    """Return the reply in the body of a chat completion. Raise NoAnswer if there is none."""
+    try:
+        return reply_of(parse_json(body.decode("utf-8")))
+    except ValueError as error:
+        raise _not_a_completion(str(error)) from None
+
+
+def reply_of(completion: object) -> Reply:
+    """Return the reply in a parsed chat completion. Raise NoAnswer if there is none."""
+    if not isinstance(completion, dict):
+        raise _not_a_completion("it is not a JSON object")
+    choices = completion.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise _not_a_completion("it has no field choices[0].message")
+    usage = completion.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    return Reply(
+        text=_text(message.get("content")),
+        model=_text(completion.get("model")),
+        finish_reason=_text(choice.get("finish_reason")),
+        refusal=_text(message.get("refusal")),
+        prompt_tokens=_count(counts.get("prompt_tokens")),
+        completion_tokens=_count(counts.get("completion_tokens")),
+    )
+
+
+def read_value(reply: Reply, schema: Schema) -> Any:
+    """Return the value in a reply, checked by the schema. Raise NoAnswer if there is none."""
+    if reply.refusal:
+        raise NoAnswer(
+            Failure(FailureKind.DECLINED, f"The model refuses to answer: {excerpt(reply.refusal)}")
+        )
+    if reply.finish_reason == "content_filter":
+        raise NoAnswer(Failure(FailureKind.DECLINED, "A filter of the server removed the answer."))
+    if reply.finish_reason == "length":
+        tokens = reply.completion_tokens
+        length = "" if tokens is None else f" after {tokens:,} tokens"
+        raise NoAnswer(Failure(FailureKind.CUT, f"The answer was cut at its limit{length}."))
+    try:
+        value = parse_json(_without_fence(reply.text))
+    except ValueError as error:
+        raise _unreadable(f"{error} (“{excerpt(reply.text)}”)") from None
+    try:
+        mismatch = best_match(Draft202012Validator(schema).iter_errors(value))
+    except RecursionError:
+        raise _unreadable("its JSON is nested too deeply") from None
+    if mismatch is not None:
+        raise _unreadable(f"{mismatch.json_path}: {excerpt(mismatch.message, 300)}")
+    return value
+
+
+def _without_fence(text: str) -> str:
+    """Return the text between the lines of a Markdown code block, if it is nothing else."""
+    stripped = text.strip()
+    first, newline, rest = stripped.partition("\n")
+    if newline and first.rstrip() in {"```", "```json"} and rest.endswith("```"):
+        return rest.removesuffix("```")
+    return stripped
+
+
+def _unreadable(why: str) -> NoAnswer:
+    return NoAnswer(Failure(FailureKind.UNREADABLE, f"The model's answer cannot be read: {why}"))
+
+
+def _not_a_completion(why: str) -> NoAnswer:
+    reason = f"The server's answer is not a chat completion: {why}"
+    return NoAnswer(Failure(FailureKind.NOT_A_COMPLETION, reason))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    return None

@@ -1,0 +1,83 @@
+"""Documents in prompts: between delimiters, cut to a length, and quoted in answers."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+# The end of a sentence or of a line. The classes share no character, so the search stays linear.
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？]|\n")
+_WORD = re.compile(r"\S+")
+
+
+def delimit(text: str, name: str = "document") -> str:
+    """Return a text between delimiters that it cannot contain.
+
+    The delimiters have a mark made of the text's hash, so a text that contains a delimiter has
+    another one. The same text always gets the same mark, so that its answer can be cached.
+    """
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    while (mark := digest[:16]) in text:
+        digest = hashlib.sha256(digest.encode()).hexdigest()
+    return f"<{name} {mark}>\n{text}\n</{name} {mark}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The beginning of a text; `note` says how much it is, "" if it is all of it."""
+
+    text: str
+    note: str
+
+
+def cut(text: str, max_characters: int) -> Cut:
+    """Return as many whole sentences of a text as have at most `max_characters`, and say so.
+
+    If that would be less than half of what is allowed, it ends after a word, or in the middle of
+    one that is longer. Raise ValueError if nothing is allowed.
+    """
+    if max_characters < 1:
+        raise ValueError("A text cannot be cut to less than 1 character.")
+    if len(text) <= max_characters:
+        return Cut(text, "")
+    end, where = _end_of_cut(text, max_characters)
+    kept = text[:end].rstrip() or text[:end]
+    note = f"Only the first {len(kept):,} of {len(text):,} characters, cut {where}."
+    return Cut(kept, note)
+
+
+def _end_of_cut(text: str, limit: int) -> tuple[int, str]:
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, limit // 2, limit + 1)]
+    if fitting := [end for end in ends if end <= limit]:
+        return fitting[-1], "at the end of a sentence"
+    for position in range(limit, limit // 2, -1):
+        if text[position].isspace():
+            return position, "after a word"
+    return limit, "inside a word"
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where a quote begins and ends in a text, or None if it does not occur.
+
+    White space counts as one space, and not at all around the quote. The time is linear.
+    """
+    wanted = " ".join(_WORD.findall(quote))
+    if not wanted:
+        return None
+    words = list(_WORD.finditer(text))
+    start = " ".join(word[0] for word in words).find(wanted)
+    if start < 0:
+        return None
+    # Where each word begins among the words that one space separates.
+    begins, length = [], 0
+    for word in words:
+        begins.append(length)
+        length += len(word[0]) + 1
+
+    def place(position: int) -> int:
+        number = bisect_right(begins, position) - 1
+        return words[number].start() + position - begins[number]
+
+    return place(start), place(start + len(wanted) - 1) + 1

@@ -1,0 +1,103 @@
+"""A model behind an address, and how it is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+from urllib.parse import urlsplit
+
+
+class ResponseFormat(StrEnum):
+    """How a server is told to answer with JSON, from the strictest way to the weakest."""
+
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What a million tokens cost, both in the same currency."""
+
+    prompt: Decimal
+    completion: Decimal
+
+    def __post_init__(self) -> None:
+        if not all(price.is_finite() and price >= 0 for price in (self.prompt, self.completion)):
+            raise ValueError("A price of a million tokens is a number from 0 on.")
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
+        """Return what this many tokens cost."""
+        total = prompt_tokens * self.prompt + completion_tokens * self.completion
+        return total / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """A model behind an address, and how it is asked.
+
+    Attributes:
+        base_url: The address before `/chat/completions`.
+        model: The name under which the server knows the model.
+        key: Sent as a bearer token; "" if the server needs none.
+        temperature, seed: None if they are not sent; some models refuse them.
+        max_tokens: The most tokens of an answer.
+        max_tokens_field: The field for it; newer models of some providers know only the longer one.
+        prices: None if they are not known.
+        timeout: Seconds that one request may take.
+        retries: How often a request is sent again after a temporary error.
+        max_answer_bytes: A larger answer is refused.
+        response_format: The first to try; `Answer.response_format` is one that the server accepts.
+
+    Raises:
+        ValueError: an address, a key or a number that no server can be asked with. The message does
+            not contain the key or the address, which could contain a password.
+    """
+
+    base_url: str
+    model: str
+    key: str = field(default="", repr=False)
+    temperature: float | None = 0.0
+    seed: int | None = None
+    max_tokens: int = 1_024
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    prices: Prices | None = None
+    timeout: float = 120.0
+    retries: int = 4
+    max_answer_bytes: int = 4 * 1024 * 1024
+    response_format: ResponseFormat = ResponseFormat.JSON_SCHEMA
+
+    def __post_init__(self) -> None:
+        _check_address(self.base_url)
+        if not self.model.strip():
+            raise ValueError("The model has no name.")
+        if not all("!" <= character <= "~" for character in self.key):
+            raise ValueError("A key has only ASCII letters, digits and signs, without spaces.")
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise ValueError("A temperature is between 0 and 2.")
+        if not (math.isfinite(self.timeout) and self.timeout > 0):
+            raise ValueError("A time limit is a number of seconds above 0.")
+        if self.max_tokens < 1 or self.max_answer_bytes < 1 or self.retries < 0:
+            raise ValueError("An answer has at least 1 token and 1 byte; retries are 0 or more.")
+
+    @property
+    def url(self) -> str:
+        """Return the address to which requests are sent."""
+        return f"{self.base_url.rstrip('/')}/chat/completions"
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or any(character.isspace() for character in address):
+        raise ValueError("The address of a model server is https:// or http:// and a host.")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("The address contains a name or password: give the key by itself.")
+    if "?" in address or "#" in address:
+        raise ValueError("The address of a model server has no “?” and no “#”.")
