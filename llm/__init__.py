@@ -1,5 +1,6 @@
 """Calling language models, importable without Django.
 
 `completion.complete` asks one question of a model server and returns an answer or a failure with a
-reason. Only this module needs the extra `llm`; prompts, estimates and batch files work without it.
+reason; `judge.judge` asks for the grade of a document. Only these need the extra `llm`: questions,
+prompts, estimates and batch files work without it.
 """

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from jsonschema import SchemaError
 
-from llm.completion import complete
+from llm.completion import Answer, complete
+from llm.request import Message
 from llm.transport import open_pool
 from tests.llm.conftest import KEY, QUESTION, SCHEMA
-from tests.services.model_server import say
+from tests.services.model_server import cut_connection, say
 
 
 def test_an_answer_is_the_value_that_the_model_wrote(server, ask):
@@ -113,6 +115,25 @@ def test_several_calls_share_connections(server, endpoint):
 
     pool.close()
     assert values == [{"grade": 0}, {"grade": 1}]
+    assert len({request.port for request in server.received}) == 1
+
+
+def test_threads_share_a_pool_and_each_call_keeps_its_own_counts(server, endpoint):
+    server.will(cut_connection())
+    server.rule = lambda messages: f'{{"grade": {messages[0]["content"]}}}'
+    once, pool = replace(endpoint, retries=0), open_pool()
+
+    def ask(grade: int) -> Answer:
+        message: Message = {"role": "user", "content": str(grade)}
+        return complete(once, [message], SCHEMA, pool=pool)
+
+    cut = ask(0)
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(ask, [0, 1, 2] * 4))
+
+    pool.close()
+    assert [answer.value["grade"] for answer in answers] == [0, 1, 2] * 4
+    assert (cut.in_doubt, {answer.in_doubt for answer in answers}) == (1, {0})
 
 
 def test_a_wrong_call_is_an_error_and_asks_nobody(server, endpoint):

@@ -27,8 +27,12 @@ Behaviour = Callable[["Connection"], None]
 
 @dataclass(frozen=True)
 class Received:
-    """One request that the server has received; header names are in lower case."""
+    """One request that the server has received; header names are in lower case.
 
+    `port` is the client's, the same for all requests of one connection.
+    """
+
+    port: int
     path: str
     headers: dict[str, str]
     content: bytes
@@ -80,7 +84,7 @@ class Connection(BaseHTTPRequestHandler):
         """Remember the request, and answer it."""
         content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.received = Received(self.path, headers, content)
+        self.received = Received(self.client_address[1], self.path, headers, content)
         self.models.received.append(self.received)
         # A client that gave up has closed the connection.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
