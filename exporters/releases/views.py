@@ -103,7 +103,10 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def new_release(request: PageRequest, slug: str) -> HttpResponse:
-    """Show what a release would contain now; a POST requests it."""
+    """Show what a release would contain now; a POST requests it.
+
+    The trial takes as long as an export: the page asks for itself with `?trial=1` once it is shown.
+    """
     member = lead(request.user, slug)
     form = ReleaseForm(request.POST or None, initial={"name": request.GET.get("name", "")[:60]})
     if request.method == "POST" and form.is_valid():
@@ -125,7 +128,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
         blind=BLIND if blind else "",
         form=form,
         preview=None if blind else preview(member),
-        trial=None if blind else try_release(member),
+        trial=try_release(member) if "trial" in request.GET and not blind else None,
         status=422 if form.errors else 200,
     )
 

@@ -372,7 +372,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.project_url("exporters:releases"),
         reverse("exporters:releases", args=["empty"]),
     ],
-    "exporters:new_release": project_pages("exporters:new_release"),
+    "exporters:new_release": lambda scene: [
+        scene.project_url("exporters:new_release") + trial for trial in ("", "?trial=1")
+    ],
     "exporters:release": lambda scene: [
         scene.project_url("exporters:release", release=name) for name in ("v1.0", "v1.1")
     ],

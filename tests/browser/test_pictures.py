@@ -46,7 +46,7 @@ def settling(page: Page) -> None:
 def release(page: Page) -> None:
     """What is checked before a release is made."""
     page.goto(f"{PROJECT}releases/new/")
-    expect(page.get_by_role("button", name="Release")).to_be_visible()
+    expect(page.get_by_role("heading", name="Formats")).to_be_visible()
 
 
 TAKEN: dict[str, tuple[str, Callable[[Page], None]]] = {

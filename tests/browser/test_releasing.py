@@ -31,6 +31,8 @@ def tides(live_server):
 def release(page: Page, name: str) -> None:
     page.goto("/projects/tides/releases/")
     page.get_by_role("link", name="Make a release").click()
+    # The form is there at once, and the page asks for the trial.
+    expect(page.get_by_role("heading", name="Formats")).to_be_visible()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label(re.compile("^I have read what is open")).check()
     page.get_by_role("button", name="Release it").click()

@@ -28,7 +28,8 @@ def carla(tides, client):
 
 
 def page(client) -> str:
-    return str(client.get(reverse("exporters:new_release", args=["tides"])).text)
+    """Return the page with the trial, for which it asks by its script."""
+    return str(client.get(reverse("exporters:new_release", args=["tides"]), {"trial": "1"}).text)
 
 
 def publish_texts_without_a_text(tides) -> None:
@@ -108,6 +109,16 @@ def test_the_form_shows_every_check_before_its_button(tides, carla, empty_storag
     assert "No document is relevant" in before
     assert "No document became relevant under the altered narrative." in before
     assert "A citation and a DOI also need" in before
+
+
+def test_the_form_is_shown_before_the_trial_is_made(tides, carla, empty_storage):
+    shown = carla.get(reverse("exporters:new_release", args=["tides"]))
+
+    assert shown.context["trial"] is None
+    assert "Release it</button>" in shown.text
+    # The script asks for it; without one a link does.
+    assert 'hx-get="?trial=1"' in shown.text
+    assert '<a href="?trial=1">' in shown.text
 
 
 def test_the_form_says_what_changed_since_the_last_release(tides, carla, empty_storage):
