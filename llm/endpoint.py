@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
+
+# Labels between dots; the last is no number, because four numbers are an IP address.
+_HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+$)[a-z0-9_-]{1,63}")
 
 
 class ResponseFormat(StrEnum):
@@ -74,7 +79,7 @@ class Endpoint:
         _check_address(self.base_url)
         if not self.model.strip():
             raise ValueError("The model has no name.")
-        if not all("!" <= character <= "~" for character in self.key):
+        if not _is_visible_ascii(self.key):
             raise ValueError("A key has only ASCII letters, digits and signs, without spaces.")
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise ValueError("A temperature is between 0 and 2.")
@@ -92,12 +97,28 @@ class Endpoint:
 def _check_address(address: str) -> None:
     try:
         parts = urlsplit(address)
-        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        host = parts.hostname or ""
+        is_address = parts.scheme in {"http", "https"} and parts.port != 0 and _is_host(host)
+        # Only an IPv6 address has brackets and, between them, colons.
+        is_address = is_address and ("[" in address) == (":" in host)
     except ValueError:
         is_address = False
-    if not is_address or any(character.isspace() for character in address):
+    if not (is_address and _is_visible_ascii(address)):
         raise ValueError("The address of a model server is https:// or http:// and a host.")
     if parts.username is not None or parts.password is not None:
         raise ValueError("The address contains a name or password: give the key by itself.")
     if "?" in address or "#" in address:
         raise ValueError("The address of a model server has no “?” and no “#”.")
+
+
+def _is_host(name: str) -> bool:
+    """Return whether a name is an IP address or one that can be looked up."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return len(name) <= 253 and _HOST.fullmatch(name) is not None
+    return True
+
+
+def _is_visible_ascii(text: str) -> bool:
+    return all("!" <= character <= "~" for character in text)

@@ -54,7 +54,7 @@ class CallTransport(httpx2.BaseTransport):
         self.in_doubt += 1
         try:
             response = self._pool.handle_request(self._with_key(request))
-        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
             self.in_doubt -= 1  # nothing was sent
             raise
         try:

@@ -36,7 +36,11 @@ def endpoint(server):
 @pytest.fixture
 def ask(endpoint):
     """A function that asks the question, with some parameters of the endpoint changed."""
-    return lambda **changes: complete(replace(endpoint, **changes), QUESTION, SCHEMA)
+
+    def ask_with(pool=None, **changes):
+        return complete(replace(endpoint, **changes), QUESTION, SCHEMA, pool=pool)
+
+    return ask_with
 
 
 @pytest.fixture

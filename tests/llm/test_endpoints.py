@@ -12,7 +12,16 @@ ADDRESS = "https://models.example.org/v1"
 
 
 @pytest.mark.parametrize(
-    "address", [ADDRESS, f"{ADDRESS}/", "http://localhost:8080/v1", "http://[::1]:8080/v1"]
+    "address",
+    [
+        ADDRESS,
+        f"{ADDRESS}/",
+        "http://localhost:8080/v1",
+        "http://model_server/v1",
+        "http://192.0.2.1/v1",
+        "http://[::1]:8080/v1",
+        "https://xn--modles-5ua.example.org/v1",
+    ],
 )
 def test_requests_go_to_chat_completions_below_the_address(address):
     url = Endpoint(base_url=address, model="m").url
@@ -34,6 +43,14 @@ def test_requests_go_to_chat_completions_below_the_address(address):
         "https://[::1",
         "https://models.example.org /v1",
         "https://models.example.org\n/v1",
+        "https://models.example.org/\x07",
+        "https://models..example.org/v1",
+        "https://modèles.example.org/v1",
+        "https://mod<e>ls.example.org/v1",
+        f"https://{'a' * 64}.org/v1",
+        f"https://{'a.' * 130}org/v1",
+        "http://1.2.3.999/v1",
+        "http://[v1.x]/v1",
     ],
 )
 def test_what_is_no_address_of_a_server_is_refused(address):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx2
 import pytest
 
 from llm.answers import FailureKind
@@ -91,3 +92,14 @@ def test_where_no_server_is_nothing_was_paid(ask, waits):
     assert "Connection refused" in answer.failure.reason
     assert answer.in_doubt == 0
     assert (answer.model, answer.replies) == ("", ())
+
+
+def test_a_request_that_gets_no_connection_is_not_in_doubt(ask):
+    class FullPool(httpx2.BaseTransport):
+        def handle_request(self, request):
+            raise httpx2.PoolTimeout("all connections are in use")
+
+    answer = ask(pool=FullPool(), retries=0)
+
+    assert answer.failure.kind == FailureKind.TIMEOUT
+    assert answer.in_doubt == 0
