@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     *("agreement", "annotate", "audit", "base", "client", "config", "exporters", "formats"),
-    *("jobs", "keeping", "measures"),
+    *("jobs", "keeping", "llm", "measures"),
 )
 # Signs that classes such as \s, \w and \d stand for.
 COMMON = [*" \n\t.,;:!?'\"()<>|=-_/&#*aA0é。‘’“”…"]

@@ -127,6 +127,17 @@ def notice(content: str, kind: str, *, apart: bool = False) -> SafeString:
 
 
 @register.simple_block_tag
+def later(content: str, part: str, title: str) -> SafeString:
+    """Draw, in place of a part of a page that takes long, what is computed for it.
+
+    `{% later "trial" "The trial" %}What takes so long.{% endlater %}`: the page asks for itself
+    with `?trial=1`, and takes the element with the id `trial` out of the answer.
+    """
+    values = {"part": part, "title": title, "content": content}
+    return render_to_string("components/_later.html", values)
+
+
+@register.simple_block_tag
 def empty_state(
     content: str,
     title: str,

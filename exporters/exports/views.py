@@ -90,7 +90,10 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def before_publishing(request: PageRequest, slug: str) -> HttpResponse:
-    """List what to look at before the project is published, with links."""
+    """List what to look at before the project is published, with links.
+
+    All graded documents are read: the page asks for itself with `?findings=1` once it is shown.
+    """
     member = lead(request.user, slug)
     blind = must_answer_first(member)
     return project_page(
@@ -99,7 +102,9 @@ def before_publishing(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "releases",
         blind=access.BLIND if blind else "",
-        findings=None if blind else publishing.findings(member.project),
+        findings=publishing.findings(member.project)
+        if "findings" in request.GET and not blind
+        else None,
         most=MOST,
     )
 

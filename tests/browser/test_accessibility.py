@@ -355,7 +355,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:agreement_reports": project_pages("audit:agreement_reports"),
     "exporters:exports": project_pages("exporters:exports"),
     "exporters:publication": project_pages("exporters:publication"),
-    "exporters:before_publishing": project_pages("exporters:before_publishing"),
+    "exporters:before_publishing": lambda scene: [
+        scene.project_url("exporters:before_publishing") + findings
+        for findings in ("", "?findings=1")
+    ],
     "exporters:export": lambda scene: [
         scene.project_url("exporters:export", pk=export.pk)
         for export in Export.objects.filter(project=scene.project).order_by("pk")

@@ -105,11 +105,29 @@ def test_all_are_counted_and_the_first_are_listed(scene, monkeypatch):
     assert [list(one["documents"]) for one in found["first"]] == [["D0"], ["D1"]]
 
 
+def findings_page(client) -> str:
+    """Return the page with the findings, for which it asks by its script."""
+    address = reverse("exporters:before_publishing", args=["tides"])
+    return str(client.get(address, {"findings": "1"}).text)
+
+
+def test_the_page_is_shown_before_its_findings(scene, client):
+    scene.judged("301", D1=(1, 1, LONG), D2=(1, 0, LONG))
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("exporters:before_publishing", args=["tides"]))
+
+    assert page.context["findings"] is None
+    # The script asks for them; without one a link does.
+    assert 'hx-get="?findings=1"' in page.text
+    assert '<a href="?findings=1">' in page.text
+
+
 def test_the_page_links_each_finding_to_its_query_and_document(scene, client):
     pair = scene.judged("301", D1=(1, 1, LONG), D2=(1, 0, LONG))
     client.force_login(scene.carla.user)
 
-    page = client.get(reverse("exporters:before_publishing", args=["tides"])).content.decode()
+    page = findings_page(client)
 
     candidate = pair.query.candidates.get(document__doc_id="D2")
     assert "Equal texts with different grades: 1" in page
@@ -125,7 +143,7 @@ def test_the_page_says_that_nothing_was_found(scene, client):
     scene.judged("301", D1=(1, 1, LONG))
     client.force_login(scene.carla.user)
 
-    page = client.get(reverse("exporters:before_publishing", args=["tides"])).content.decode()
+    page = findings_page(client)
 
     assert "Nothing to look at" in page
 
@@ -143,7 +161,7 @@ def test_a_lead_who_still_judges_sees_no_grade(scene, client):
     factories.assignment(pair, scene.carla)
     client.force_login(scene.carla.user)
 
-    page = client.get(reverse("exporters:before_publishing", args=["tides"])).content.decode()
+    page = findings_page(client)
 
     assert "D1" not in page
     assert "characters" not in page
@@ -156,7 +174,7 @@ def test_the_page_takes_no_more_statements_for_more_documents(
     scene.judged("301", **{f"D{n}": (1, 1, f"text {n}") for n in range(40)})
 
     with django_assert_max_num_queries(25):
-        client.get(reverse("exporters:before_publishing", args=["tides"]))
+        findings_page(client)
 
 
 def test_manifests_of_qrels_and_layouts_have_the_list(scene, write):
