@@ -44,9 +44,9 @@ def test_an_answer_as_large_as_the_limit_is_read(server, ask):
 
 
 def test_an_answer_in_drops_ends_at_the_time_limit(server, ask):
-    server.will(dribble())
+    server.will(dribble(seconds=2))
 
-    answer = ask(timeout=0.05, retries=0)
+    answer = ask(timeout=0.3, retries=0)
 
     assert answer.failure.kind == FailureKind.TIMEOUT
 

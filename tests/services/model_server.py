@@ -189,12 +189,13 @@ def never_end(status: int) -> Behaviour:
     return behave
 
 
-def dribble() -> Behaviour:
-    """Send a byte now and then, for as long as the other side reads."""
+def dribble(seconds: float) -> Behaviour:
+    """Send a hundred bytes one by one, which takes at least so long."""
 
     def behave(connection: Connection) -> None:
-        connection.begin(200, 10**12)
-        while not connection.models.stopping.wait(0.01):
+        connection.begin(200, 100)
+        for _ in range(100):
+            connection.models.stopping.wait(seconds / 100)
             connection.wfile.write(b" ")
 
     return behave
