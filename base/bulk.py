@@ -178,6 +178,18 @@ def new_uuid() -> str:
     return "gen_random_uuid()" if on_postgresql() else "LOWER(HEX(RANDOMBLOB(16)))"
 
 
+def uuid_parameter(value: uuid.UUID) -> uuid.UUID | str:
+    """Convert a UUID to a parameter for a statement."""
+    return value if connection.features.has_native_uuid_field else value.hex
+
+
+def listed(expression: str, separator: str) -> str:
+    """Return an SQL expression for the values of a group as one text."""
+    if on_postgresql():
+        return f"string_agg(CAST({expression} AS text), '{separator}')"
+    return f"group_concat({expression}, '{separator}')"
+
+
 def datetime_parameter(value: datetime) -> Any:
     """Convert an aware datetime to a parameter for a statement."""
     return connection.ops.adapt_datetimefield_value(value)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from annotate.collection import text_versions
 from annotate.collection.models import Document
 from annotate.collection.shown_documents import is_shown_to_judges
@@ -22,6 +20,7 @@ from annotate.pairs.pool import pool_sql, repeat_seed
 from annotate.projects import access as projects_access
 from annotate.projects import hash_chain
 from annotate.projects.models import Membership, Project
+from base import bulk
 from base.errors import ObjectNotFound, Refused, Stale
 from base.raw_sql import aware_datetime, first_named_values
 
@@ -182,7 +181,6 @@ def warning_of(
 
 def _lookup_sql(target: Target, project: Project) -> str:
     """Return the one query of `look_up`."""
-    listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
     # A repeat also needs the first judgment of the document; nobody asks to rejudge a repeat.
     first, request = ("o.id", "0") if target.again else ("NULL", rejudge_request_sql("s"))
     # Everything interpolated is a constant of this module or of `judging_session`.
@@ -196,11 +194,11 @@ def _lookup_sql(target: Target, project: Project) -> str:
                 WHERE n.document_id = d.id AND n.version = {_NEXT_TEXT}
             ) AS text_replaced_at,
             (
-                SELECT {listed % "g.value"} FROM annotate_grade g
+                SELECT {bulk.listed("g.value", ",")} FROM annotate_grade g
                 WHERE g.project_id = %(project)s
             ) AS grades,
             (
-                SELECT {listed % "(k.id || ':' || k.number)"} FROM annotate_condition k
+                SELECT {bulk.listed("k.id || ':' || k.number", ",")} FROM annotate_condition k
                 WHERE k.narrative_id = v.id
             ) AS conditions,
             s.id AS statement_id, s.uuid, s.at, s.relevance, s.flag,
@@ -228,7 +226,7 @@ def _lookup_sql(target: Target, project: Project) -> str:
             AND {"s.repeat" if target.again else "NOT s.repeat"} AND {_same_text_sql("s")}
         {_FIRST if target.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
-        {text_versions.SHARE_LOCK if _is_postgresql() else ""}
+        {text_versions.SHARE_LOCK if bulk.on_postgresql() else ""}
     """  # noqa: S608
 
 
@@ -249,8 +247,8 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
             "candidate": target.candidate,
             "text": target.text,
             "member": by.pk,
-            "uuid": uuid if _is_postgresql() else uuid.hex,
-            "chain": links if _is_postgresql() else links.hex,
+            "uuid": bulk.uuid_parameter(uuid),
+            "chain": bulk.uuid_parameter(links),
         },
     )
     if row is None:
@@ -426,7 +424,3 @@ def not_in_pair_message() -> str:
         "This document is not among those to be judged for this query, or the narrative does "
         "not belong to it."
     )
-
-
-def _is_postgresql() -> bool:
-    return connection.vendor == "postgresql"

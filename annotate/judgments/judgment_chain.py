@@ -71,8 +71,7 @@ def rows(
     """Yield judgments as they are now; `where`, `joined` and `order` are SQL on `annotate_statement
     j`.
     """
-    listed = "string_agg({0}, ' ')" if bulk.on_postgresql() else "group_concat({0}, ' ')"
-    listed = listed.format("k.number || ':' || w.answer")
+    listed = bulk.listed("k.number || ':' || w.answer", " ")
     # Keeps SQLite's driver from parsing each time, only for it to be formatted again.
     raw = "" if bulk.on_postgresql() else " || ''"
     moments = ("at", "made_at", "ended_at", "withdrawn_at")

@@ -150,13 +150,13 @@ def append(
         _lock_chain(project, chain)
         after = end_of(project, chain)
     number, before, count = after.number, after.sum, 0
-    key = chain if bulk.on_postgresql() else chain.hex
+    key = bulk.uuid_parameter(chain)
     while several := list(islice(events, bulk.CHUNK)):
         rows = []
         for event, kind, name, what in several:
             number += 1
             before = link_hash(before, number, event, kind, name.bytes, what)
-            own = name if bulk.on_postgresql() else name.hex
+            own = bulk.uuid_parameter(name)
             rows.append((project, key, number, int(event), kind, own, what, before))
         _insert(rows)
         count += len(rows)
