@@ -184,9 +184,13 @@ def bodies(form: Form, theirs: list[str]) -> Iterator[tuple[str, str, dict[str, 
     """Yield the attacked fields, the attack, and the values to send.
 
     Each hostile value in all fields at once, because forms validate all fields; values that break
-    databases in each field alone; and keys of another project's objects in fields with keys.
+    databases in each field alone; and keys of another project's objects in fields with keys. A form
+    without fields is sent once.
     """
     fields = [name for name in {**form.fields, **form.buttons} if name != TOKEN]
+    if not fields:
+        yield "no field", "nothing", sent(form)
+        return
     for what, value in HOSTILE.items():
         yield "all fields", what, sent(form, **dict.fromkeys(fields, value))
     for field in fields:
