@@ -40,6 +40,8 @@ from tests.second_pass import levels
 from tests.test_blindness import ANSWERED_AT, AnswerSet, give_answers, rolled_back
 from tests.test_permissions import RIGHTS, Right, rows
 
+pytestmark = pytest.mark.long
+
 # (route, verb) of everything that changes something: with a body, and without one.
 SENT = {(name, verb): one.body for name, verb, one in DECLARED if one.body is not None}
 SILENT = sorted((name, verb) for name, verb, one in DECLARED if one.writes and one.body is None)

@@ -10,6 +10,8 @@ from tests import factories
 from tests.attacks.test_every_door import writes
 from tests.test_permissions import RIGHTS, Right, rows, world
 
+pytestmark = pytest.mark.long
+
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
 BODIES = {
     "a form": ("application/x-www-form-urlencoded", "role=lead&change=leave&archived=yes&sure=1"),

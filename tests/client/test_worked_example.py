@@ -61,6 +61,7 @@ def example(
     return found[1].replace("http://127.0.0.1:8000", live_server.url)
 
 
+@pytest.mark.long
 def test_the_readmes_example_works(example, capsys):
     names: dict[str, Any] = {}
 

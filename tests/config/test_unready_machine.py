@@ -132,6 +132,7 @@ def test_a_full_disk_is_named_with_the_remedy(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_a_database_of_a_newer_version_is_left_as_it_is_with_the_remedy(tmp_path):
     data = tmp_path / "data"
     assert run("prepare", data=data).returncode == 0

@@ -15,7 +15,7 @@ from django.conf import settings
 from tests.keeping import steps
 from tests.services.postgres import postgres
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.both_databases, pytest.mark.long]
 
 
 def run_in_installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]:

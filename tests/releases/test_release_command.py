@@ -162,6 +162,7 @@ def test_a_damaged_release_is_not_exported_and_keeps_the_earlier_files(
     assert files(tmp_path / "out") == before
 
 
+@pytest.mark.long
 def test_a_real_collection_is_released_and_given_out_as_it_was(db, shared_data, tmp_path):
     topics = shared_data / "trec" / "topics.core17.txt"
     qrels = shared_data / "trec" / "qrels.core17.txt"
