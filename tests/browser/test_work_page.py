@@ -834,3 +834,22 @@ def test_the_page_is_accessible_at_every_size(work, new_person, accessibility, s
 
     assert accessibility(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize("task", [Judging])
+@pytest.mark.parametrize("width", [800, 1024, 1120, 1280, 1700, 1920])
+def test_every_button_of_the_bar_is_whole(work, new_person, width):
+    page = work.open(new_person, viewport={"width": width, "height": 800})
+    page.get_by_role("button", name="Side by side").click()
+
+    # Neither end of a button is covered or cut off.
+    hidden = page.locator(".judge__bar button:visible:not(.visually-hidden)").evaluate_all(
+        """buttons => buttons.filter((button) => {
+            const box = button.getBoundingClientRect();
+            const ends = [box.left + 3, box.right - 3];
+            const middle = (box.top + box.bottom) / 2;
+            return !ends.every((x) => button.contains(document.elementFromPoint(x, middle)));
+        }).map((button) => button.innerText)"""
+    )
+
+    assert hidden == []
