@@ -361,8 +361,9 @@ def _check_lead(by: Membership, project: Project) -> None:
 logger = logging.getLogger(__name__)
 
 MAX_FILES = 20
-# Records that others refer to come first; those that are not named come last.
-_ORDER = (Topic, Doc, PairRecord, Qrel, Pooled, RunLine)
+# Records that others refer to come first; those that are not named come last. The page *Load* and
+# docs/loading.md name the same order.
+_ORDER = (Topic, Doc, Qrel, PairRecord, Pooled, RunLine)
 
 
 def order_of(kind: Format) -> int:

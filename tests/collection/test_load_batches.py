@@ -87,8 +87,8 @@ def test_files_are_put_in_the_order_of_what_they_refer_to(carla):
 def test_every_format_has_a_place_in_the_order():
     ranks = {name: load_jobs.order_of(kind) for name, kind in FORMATS.items()}
 
-    assert ranks["trec-topics"] < ranks["docs-jsonl"] < ranks["pairs-jsonl"]
-    assert ranks["pairs-jsonl"] < ranks["trec-qrels"] < ranks["trec-run"]
+    assert ranks["trec-topics"] < ranks["docs-jsonl"] < ranks["trec-qrels"]
+    assert ranks["trec-qrels"] < ranks["pairs-jsonl"] < ranks["trec-run"]
     assert ranks["trec-run"] < ranks["judgments-jsonl"] == max(ranks.values())
 
 

@@ -65,7 +65,7 @@ class ProjectKind(NamedTuple):
     ] = {}
     # Shown in a project without documents: what to load first.
     first_files: str = (
-        "Begin with the topics, then the earlier judgments (qrels), then the documents."
+        "Begin with the topics, then the documents, then the earlier judgments (qrels)."
     )
     # Names in formats.registry.FORMATS that the form for loading lists first, in the order of work.
     formats: tuple[str, ...] = ()
