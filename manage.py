@@ -18,8 +18,9 @@ def main() -> None:
         )
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
     from django.db import Error as DatabaseError
+
+    from config.command_line import CommandLine
 
     try:
         if sys.argv[1:] == ["--version"]:
@@ -27,7 +28,7 @@ def main() -> None:
 
             print(settings.VERSION)
             return
-        execute_from_command_line(sys.argv)
+        CommandLine(sys.argv).execute()
         sys.stdout.flush()
     except ImproperlyConfigured as error:
         # Whoever sets Rejudge up needs the sentence, not a Python traceback.

@@ -54,6 +54,7 @@ def run(arguments, folder, **env):
             **env,
         },
         cwd=folder,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )

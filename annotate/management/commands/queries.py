@@ -19,8 +19,8 @@ class Command(RejudgeCommand):
     """Take queries and instructions out with a reason, bring them back, list them, draw topics."""
 
     help = (
-        "Take queries or instructions out with a reason, bring them back, list what is out, or "
-        "draw topics and take the others out."
+        "Take queries or instructions out with a reason, and bring them back. `list` prints what "
+        "is out; `draw` draws topics and takes the others out."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -16,7 +16,7 @@ class Command(RejudgeCommand):
     """Print rejected instructions as JSON lines, with the criteria and the auditors' comments."""
 
     help = (
-        "Print the instructions of a language model that were sent back, one JSON object a line, "
+        "Print the instructions of a language model that were sent back. One JSON object a line, "
         "with the criteria and the auditors' words. Load the rewritten ones as pairs-jsonl."
     )
 

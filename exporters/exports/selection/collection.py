@@ -133,7 +133,7 @@ def note_on_texts(project: Project, layout: str) -> str:
         )
     return manifest_sentence(rule) + (
         " Qrels and top_ranked name documents: turn a run over passages into one over documents "
-        "with `manage.py maxp` before it is measured."
+        "with the command `maxp` before it is measured."
     )
 
 

@@ -21,9 +21,9 @@ class Command(RejudgeCommand):
     """Writes a consistent backup while people go on working."""
 
     help = (
-        "Write the rows and files of the whole installation, or of one project, to one new file, "
-        "which `restore` can restore on SQLite or PostgreSQL. It contains all judgments and, of a "
-        "whole installation, the password hashes: protect it like the installation itself."
+        "Write the whole installation, or one project, to one new file. `restore` reads it on "
+        "SQLite or PostgreSQL. It contains all rows and files and, of a whole installation, the "
+        "password hashes: protect it like the installation itself."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

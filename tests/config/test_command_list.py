@@ -1,0 +1,51 @@
+"""`rejudge` without a command lists Rejudge's commands by subject."""
+
+from __future__ import annotations
+
+from django.core.management import get_commands
+
+from config.command_line import GROUPS, CommandLine
+from tests.config.test_command_line import run
+
+OURS = {"annotate", "audit", "config", "exporters", "keeping"}
+
+
+def test_every_command_of_ours_is_in_one_group():
+    listed = [name for names in GROUPS.values() for name in names]
+    ours = {name for name, app in get_commands().items() if app in OURS}
+
+    assert len(listed) == len(set(listed))
+    assert set(listed) - ours == {"changepassword"}
+    assert ours <= set(listed)
+
+
+def test_the_list_has_a_sentence_for_each_command_and_none_of_djangos():
+    text = CommandLine(["rejudge"]).main_help_text()
+
+    assert "Usage: rejudge COMMAND [options]" in text
+    assert "  load            Load files into a project, each all or nothing\n" in text
+    assert "makemigrations" not in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_commands_of_django_can_be_called(tmp_path):
+    assert "makemigrations" in run(["help", "--commands"], tmp_path).stdout
+    assert run(["diffsettings", "--help"], tmp_path).stdout.startswith("usage: ")
+
+
+def test_an_account_cannot_be_asked_for_without_a_terminal(tmp_path):
+    run(["prepare"], tmp_path)
+
+    ended = run(["createsuperuser", "--username", "carla"], tmp_path)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("CommandError: This is no terminal, so it cannot ask for ")
+
+
+def test_an_account_in_an_empty_database_says_what_to_run(tmp_path):
+    ended = run(["createsuperuser", "--username", "carla"], tmp_path)
+
+    assert (ended.returncode, ended.stderr) == (
+        1,
+        "CommandError: The database is new, or older than the code. Run: manage.py prepare\n",
+    )
