@@ -243,6 +243,20 @@ def test_the_command_prints_json_markdown_and_latex(made):
     assert command(made, *made.runs, "--latex").startswith(r"\begin{tabular}")
 
 
+def test_the_tables_of_the_command_fit_a_terminal(made):
+    lines = command(made, *made.runs, "--baseline", "still").splitlines()
+
+    tables = [line for line in lines if line.startswith("|")]
+    assert max(map(len, tables)) <= 90
+    assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == [
+        *("system", "measure", "value", "low", "high", "n")
+    ]
+    differences = lines[lines.index("Difference from still:") + 1]
+    assert differences.split()[1:4] == ["system", "|", "measure"]
+    assert differences.split()[-2] == "p_holm"
+    assert "good p-MRR" in next(line for line in lines if line.endswith("at least two queries"))
+
+
 def test_the_command_takes_system_and_side_by_name(made):
     names = ("x:original=good.original.run", "x:changed=still.changed.run")
     data = json.loads(command(made, *names, "--json", "--option", "p-mrr.documents=changed"))

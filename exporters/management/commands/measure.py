@@ -89,14 +89,36 @@ class Command(RejudgeCommand):
             kind = "csv" if options["csv"] else "tex"
             self.stdout.write(tables.render_table(table(results), kind), ending="")
             return
-        frame = tables.systems(results).drop(columns=["reason"])
-        self.stdout.write(tables.render_table(frame, "md"), ending="")
+        self._print_systems(results)
         self._print_disagreements(results)
         sentences = [*results["notes"], *results["warnings"]]
         for one in results["systems"]:
             for key, value in one["values"].items():
                 sentences += [f"{one['name']}, {key}: {words}" for words in value["warnings"]]
         self.stdout.write("\n".join(dict.fromkeys(sentences)))
+
+    def _print_systems(self, results: dict[str, Any]) -> None:
+        """Print the values and the differences as narrow tables, and then the notes."""
+        frame = tables.systems(results)
+        values = frame[["system", "measure", "value", "low", "high", "n"]]
+        self.stdout.write(tables.render_table(values, "md"))
+        compared = frame[frame["baseline"] != ""]
+        if len(compared):
+            differences = compared.drop(columns=["low", "high"]).rename(
+                columns={"difference_low": "low", "difference_high": "high"}
+            )
+            columns = ["system", "measure", "difference", "low", "high", "p", "p_holm"]
+            self.stdout.write(f"\nDifference from {results['baseline']}:\n")
+            self.stdout.write(tables.render_table(differences[columns], "md"))
+        self.stdout.write("")
+        of_one = frame["system"].nunique() == 1
+        named = frame.assign(
+            name=frame["measure"] if of_one else frame["system"] + " " + frame["measure"]
+        )
+        for column in ("reason", "note"):
+            for words in filter(None, named[column].dropna().unique()):
+                names = ", ".join(named["name"][named[column] == words])
+                self.stdout.write(f"{names}: {words}")
 
     def _print_disagreements(self, results: dict[str, Any]) -> None:
         """Print the documents that decide the queue's measure, and how sure its ranking is."""
