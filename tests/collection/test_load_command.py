@@ -60,10 +60,10 @@ def test_counts_are_printed_for_the_file_and_for_each_kind_of_row(db, qrels):
     assert ended == Ended(
         0,
         f"{qrels}: 2 read, 2 new, 0 changed, 0 unchanged, 0 refused\n"
-        "  queries                       1 new          0 changed          0 unchanged\n"
-        "  documents                     2 new          0 changed          0 unchanged\n"
-        "  candidates                    2 new          0 changed          0 unchanged\n"
-        "  earlier relevance             2 new          0 changed          0 unchanged\n"
+        "  queries                             1 new        0 changed        0 unchanged\n"
+        "  documents                           2 new        0 changed        0 unchanged\n"
+        "  candidates                          2 new        0 changed        0 unchanged\n"
+        "  earlier relevance                   2 new        0 changed        0 unchanged\n"
         "  2 new documents have no text yet: load the texts of those to judge\n",
         "",
     )

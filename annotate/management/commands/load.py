@@ -190,8 +190,8 @@ def _report_lines(report: FileReport) -> list[str]:
     return [
         f"{report.file}: {counts}",
         *(
-            f"  {KINDS[kind].lower():20} {rows.new:>10,} new {rows.changed:>10,} changed "
-            f"{rows.unchanged:>10,} unchanged"
+            f"  {KINDS[kind].lower():28} {rows.new:>8,} new {rows.changed:>8,} changed "
+            f"{rows.unchanged:>8,} unchanged"
             for kind, rows in report.nonempty_counts()
         ),
         *(f"  {note}" for note in report.notes),
