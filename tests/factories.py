@@ -106,9 +106,20 @@ def pair(
     made = InstructionPair.objects.create(
         project=of.project, query=of, **{"pair_id": of.query_id, **fields}
     )
-    narrative(made, Narrative.Side.ORIGINAL, original)
+    # Current from the start: `save` would compare each with the other versions of its side.
+    first = [Narrative(pair=made, side=Narrative.Side.ORIGINAL, text=original, is_current=True)]
     if altered is not None:
-        narrative(made, Narrative.Side.ALTERED, altered, origin=made.origin, model=made.model)
+        first.append(
+            Narrative(
+                pair=made,
+                side=Narrative.Side.ALTERED,
+                text=altered,
+                origin=made.origin,
+                model=made.model,
+                is_current=True,
+            )
+        )
+    Narrative.objects.bulk_create(first)
     return made
 
 
