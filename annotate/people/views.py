@@ -316,16 +316,22 @@ def members_page(
     invited: Mapping[str, Any] | None = None,
     done: Sequence[Mapping[str, Any]] | None = None,
 ) -> HttpResponse:
-    """Draw the page of the members, with both forms for leads and the links just made."""
+    """Draw the page of the members, with the forms for leads and the links just made.
+
+    The form for several people has a field for each project that the reader leads: the page asks
+    for it with `?several=1` when it is opened.
+    """
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
     context: dict[str, Any] = {"members": people, "invited": invited, "done": done}
     if member.leads:
+        if several is None and "several" in request.GET:
+            several = SeveralForm(leading=led_by(request, member), here=member)
         context |= {
             "open": member.project.invitations.open().select_related("created_by").order_by("pk"),
             "form": form or MemberForm(),
-            "several": several or SeveralForm(leading=led_by(request, member), here=member),
+            "several": several,
         }
     refused = any(sent is not None and sent.errors for sent in (form, several))
     response = project_page(
@@ -403,7 +409,7 @@ def several(request: PageRequest, slug: str) -> HttpResponse:
     """Invite people, one per line, to any of the projects that the reader leads."""
     member = access.lead(request.user, slug)
     if request.method == "GET":
-        return redirect(f"{reverse('annotate:members', args=[slug])}#several")
+        return redirect(f"{reverse('annotate:members', args=[slug])}?several=1#several")
     form = SeveralForm(request.POST, leading=led_by(request, member), here=member)
     if not form.is_valid():
         return members_page(request, member, several=form)

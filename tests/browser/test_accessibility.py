@@ -235,7 +235,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.project_url("annotate:guideline_rejudge_requests", version=version) + query
         for version, query in ((1, ""), (2, ""), (2, "?query=none"))
     ],
-    "annotate:members": project_pages("annotate:members"),
+    "annotate:members": project_pages("annotate:members", "?several=1"),
     "annotate:notices": page_outside_projects("annotate:notices"),
     "annotate:categories": project_pages("annotate:categories"),
     "annotate:kind": project_pages("annotate:kind", "?kind=followtable"),
@@ -355,10 +355,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:agreement_reports": project_pages("audit:agreement_reports"),
     "exporters:exports": project_pages("exporters:exports"),
     "exporters:publication": project_pages("exporters:publication"),
-    "exporters:before_publishing": lambda scene: [
-        scene.project_url("exporters:before_publishing") + findings
-        for findings in ("", "?findings=1")
-    ],
+    "exporters:before_publishing": project_pages("exporters:before_publishing", "?findings=1"),
     "exporters:export": lambda scene: [
         scene.project_url("exporters:export", pk=export.pk)
         for export in Export.objects.filter(project=scene.project).order_by("pk")
@@ -375,9 +372,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.project_url("exporters:releases"),
         reverse("exporters:releases", args=["empty"]),
     ],
-    "exporters:new_release": lambda scene: [
-        scene.project_url("exporters:new_release") + trial for trial in ("", "?trial=1")
-    ],
+    "exporters:new_release": project_pages("exporters:new_release", "?trial=1"),
     "exporters:release": lambda scene: [
         scene.project_url("exporters:release", release=name) for name in ("v1.0", "v1.1")
     ],

@@ -43,3 +43,22 @@ def test_the_copied_link_lets_its_holder_join(live_server, new_person):
     stranger.get_by_role("button", name="Join").click()
     expect(stranger).to_have_url(f"{live_server.url}/projects/tides/")
     assert User.objects.get(username="ada").memberships.get().role == "annotator"
+
+
+def test_the_form_for_several_people_opens_by_key_and_invites_them(live_server, new_person):
+    for slug in ("tides", "moon"):
+        factories.lead(factories.project(slug), "carla")
+    page = new_person("carla")
+    page.goto("/projects/tides/members/")
+    opener = page.locator("#several summary")
+    opener.focus()
+
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("button", name="Invite", exact=True)).to_be_visible()
+    expect(opener).to_be_focused()
+    page.get_by_label("People").fill("ada\nben")
+    page.get_by_label("Moon").select_option("annotator")
+    page.get_by_role("button", name="Invite", exact=True).click()
+    invited = page.get_by_role("row").filter(has_text="ben")
+    expect(invited.get_by_role("cell").first).to_have_text("Tides, Moon")

@@ -181,8 +181,19 @@ def test_the_address_of_the_former_page_leads_to_the_form_among_the_members(clie
 
     moved = client.get(reverse("annotate:several_invitations", args=["tides"]))
 
-    assert moved.url == reverse("annotate:members", args=["tides"]) + "#several"
-    assert 'id="several"' in client.get(moved.url).text
+    assert moved.url == reverse("annotate:members", args=["tides"]) + "?several=1#several"
+    assert 'name="people"' in client.get(moved.url).text
+
+
+def test_the_form_is_read_when_it_is_opened(client, carla):
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:members", args=["tides"]))
+
+    assert 'name="people"' not in page.text
+    # The script asks for it when the fold is opened; without one a link does.
+    assert 'hx-get="?several=1" hx-trigger="toggle once"' in page.text
+    assert '<a href="?several=1#several">' in page.text
 
 
 def test_the_page_names_the_wrong_line_and_keeps_the_input(client, carla):
