@@ -20,9 +20,9 @@ class ExportersConfig(AppConfig):
         from audit.settling.disagreement_queries import effects_on_measures
         from exporters.audit_events import AUDIT_EVENTS
         from exporters.evaluations import queue_effects
-        from exporters.releases import changes_since
+        from exporters.releases import project_since_release
 
         audit_events.register(AUDIT_EVENTS)
-        contributions.register(changes_since.contribution)
+        contributions.register(project_since_release.contribution)
         effects_on_measures.register(queue_effects.newest_effects)
-        replacing.releases_of.register(changes_since.releases_made)
+        replacing.releases_of.register(project_since_release.releases_made)

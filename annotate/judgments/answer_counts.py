@@ -3,7 +3,7 @@
 Every page that says how far the work is or where people differ reads these counts. They do not
 depend on a project's rules: whoever reads them says which documents judges are shown, and what
 relevance their grades lead to. A process keeps the counts of a narrative until something changes
-under it (`annotate.judgments.revisions`).
+under it (`annotate.judgments.cached_counts`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from django.db.models import Aggregate, Count, Max, Sum, TextField
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import is_shown_to_judges
-from annotate.judgments import revisions
+from annotate.judgments import cached_counts
 from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.models import (
     Adjudication,
@@ -127,7 +127,7 @@ class AnswerCounts:
         return answered
 
 
-def counts_of(states: Iterable[revisions.NarrativeState]) -> dict[int, AnswerCounts]:
+def counts_of(states: Iterable[cached_counts.NarrativeState]) -> dict[int, AnswerCounts]:
     """Return the counts of these narratives, by key; those without any answer may be missing.
 
     Six queries if anything has changed under one of them, else none.
@@ -286,4 +286,4 @@ def _count_conditions(
         )
 
 
-_COUNTS = revisions.CachedCounts(_count)
+_COUNTS = cached_counts.CachedCounts(_count)

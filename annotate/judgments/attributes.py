@@ -15,9 +15,9 @@ from typing import NamedTuple
 from django.db import transaction
 
 from annotate.collection.models import Candidate
-from annotate.judgments.claims import chosen_machines, machine_that_counts
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
+from annotate.judgments.machine_claims import chosen_machines, machine_that_counts
 from annotate.judgments.models import ConditionAdjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.access import refuse_if_archived

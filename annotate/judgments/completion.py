@@ -28,7 +28,7 @@ from django.db.models import Count, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
-from annotate.judgments import revisions
+from annotate.judgments import cached_counts
 from annotate.judgments.answer_counts import counts_of
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.pairs.pool import pairs_with_pool
@@ -133,7 +133,7 @@ def _judging_by_pair(
         ready = ready.filter(query__in=queries)
     rows = list(ready.order_by("pk").values_list("pk", "query_id", "project_id"))
     sizes = pool_sizes(projects, {pair: query for pair, query, _project in rows})
-    states = [state for state in revisions.states_in_force(projects) if state.pair in sizes]
+    states = [state for state in cached_counts.states_in_force(projects) if state.pair in sizes]
     counts = counts_of(states)
     narratives = {state.pair: state.narrative for state in states}
     by_key = {project.pk: project for project in projects}
@@ -198,7 +198,7 @@ def answers_by_pair(
     `pairs`: only answers on these pairs (by key).
     """
     by_key = {project.pk: project for project in projects}
-    states = revisions.states_in_force(projects)
+    states = cached_counts.states_in_force(projects)
     if pairs is not None:
         states = [state for state in states if state.pair in pairs]
     counts = counts_of(states)

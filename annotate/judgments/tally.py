@@ -15,7 +15,7 @@ from operator import itemgetter
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
-from annotate.judgments import revisions
+from annotate.judgments import cached_counts
 from annotate.judgments.answer_counts import (
     AnswerPattern,
     DocumentClass,
@@ -23,11 +23,11 @@ from annotate.judgments.answer_counts import (
     uncached_counts,
 )
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.claims import counting_claims
 from annotate.judgments.completion import pool_sizes
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.label_rules import LabelRuleResult, label_rule_results
+from annotate.judgments.machine_claims import counting_claims
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.pair_rules import LIMITS, Change, Counts, Rule, RuleStatus
 from annotate.pairs.models import InstructionPair, Narrative
@@ -248,7 +248,7 @@ def _read_patterns(
     if reader is None:
         counts = uncached_counts(list(narratives))
     else:
-        states = revisions.states_of_newest([project])
+        states = cached_counts.states_of_newest([project])
         counts = counts_of(state for state in states if state.narrative in narratives)
     return {
         narrative: [pattern for pattern in counted.patterns if pattern.is_judged]

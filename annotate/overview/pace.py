@@ -3,7 +3,7 @@
 Days are days of the reader's time zone. The database counts by the hour, and hours are added up to
 days here: in most zones a day begins on a full hour of UTC, in all of them on a quarter hour. What
 is counted under a narrative is cached until something changes there, so a project's pages cost the
-same however many judgments it has (`annotate.judgments.revisions`).
+same however many judgments it has (`annotate.judgments.cached_counts`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
-from annotate.judgments import completion, revisions
+from annotate.judgments import cached_counts, completion
 from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress
@@ -92,7 +92,7 @@ def activities(
     since the last count. For pairs in `blind`, only the active time of `by` is given.
     """
     in_force = set(judged_narratives(project).values_list("pk", flat=True))
-    states = revisions.states_of_every([project])
+    states = cached_counts.states_of_every([project])
     rules = _Rules(shown_to_judges(project, candidate="candidate__"), zone, seconds)
     counts = _ACTIVITIES.of(states, rules)
     for state in states:
@@ -126,7 +126,7 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
     }
 
 
-_ACTIVITIES = revisions.CachedCounts(_count)
+_ACTIVITIES = cached_counts.CachedCounts(_count)
 
 
 def _judged(rules: _Rules, narratives: list[int]) -> QuerySet[Judgment, Any]:
@@ -526,6 +526,8 @@ def _wanted_later(project: Project) -> int:
 def _measured(reader: Membership) -> tuple[float, int]:
     """Return the seconds of the judgments whose time is known, and their number."""
     project, blind = reader.project, blind_pairs(reader)
-    states = [state for state in revisions.states_in_force([project]) if state.pair not in blind]
+    states = [
+        state for state in cached_counts.states_in_force([project]) if state.pair not in blind
+    ]
     counts = counts_of(states).values()
     return sum(count.active_ms for count in counts) / 1_000, sum(count.timed for count in counts)

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.shown_documents import is_shown_to_judges
-from annotate.judgments import completion, open_pairs, revisions, work_left
+from annotate.judgments import cached_counts, completion, open_pairs, work_left
 from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress, PairProgress
@@ -132,7 +132,7 @@ def query_progress(
     if not reader.leads:
         return list(rows.values())
     seen = {pk for pk in pairs if pk not in blind}
-    states = [state for state in revisions.states_in_force([project]) if state.pair in seen]
+    states = [state for state in cached_counts.states_in_force([project]) if state.pair in seen]
     counts = counts_of(states)
     for state in states:
         row = rows[pairs[state.pair].query_id]

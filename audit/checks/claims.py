@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from django.db.models import Count, QuerySet
 
 from annotate.collection.models import Candidate, Document
-from annotate.judgments.claims import counting_claims
 from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
+from annotate.judgments.machine_claims import counting_claims
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narratives

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.collection.models import Run
 from annotate.judging.forms import TextVersionField, verdicts_in
-from annotate.judgments.claims import current_claims, is_contradicted
+from annotate.judgments.machine_claims import current_claims, is_contradicted
 from annotate.judgments.models import Judgment
 from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership

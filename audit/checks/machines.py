@@ -12,7 +12,8 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.claims import (
+from annotate.judgments.document_names import Name, hidden_from, name_of
+from annotate.judgments.machine_claims import (
     chosen_machines,
     count_undecided,
     counting_claims,
@@ -20,7 +21,6 @@ from annotate.judgments.claims import (
     is_contradicted,
     machine_that_counts,
 )
-from annotate.judgments.document_names import Name, hidden_from, name_of
 from annotate.judgments.models import Judgment
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.judgments import revisions
+from annotate.judgments import cached_counts
 from annotate.judgments.answer_counts import (
     AnswerPattern,
     ConditionPattern,
@@ -145,7 +145,7 @@ def _patterns(reader: Membership) -> Iterator[tuple[int, AnswerPattern]]:
     In pairs that the reader judges, this covers only documents that they have judged.
     """
     blind = blind_pairs(reader)
-    states = revisions.states_of_newest([reader.project])
+    states = cached_counts.states_of_newest([reader.project])
     counts = counts_of(one for one in states if one.pair not in blind)
     for narrative, counted in counts.items():
         for pattern in counted.patterns:
@@ -192,7 +192,7 @@ def _verdicts(reader: Membership) -> Iterator[ConditionPattern]:
     In pairs that the reader judges, this covers only documents that they have judged.
     """
     blind = blind_pairs(reader)
-    states = revisions.states_of_newest([reader.project])
+    states = cached_counts.states_of_newest([reader.project])
     counts = counts_of(one for one in states if one.pair not in blind)
     for counted in counts.values():
         yield from counted.conditions

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from annotate.judgments import revisions
+from annotate.judgments import cached_counts
 from annotate.judgments.answer_counts import AnswerCounts, counts_of
 from annotate.judgments.consensus import State
 from annotate.overview.notices import Notice
@@ -82,12 +82,12 @@ class OpenAnswers(NamedTuple):
 
 def open_answers(
     reader: Reader, projects: Sequence[Project]
-) -> tuple[list[revisions.NarrativeState], dict[int, list[OpenAnswers]]]:
+) -> tuple[list[cached_counts.NarrativeState], dict[int, list[OpenAnswers]]]:
     """Return the current narratives of a lead's projects, and by narrative key the disagreements
     about documents that are open to the lead.
     """
     by_key = {project.pk: project for project in projects}
-    states = revisions.states_of_newest(projects)
+    states = cached_counts.states_of_newest(projects)
     # Those that the reader still judges, and those with an open rejudge request, differ by reader.
     waiting, to_judge = reader.sent_back, set(reader.to_judge)
     apart = [one for one in states if one.narrative in waiting or one.pair in to_judge]
@@ -114,7 +114,7 @@ def _open_under(counts: AnswerCounts, project: Project) -> Iterable[OpenAnswers]
 
 
 def _read_open(
-    reader: Reader, states: Sequence[revisions.NarrativeState]
+    reader: Reader, states: Sequence[cached_counts.NarrativeState]
 ) -> dict[int, list[OpenAnswers]]:
     """Return what one lead sees of these narratives, read row by row."""
     found: dict[int, list[OpenAnswers]] = defaultdict(list)

@@ -38,8 +38,8 @@ from exporters.exports.selection import selection, statements
 from exporters.exports.selection.selection import Pair
 from exporters.exports.selection.tally import standing_decisions
 from exporters.releases.actions import format_names
-from exporters.releases.changes_since import changes_since
 from exporters.releases.models import Release
+from exporters.releases.project_since_release import changes_since
 from formats.texts import CannotHold
 
 

@@ -8,7 +8,7 @@ from io import StringIO
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotate.judging import judging_session
+from annotate.judging.judging_order import judging_order
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Project
 from tests import factories
@@ -29,7 +29,7 @@ def test_twenty_documents_by_keys_alone_are_exported_as_they_were_judged(
     ada = factories.member(project, "ada")
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     of_candidate = dict(query.candidates.values_list("pk", "document__doc_id"))
-    names = [of_candidate[key] for key in judging_session.judging_order(pair=pair, by=ada)]
+    names = [of_candidate[key] for key in judging_order(pair=pair, by=ada)]
     page = new_person("ada")
     page.goto(f"/pairs/{pair.pk}/judging/")
     keyboard = page.keyboard

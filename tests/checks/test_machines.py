@@ -9,15 +9,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.judgments.claims import contradicted_labels, count_undecided
+from annotate.judgments.machine_claims import contradicted_labels, count_undecided
 from annotate.models import AuditEvent, Membership
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.machines import Effect, choose_machine, describe_labels, effect_of_choosing
 from audit.models import Sample
 from base.errors import Refused
 from exporters.exports import publishing
-from exporters.releases.changes_since import changes_since
 from exporters.releases.preview import preview
+from exporters.releases.project_since_release import changes_since
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw, original
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.collection import load_jobs
-from annotate.judgments.claims import count_undecided
+from annotate.judgments.machine_claims import count_undecided
 from annotate.models import Adjudication, InstructionPair, Judgment, Load, Verdict
 from annotate.rewriting.actions import go_back
 from audit.checks.claims import ClaimSelection, build_frame

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from annotate.judging import judging_session
+from annotate.judging.judging_order import judging_order
 from annotate.models import Project
 from tests import factories
 
@@ -21,9 +21,7 @@ def tides(db):
 def order_of(by, pair) -> list[str]:
     """Return the document ids in the order in which `by` sees them."""
     candidates = pair.query.candidates.select_related("document").in_bulk()
-    return [
-        candidates[pk].document.doc_id for pk in judging_session.judging_order(pair=pair, by=by)
-    ]
+    return [candidates[pk].document.doc_id for pk in judging_order(pair=pair, by=by)]
 
 
 def fill(project, doc_ids, query_id="301", text="Some text."):
@@ -122,4 +120,4 @@ def test_the_order_takes_one_query(tides, django_assert_num_queries):
     ada = factories.member(tides, "ada")
 
     with django_assert_num_queries(1):
-        judging_session.judging_order(pair=pair, by=ada)
+        judging_order(pair=pair, by=ada)

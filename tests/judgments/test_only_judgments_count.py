@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotate.judgments import completion
 from annotate.judgments.answer_counts import uncached_counts
-from annotate.judgments.claims import counting_claims
+from annotate.judgments.machine_claims import counting_claims
 from annotate.judgments.tally import rule_report
 from annotate.models import Candidate, Flag, Judgment, Narrative, Repeat, Statement, Verdict
 from audit.reports.reliability import agreement_of

@@ -17,7 +17,7 @@ from annotate.collection.removal import QUERIES
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import withdrawal
-from annotate.judgments import completion, revisions
+from annotate.judgments import cached_counts, completion
 from annotate.judgments.tally import rule_report
 from annotate.models import (
     Adjudication,
@@ -286,7 +286,7 @@ STORY = [
 
 def assert_cache_is_valid(scene: Scene, after: str) -> dict[str, Any]:
     cached = figures(scene)
-    revisions.clear_caches()
+    cached_counts.clear_caches()
     assert cached == figures(scene), after
     assert cached["disagreements"] == disagreements_row_by_row(scene), after
     return cached

@@ -13,7 +13,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judging import actions as judging
-from annotate.judging import judging_session
+from annotate.judging.judging_order import judging_order
 from annotate.judgments import assignments, completion
 from annotate.judgments.tally import rule_report_in
 from annotate.models import Assignment, Candidate, Judgment
@@ -112,7 +112,7 @@ def test_the_lead_chooses_whether_people_judge_it(db, scope, pools):
 
 
 def test_judges_see_a_generated_document_only_under_its_instruction(scene):
-    met = [len(judging_session.judging_order(pair=pair, by=scene.ada)) for pair in scene.pairs]
+    met = [len(judging_order(pair=pair, by=scene.ada)) for pair in scene.pairs]
 
     assert met == [3, 2]
 

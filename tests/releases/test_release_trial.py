@@ -14,8 +14,8 @@ from annotate.overview import steps
 from annotate.rewriting import actions as rewriting
 from exporters.models import Export, Publication, Release
 from exporters.releases import contents
-from exporters.releases.changes_since import changes_since
 from exporters.releases.preview import try_release
+from exporters.releases.project_since_release import changes_since
 from jobs.errors import JobError
 from tests import factories
 from tests.exports.conftest import AT, LATER, make_release

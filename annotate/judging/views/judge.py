@@ -31,6 +31,7 @@ from annotate.judging.forms import (
     posted_fields,
     target_of,
 )
+from annotate.judging.judging_order import judging_order
 from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judgments import blindness, open_pairs
 from annotate.judgments.models import Flag
@@ -104,7 +105,7 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
         member=member,
         order=read_judging_session(narrative=narrative, by=member).order
         if pair.project.repeat_percent
-        else judging_session.judging_order(pair=pair, by=member),
+        else judging_order(pair=pair, by=member),
         numbers=[number for number in numbers if number is not None],
         grades=grades,
     )

@@ -13,10 +13,10 @@ from django.db.models import OuterRef, QuerySet, Subquery
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.judgments import judgment_chain
-from annotate.judgments.claims import count_undecided
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.intake.kind_rules import report_broken_rules
 from annotate.judgments.intake.statements import Statements
+from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.narrative_answers import describe_answers
 from annotate.pairs.models import Condition, InstructionPair, Narrative

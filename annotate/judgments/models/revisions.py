@@ -21,7 +21,7 @@ class Revision(models.Model):
     conditions, and with every change to a candidate of a query.
 
     Database triggers write it in the transaction of the change, whether a page, a file or a command
-    makes it. `annotate.judgments.revisions` reads it.
+    makes it. `annotate.judgments.cached_counts` reads it.
     """
 
     narrative = models.ForeignKey(

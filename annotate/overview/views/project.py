@@ -20,8 +20,8 @@ from annotate.collection.removal import INSTRUCTIONS, QUERIES, Removable, parse_
 from annotate.collection.views import choose, choosing_context
 from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import hides_figures, must_answer_first
-from annotate.judgments.claims import count_undecided
 from annotate.judgments.document_names import names_for, neutral_order
+from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import pool_lists, query_lists, steps
 from annotate.overview.contributions import Todo, overview

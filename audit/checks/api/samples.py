@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.models import Run
-from annotate.judgments.claims import contradicted_labels
+from annotate.judgments.machine_claims import contradicted_labels
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership

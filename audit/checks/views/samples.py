@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection.models import Run
-from annotate.judgments.claims import contradicted_labels, count_undecided
+from annotate.judgments.machine_claims import contradicted_labels, count_undecided
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project

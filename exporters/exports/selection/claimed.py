@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from annotate.judgments.claims import chosen_machines, machine_that_counts
 from annotate.judgments.consensus import Outcome, State, consensus
+from annotate.judgments.machine_claims import chosen_machines, machine_that_counts
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project

@@ -11,9 +11,9 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import Q
 
-from annotate.judgments.claims import chosen_machines, machine_that_counts
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
+from annotate.judgments.machine_claims import chosen_machines, machine_that_counts
 from annotate.judgments.models import ConditionAdjudication, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
