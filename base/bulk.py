@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Aggregate, TextField
 from django.db.models.functions import Collate
 
 # The maximum of rows sent at once, and of the characters of text in them.
@@ -184,10 +185,16 @@ def uuid_parameter(value: uuid.UUID) -> uuid.UUID | str:
 
 
 def listed(expression: str, separator: str) -> str:
-    """Return an SQL expression for the values of a group as one text."""
+    """Return an SQL expression for the values of a group as one text, in any order."""
     if on_postgresql():
         return f"string_agg(CAST({expression} AS text), '{separator}')"
     return f"group_concat({expression}, '{separator}')"
+
+
+def listed_values(expression: Any, separator: str) -> Aggregate:
+    """Return the same as an expression of the ORM."""
+    template = listed("%(expressions)s", separator)
+    return Aggregate(expression, template=template, output_field=TextField())
 
 
 def datetime_parameter(value: datetime) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Aggregate, Count, Max, Sum, TextField
+from django.db.models import Count, Max, Sum
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import is_shown_to_judges
@@ -30,6 +30,7 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Project
+from base.bulk import listed_values
 
 # Answers to a condition as numbers, which a rule of consensus takes.
 _ANSWERS = {answer: place for place, answer in enumerate(Verdict.Answer.values)}
@@ -140,17 +141,6 @@ def uncached_counts(narratives: Sequence[int]) -> dict[int, AnswerCounts]:
     return _count(None, narratives)
 
 
-class _Listed(Aggregate):
-    """The values of a group, with blanks between them."""
-
-    output_field = TextField()
-    template = "group_concat(%(expressions)s, ' ')"
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "string_agg(CAST(%(expressions)s AS text), ' ')"
-        return super().as_sql(compiler, connection, template=template, **extra)
-
-
 def _count(_rules: None, narratives: Sequence[int]) -> dict[int, AnswerCounts]:
     counts: dict[int, AnswerCounts] = defaultdict(AnswerCounts)
     for start in range(0, len(narratives), _AT_ONCE):
@@ -236,8 +226,8 @@ def _documents(
         .order_by()
         .values_list("narrative_id", "candidate_id")
         .annotate(
-            grades=_Listed("relevance"),
-            people=_Listed("annotator_id"),
+            grades=listed_values("relevance", " "),
+            people=listed_values("annotator_id", " "),
             since=Max("at"),
             ms=Sum("active_ms"),
             timed=Count("active_ms"),
@@ -267,7 +257,7 @@ def _count_conditions(
         .filter(condition__narrative__in=narratives)
         .order_by()
         .values_list("condition__narrative_id", "condition_id", "statement__candidate_id")
-        .annotate(answers=_Listed("answer"), since=Max("statement__at"))
+        .annotate(answers=listed_values("answer", " "), since=Max("statement__at"))
     )
     settled = {
         (condition, candidate): answer

@@ -31,7 +31,6 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
-    TextField,
     Value,
     When,
 )
@@ -44,6 +43,7 @@ from annotate.projects.models import Grade, Membership, Project
 from audit.reports.scopes import WHOLE, Period, Scope, narrative_q, periods_of, rubric_of, week_of
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Rating, Review
+from base.bulk import listed_values
 
 # The answers on one unit: (member, value) in the order of the members.
 Pattern = tuple[tuple[int, int], ...]
@@ -52,28 +52,10 @@ Pattern = tuple[tuple[int, int], ...]
 Patterns = Counter[Pattern]
 
 
-class _JoinedTexts(Aggregate):
-    """Join the texts of a group with commas, in any order."""
-
-    function = "GROUP_CONCAT"
-    template = "%(function)s(%(expressions)s, ',')"
-    output_field = TextField()
-
-    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """Use PostgreSQL's name of the function."""
-        return super().as_sql(compiler, connection, function="STRING_AGG", **context)
-
-
-def joined_answers(member: str, value: Any) -> _JoinedTexts:
+def joined_answers(member: str, value: Any) -> Aggregate:
     """Return an aggregate that writes the answers on a unit as text: "12:1,40:0"."""
-    return _JoinedTexts(
-        Concat(
-            Cast(member, CharField()),
-            Value(":"),
-            Cast(value, CharField()),
-            output_field=TextField(),
-        )
-    )
+    answer = Concat(Cast(member, CharField()), Value(":"), Cast(value, CharField()))
+    return listed_values(answer, ",")
 
 
 def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
