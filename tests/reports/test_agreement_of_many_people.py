@@ -1,4 +1,4 @@
-"""The pages of a report with thirty people, who make 435 pairs."""
+"""The pages of a report with a hundred people, who make 4,950 pairs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from tests.reports.test_agreement_parts import computed, text
 
 pytestmark = pytest.mark.both_databases
 
-PEOPLE = [f"person {number:02}" for number in range(1, 31)]
-
 
 @pytest.fixture
 def crowded(scene, client):
-    """A report in which 30 people make pairs that all agree as ada and ben do."""
+    """A report in which 100 people make pairs that all agree as ada and ben do."""
     client.force_login(scene.carla.user)
     for doc_id, adas, bens in (("a", 1, 1), ("b", 0, 0), ("c", 2, 0)):
         candidate = factories.candidate(scene.query, doc_id)
@@ -27,8 +25,9 @@ def crowded(scene, client):
         factories.judgment(scene.narrative, candidate, scene.ben, bens)
     scene.report = computed(scene)
     (pair,) = scene.report.figures["judgments"]["pairs"]
+    people = [f"person {number:03}" for number in range(1, 101)]
     scene.report.figures["judgments"]["pairs"] = [
-        {**pair, "raters": two} for two in combinations(PEOPLE, 2)
+        {**pair, "raters": two} for two in combinations(people, 2)
     ]
     scene.report.save()
     scene.url = reverse("audit:agreement", args=[scene.project.slug])
@@ -41,25 +40,28 @@ def crowded(scene, client):
 def test_the_report_shows_the_first_pairs_and_leads_to_the_others(crowded, client):
     page = text(client.get(crowded.url))
 
-    assert shows(page, "person 02 and person 23")
-    assert not shows(page, "person 02 and person 24")
-    assert shows(page, f'<a href="{crowded.pairs}">Show all 435</a>')
+    assert shows(page, "person 001 and person 051")
+    assert not shows(page, "person 001 and person 052")
+    assert shows(page, f'<a href="{crowded.pairs}">Show all 4,950</a>')
 
 
 def test_every_pair_is_on_one_page_of_its_table(crowded, client):
     shown = [
         line.label
-        for number in range(1, 10)
+        for number in range(1, 100)
         for line in client.get(f"{crowded.pairs}?page={number}").context["table"].lines
     ]
 
-    assert shown == [f"{one} and {other}" for one, other in combinations(PEOPLE, 2)]
+    assert shown == [
+        f"{one} and {other}"
+        for one, other in combinations([f"person {number:03}" for number in range(1, 101)], 2)
+    ]
 
 
 def test_a_page_of_the_table_has_all_coefficients_and_the_next_page(crowded, client):
     page = text(client.get(f"{crowded.pairs}?page=2"))
 
-    assert "51 to 100 of 435" in page
+    assert "51 to 100 of 4,950" in page
     assert page.count("Cohen&#x27;s kappa, quadratic weights") == 50
     assert 'href="?page=3"' in page
 
@@ -75,7 +77,7 @@ def test_a_table_that_a_report_lacks_is_not_found(crowded, client):
 def test_the_json_of_the_report_has_every_pair(crowded, client):
     address = reverse("audit:agreement_report", args=[crowded.project.slug, crowded.report.pk])
 
-    assert len(client.get(address).json()["figures"]["judgments"]["pairs"]) == 435
+    assert len(client.get(address).json()["figures"]["judgments"]["pairs"]) == 4_950
 
 
 @pytest.mark.parametrize(
