@@ -196,7 +196,9 @@ class Source(Input):
         first = self._read()
         while 0 < len(first) < MAGIC and (more := self._read()):
             first += more
-        other_kind = describe_other_kind(first) or (first.startswith(ZIP) and ZIP_ARCHIVE)
+        other_kind = describe_other_kind(first)
+        if not other_kind and first.startswith(ZIP):
+            other_kind = ZIP_ARCHIVE
         if other_kind:
             self.refuse_all(other_kind)
             return

@@ -104,7 +104,7 @@ def prefetch_left(members: Sequence[Membership]) -> None:
     """Prefetch the progress of members in all their assignments onto these rows.
 
     At most thirteen queries, however many members there are. Prefetch their assignments first.
-    What is prefetched stays as it is.
+    Members who have it already are left out.
     """
     members = [member for member in members if not hasattr(member, _LEFT)]
     if not members:

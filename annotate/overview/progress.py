@@ -281,8 +281,9 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     ids = [candidate.pk for candidate in candidates]
     judgments: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
     flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
-    # Annotators see nobody else's answers anyway.
-    mine, blind = ({}, blind_pairs(reader)) if reader.leads else ({"annotator": reader}, set())
+    mine = {} if reader.leads else {"annotator": reader}
+    # Annotators see nobody else's answers on any pair.
+    blind = blind_pairs(reader) if reader.leads else set()
     under = {
         "candidate__in": ids,
         "narrative__in": [narrative.pk for several in narratives.values() for narrative in several],

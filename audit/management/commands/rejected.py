@@ -16,8 +16,8 @@ class Command(RejudgeCommand):
     """Print rejected instructions as JSON lines, with the criteria and the auditors' comments."""
 
     help = (
-        "Print the instructions of a language model that were sent back. One JSON object a line, "
-        "with the criteria and the auditors' words. Load the rewritten ones as pairs-jsonl."
+        "Print the instructions of a language model that were sent back. Each line is a JSON "
+        "object with the criteria and the auditors' words. Load the rewritten ones as pairs-jsonl."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -16,8 +16,9 @@ class Command(RejudgeCommand):
     """Print the current rubric as JSON, or make another one current."""
 
     help = (
-        "Print the rubric of a project, or make another the current one. It is JSON, to start a "
-        "new one from; a name chooses. Load a new one with the command load, format rubric-json."
+        "Print the rubric of a project as JSON, or make another rubric the current one. Without a "
+        "name it prints, to start a new one from; with a name that rubric becomes current. Load a "
+        "new one with the command load, format rubric-json."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
