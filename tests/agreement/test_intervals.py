@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -182,13 +181,12 @@ def test_sums_from_their_normal_limit_give_the_same_interval(coefficient, monkey
 
 
 def test_pairs_of_five_raters_on_five_categories_are_resampled_at_once():
-    # 7,776 patterns are possible; counting them again for every resample took 14 seconds.
+    # 7,776 patterns are possible: too many to count again for every resample.
     table = ratings(100_000, raters=5, categories=5)
-    began = time.process_time()
 
     result = cohen_kappa(table, categories=range(5), interval="bootstrap", resamples=10_000)
 
-    assert time.process_time() - began < 3
+    assert "patterns drawn from their normal limit" in result.interval_note
     low, high = interval_of(result)
     assert low < value_of(result) < high
     assert high - low < 0.01
