@@ -321,12 +321,12 @@ def _current_in(period: Period, *, blind: bool) -> Q:
     if period.end is not None:
         current |= Q(ended_at__gte=period.end)
     if blind:
-        made &= ~_could_see("at")
-        current |= _could_see("ended_at")
+        made &= ~could_see("at")
+        current |= could_see("ended_at")
     return made & current & Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
-def _could_see(moment: str) -> Q:
+def could_see(moment: str) -> Q:
     """Return whether the judge could know of others' answers at a time (a column of the judgment).
 
     Before one's own answer, pages show nobody's. After it, people see the decision once there is

@@ -1,0 +1,229 @@
+"""People's answers to what a machine answered, given without having been able to see its answer.
+
+A person's answer counts if nothing that this installation showed them could have told them what any
+machine answered: it came before the first machine's, or it was given here by somebody who never led
+the project and to whom nobody showed the claim. Every other answer is left out with its reason.
+
+There are two kinds, which are never counted together: checks of labels that were drawn at random,
+which stand for all labels that they were drawn from, and judgments, which stand for themselves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from django.db.models import (
+    Case,
+    CharField,
+    Exists,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextChoices,
+    Value,
+    When,
+)
+
+from annotate.judgments.consensus import consensus
+from annotate.judgments.in_force import in_pools
+from annotate.judgments.models import Judgment, Statement
+from annotate.pairs.models import Narrative
+from annotate.projects.models import AuditEvent, Membership
+from audit.checks.models import Check, Sample, SampleItem
+from audit.reports.unit_counts import could_see, joined_answers, read_pattern
+
+_AT_ONCE = 5_000
+
+
+class Chosen(TextChoices):
+    """How the documents that people answered were chosen."""
+
+    DRAWN = "drawn", "Judged because drawn"
+    OTHERWISE = "otherwise", "Chosen otherwise"
+
+
+class Reason(TextChoices):
+    """Why it is not certain that a person answered without having seen a machine's answer."""
+
+    FILE = "file", "loaded from a file after a machine had answered"
+    LEAD = "lead", "by somebody who leads or may have led, and could look up a machine's answer"
+    TOLD = "told", "given after a decision of a lead, or a request to look again"
+    SHOWN = "shown", "to labels whose claim was shown"
+    CHECKED = "checked", "by somebody who had checked the same label before"
+
+
+class LeftOut(NamedTuple):
+    """How many answers are left out for one reason."""
+
+    reason: Reason
+    answers: int
+
+    @property
+    def words(self) -> str:
+        """The reason in words."""
+        return str(self.reason.label)
+
+
+class Item(NamedTuple):
+    """A document under a narrative that the machine and at least one person answered."""
+
+    # The machine's judgment, by key, and its grade.
+    judgment: int
+    grade: int
+    query: str
+    category: str
+    # Grades by the keys of the members: of all machines, and of people.
+    machines: dict[int, int]
+    people: dict[int, int]
+    # What people agree on by the project's rule, without decisions of leads; None if they differ.
+    agreed: int | None
+
+
+class BlindItems(NamedTuple):
+    """The documents with blind answers, in the order of the machine's judgments."""
+
+    items: list[Item]
+    left_out: list[LeftOut]
+
+
+def drawn_samples(machine: Membership) -> QuerySet[Sample]:
+    """Return the random samples of labels that this machine claims, or all machines together."""
+    of_machine = Q(source=Sample.Source.MACHINE, rater=machine) | Q(source=Sample.Source.CLAIMS)
+    return (
+        Sample.objects.filter(of_machine, project=machine.project_id, kind=Sample.Kind.RANDOM)
+        # How many conditions are met is not a grade.
+        .exclude(asks=Sample.Asks.COUNT)
+        .order_by("pk")
+    )
+
+
+def blind_items(machine: Membership, chosen: str) -> BlindItems:
+    """Return what people answered blind of what the machine answered, drawn or chosen otherwise.
+
+    Three queries. Of one person's checks of a label in several samples, the first counts.
+    """
+    rows = _checks(machine) if chosen == Chosen.DRAWN else _judgments(machine)
+    left_out: Counter[str] = Counter()
+    items = []
+    for unit, answers in groupby(rows, itemgetter(slice(4))):
+        judgment, query, category, listed = unit
+        people: dict[int, int] = {}
+        for *_unit, person, grade, reason in answers:
+            if reason:
+                left_out[reason] += 1
+            else:
+                people.setdefault(person, grade)
+        if people:
+            machines = dict(read_pattern(listed))
+            agreed = consensus(list(people.values()), machine.project.consensus).relevance
+            items.append(
+                Item(judgment, machines[machine.pk], query, category, machines, people, agreed)
+            )
+    return BlindItems(
+        items, [LeftOut(reason, left_out[reason]) for reason in Reason if left_out[reason]]
+    )
+
+
+def _judgments(machine: Membership) -> Iterable[Any]:
+    """Read people's current judgments of what the machine judged, each with its reason or ""."""
+    unit = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
+    machines = Membership.objects.filter(project=machine.project_id, is_machine=True)
+    keys = list(machines.values_list("pk", flat=True))
+    claimed = Statement.objects.filter(**unit, annotator__in=keys, at__lte=OuterRef("at"))
+    shown = SampleItem.objects.filter(
+        **unit,
+        sample__shows_claim=True,
+        sample__source__in=(Sample.Source.MACHINE, Sample.Source.CLAIMS),
+        sample__created_at__lte=OuterRef("at"),
+    )
+    checked = Check.objects.filter(
+        item__narrative=OuterRef("narrative"),
+        item__candidate=OuterRef("candidate"),
+        checker=OuterRef("annotator"),
+        at__lte=OuterRef("at"),
+    )
+    judgments = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(in_pools(), annotator__project=machine.project_id)
+        .annotate(
+            reason=_case(
+                When(~Exists(claimed), then=Value("")),
+                When(source=Statement.Source.FILE, then=Value(Reason.FILE)),
+                When(annotator__in=_who_led(machine), then=Value(Reason.LEAD)),
+                When(could_see("at"), then=Value(Reason.TOLD)),
+                When(Exists(shown), then=Value(Reason.SHOWN)),
+                When(Exists(checked), then=Value(Reason.CHECKED)),
+            )
+        )
+    )
+    return _with_machine(judgments, machine, "", "annotator")
+
+
+def _checks(machine: Membership) -> Iterable[Any]:
+    """Read the grades of the first two people to check drawn labels, with a reason or ""."""
+    checks = Check.objects.current().filter(
+        in_pools("item__candidate"),
+        item__sample__in=drawn_samples(machine),
+        place__lt=Check.SETTLES,
+        relevance__isnull=False,
+    )
+    reason = _case(
+        When(checker__in=_who_led(machine), then=Value(Reason.LEAD)),
+        When(item__sample__shows_claim=True, then=Value(Reason.SHOWN)),
+    )
+    return _with_machine(checks.annotate(reason=reason), machine, "item__", "checker")
+
+
+def _with_machine(
+    answers: QuerySet[Any], machine: Membership, of: str, person: str
+) -> Iterable[Any]:
+    """Read answers to what the machine judged; `of` leads to the columns of their unit.
+
+    The columns: the machine's judgment, query, category, grades of all machines as text ("40:1"),
+    the person, their grade and the reason.
+    """
+    of_machines = Judgment.objects.current().filter(
+        narrative=OuterRef(f"{of}narrative"),
+        candidate=OuterRef(f"{of}candidate"),
+        annotator__is_machine=True,
+    )
+    grades = of_machines.order_by().values("narrative")
+    rows: QuerySet[Any, Any] = (
+        answers.filter(**{f"{of}narrative__in": Narrative.objects.in_force([machine.project_id])})
+        .annotate(
+            judgment=Subquery(of_machines.filter(annotator=machine).values("pk")[:1]),
+            listed=Subquery(
+                grades.annotate(of_all=joined_answers("annotator_id", "relevance")).values("of_all")
+            ),
+        )
+        .filter(judgment__isnull=False)
+        .order_by("judgment", "pk")
+        .values_list(
+            *("judgment", f"{of}narrative__pair__query__query_id"),
+            *(f"{of}narrative__pair__category", "listed", person, "relevance", "reason"),
+        )
+    )
+    return rows.iterator(_AT_ONCE)
+
+
+def _case(*reasons: When) -> Case:
+    return Case(*reasons, default=Value(""), output_field=CharField())
+
+
+def _who_led(machine: Membership) -> list[int]:
+    """Return the members (by key) who lead the project or may have led it.
+
+    Whoever was never removed and whose role never changed has had the present one since joining.
+    """
+    changed = AuditEvent.objects.filter(
+        project=machine.project_id, what__in=("member.role", "member.removed")
+    )
+    members = Membership.objects.filter(project=machine.project_id)
+    led = Q(role=Membership.Role.LEAD) | Q(name__in=changed.values("about"))
+    return list(members.filter(led).values_list("pk", flat=True))
