@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audit.checks.api import checking, samples
+from audit.machines import trust_api
 from audit.reports import api as reports
 from audit.reviews import api as reviews
 from audit.settling.api import disagreements, settling
@@ -86,4 +87,6 @@ urlpatterns = [
     route(f"{PROJECT}differences/", reports.Differences, "api_differences"),
     route(f"{PROJECT}categories/figures/", reports.FiguresOfCategories, "api_category_figures"),
     route(f"{PROJECT}coverage/", reports.Coverage, "api_coverage"),
+    # How far a machine may be trusted
+    route(f"{PROJECT}machines/<int:machine>/trust/", trust_api.MachineTrust, "api_trust"),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from audit.checks.views import checking, samples
+from audit.machines import trust_views
 from audit.reports import views as reports
 from audit.reviews import views as reviews
 from audit.settling.queue_filters import Kind
@@ -123,6 +124,13 @@ urlpatterns = [
         f"{PROJECT}agreement/reports/<int:pk>.json",
         reports.agreement_report,
         name="agreement_report",
+    ),
+    # How far a machine may be trusted
+    path(f"{PROJECT}machines/<int:pk>/trust/", trust_views.trust, name="trust"),
+    path(
+        f"{PROJECT}machines/<int:pk>/trust/documents/",
+        trust_views.trust_documents,
+        name="trust_documents",
     ),
     path("api/v1/", include("audit.api_urls")),
 ]

@@ -354,6 +354,9 @@ RIGHTS = {
     "audit:agreement_table": Right.LEAD,
     "audit:agreement_units": Right.LEAD,
     "audit:agreement_report": Right.LEAD,
+    "audit:trust": Right.LEAD,
+    "audit:trust_documents": Right.LEAD,
+    "audit:api_trust": Right.API_LEAD,
     "audit:api_reviews": Right.API,
     "audit:api_review_decisions": Right.API_LEAD,
     "audit:api_review_assignment": Right.API,
@@ -483,6 +486,7 @@ class World:
 def world(slug: str, annotator: str, lead: str) -> World:
     project = factories.project(slug)
     carla, ada = factories.lead(project, lead), factories.member(project, annotator)
+    machine = factories.machine(project, "umbrela")
     query = factories.query(project)
     candidate = factories.candidate(query)
     pair = factories.pair(query)
@@ -556,6 +560,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "account": ada.user_id,
         "status_retry.pk": export.pk,
         "member": ada.pk,
+        "machine": machine.pk,
         "sample": sample.pk,
         "item": label.pk,
         "report": report.pk,
@@ -612,6 +617,8 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:check_disagreement.pk": label.pk,
         "audit:check_disagreement_withdrawal.pk": label.pk,
         "audit:reveal_checkers.pk": label.pk,
+        "audit:trust.pk": machine.pk,
+        "audit:trust_documents.pk": machine.pk,
         "audit:agreement_report.pk": report.pk,
         "audit:agreement_past.pk": report.pk,
         "audit:agreement_table.pk": report.pk,

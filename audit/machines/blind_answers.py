@@ -102,6 +102,11 @@ def drawn_samples(machine: Membership) -> QuerySet[Sample]:
     )
 
 
+def first_chosen(machine: Membership) -> Chosen:
+    """Return which documents to show first: drawn ones, if any were drawn."""
+    return Chosen.DRAWN if drawn_samples(machine).exists() else Chosen.OTHERWISE
+
+
 def blind_items(machine: Membership, chosen: str) -> BlindItems:
     """Return what people answered blind of what the machine answered, drawn or chosen otherwise.
 

@@ -28,6 +28,8 @@ KEYS = ("percent", "cohen", "cohen_quadratic", "alpha_ordinal", "gwet_ac1")
 FEW = 30
 # The people with most documents are compared each, at most this many.
 MOST_PEOPLE = 12
+# In place of a grade of people: they differ.
+DIFFER = "differ"
 # Stand for the machine and for whoever it is compared with, in patterns of answers.
 _MACHINE, _OTHER = 0, 1
 
@@ -52,15 +54,26 @@ class PersonCompared(NamedTuple):
         list[Measured], "The machine and the same people, on the same documents."
     ]
 
+    @property
+    def rows(self) -> list[tuple[str, list[Coefficient]]]:
+        """The title of each coefficient, and the three of them."""
+        several = zip(self.with_machine, self.with_others, self.machine_with_others, strict=True)
+        return [(three[0].title, [one.figure for one in three]) for three in several]
+
 
 class GradeRow(NamedTuple):
     """The documents to which people gave one grade, by the machine's grade."""
 
     people: Annotated[int | None, "null: people differ."]
-    counts: Annotated[list[int], "In the order of the scale."]
+    counts: Annotated[dict[int, int], "By the machine's grade."]
+
+    @property
+    def asked(self) -> str | int:
+        """The row as a filter of the documents."""
+        return DIFFER if self.people is None else self.people
 
 
-class Part(NamedTuple):
+class Shares(NamedTuple):
     """How the machine meets what people agree on, in all documents, a category or a query."""
 
     key: str
@@ -75,7 +88,7 @@ class Part(NamedTuple):
         return self.documents < FEW
 
 
-class DrawnStratum(NamedTuple):
+class SampledStratum(NamedTuple):
     """A stratum of a sample of this machine's labels: how many of its labels were drawn."""
 
     sample: Annotated[int, "The sample's key."]
@@ -85,7 +98,7 @@ class DrawnStratum(NamedTuple):
     frame: Annotated[int, "The labels that it was drawn from."]
 
 
-class Beside(NamedTuple):
+class OtherMachine(NamedTuple):
     """Another machine, on the documents that both judged and people answered blind."""
 
     machine: Annotated[int, "The machine's key."]
@@ -105,7 +118,7 @@ class Trust(NamedTuple):
     answers: int
     people: Annotated[int, "People with a blind answer."]
     left_out: list[LeftOut]
-    strata: Annotated[list[DrawnStratum], "Of the samples; empty unless `chosen` is drawn."]
+    strata: Annotated[list[SampledStratum], "Of the samples; empty unless `chosen` is drawn."]
     agreed: Annotated[int, "Documents on which people agree."]
     with_agreed: Annotated[list[Measured], "The machine and what people agree on."]
     among_people: Annotated[
@@ -114,10 +127,10 @@ class Trust(NamedTuple):
     each: Annotated[list[PersonCompared], f"The {MOST_PEOPLE} people with most documents."]
     scale: list[int]
     grades: list[GradeRow]
-    whole: Part
-    categories: Annotated[list[Part], "Empty if there is only one."]
-    queries: list[Part]
-    beside: list[Beside]
+    whole: Shares
+    categories: Annotated[list[Shares], "Empty if there is only one."]
+    queries: list[Shares]
+    beside: list[OtherMachine]
 
 
 def trust_of(machine: Membership, chosen: Chosen) -> Trust:
@@ -231,23 +244,23 @@ def _grade_rows(items: Iterable[Item], scale: Sequence[int]) -> list[GradeRow]:
     rows: list[int | None] = [*scale]
     if any(agreed is None for agreed, _grade in counts):
         rows.append(None)
-    return [GradeRow(row, [counts[row, grade] for grade in scale]) for row in rows]
+    return [GradeRow(row, {grade: counts[row, grade] for grade in scale}) for row in rows]
 
 
-def _parts(agreed: Iterable[Item], by: str, relevant_from: int) -> list[Part]:
+def _parts(agreed: Iterable[Item], by: str, relevant_from: int) -> list[Shares]:
     groups: dict[str, list[Item]] = defaultdict(list)
     for item in agreed:
         groups[getattr(item, by)].append(item)
     return [_part(key, groups[key], relevant_from) for key in sorted(groups)]
 
 
-def _part(key: str, agreed: Sequence[Item], relevant_from: int) -> Part:
+def _part(key: str, agreed: Sequence[Item], relevant_from: int) -> Shares:
     from agreement.proportion import proportion
 
     grades = [(item.agreed, item.grade) for item in agreed if item.agreed is not None]
     by_people = [grade >= relevant_from for people, grade in grades if people >= relevant_from]
     by_machine = [people >= relevant_from for people, grade in grades if grade >= relevant_from]
-    return Part(
+    return Shares(
         key,
         len(grades),
         same=proportion(sum(people == grade for people, grade in grades), len(grades)),
@@ -256,18 +269,18 @@ def _part(key: str, agreed: Sequence[Item], relevant_from: int) -> Part:
     )
 
 
-def _strata(machine: Membership) -> Iterator[DrawnStratum]:
+def _strata(machine: Membership) -> Iterator[SampledStratum]:
     """Yield each stratum of the samples, with how many of its labels were drawn: two queries."""
     samples = {sample.pk: sample for sample in drawn_samples(machine)}
     rows = SampleItem.objects.filter(sample__in=samples).values_list("sample", "stratum")
     for key, stratum, drawn in rows.annotate(n=Count("pk")).order_by("sample", "stratum"):
         sample = samples[key]
-        yield DrawnStratum(key, sample.name, stratum, drawn, sample.frame.get(stratum, 0))
+        yield SampledStratum(key, sample.name, stratum, drawn, sample.frame.get(stratum, 0))
 
 
 def _machines_beside(
     machine: int, items: Sequence[Item], names: Mapping[int, str], scale: Sequence[int]
-) -> list[Beside]:
+) -> list[OtherMachine]:
     """Compare with each other machine, in the order of their names."""
     others = {other for item in items for other in item.machines} - {machine}
     beside = []
@@ -280,6 +293,6 @@ def _machines_beside(
         differing = sum(item.grade != item.machines[other] for item in shared)
         agreed = sum(item.agreed is not None for item in shared)
         beside.append(
-            Beside(other, names[other], len(shared), differing, agreed, kappa, other_kappa)
+            OtherMachine(other, names[other], len(shared), differing, agreed, kappa, other_kappa)
         )
     return beside

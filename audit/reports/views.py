@@ -426,6 +426,8 @@ def _show_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     is_valid = form.is_valid()
     scope = form.scope
     context = _frame_context(member, scope, name) | {"form": form, "report": None}
+    machines = member.project.memberships.filter(is_machine=True).order_by("name")
+    context |= {"machines": machines if name == "agreement_machines" else ()}
     if not is_valid:
         status = 422 if request.method == "POST" else 200
         return project_page(request, template, member, "agreement", status=status, **context)

@@ -58,7 +58,7 @@ class RecordSerializer(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, Any]:
         """Return the fields, in the order of `Meta.fields`."""
         declared, record = super().get_fields(), self.Meta.record
-        names = getattr(self.Meta, "fields", _hints(record))
+        names = getattr(self.Meta, "fields", None) or _hints(record)
         shown = {name: declared.get(name) or _field(_hint(record, name)) for name in names}
         return {**shown, **declared}
 

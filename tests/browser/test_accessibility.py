@@ -154,6 +154,15 @@ def project_pages(name: str, *queries: str) -> Callable[[Scene], list[str]]:
     return lambda scene: [scene.project_url(name) + query for query in ("", *queries)]
 
 
+def machine_pages(name: str, *queries: str) -> Callable[[Scene], list[str]]:
+    """Return addresses of a page of a machine of the project, with each of the query strings."""
+    return lambda scene: [
+        scene.project_url(name, pk=machine.pk) + query
+        for machine in scene.project.memberships.filter(is_machine=True)
+        for query in queries
+    ]
+
+
 def page_outside_projects(name: str) -> Callable[[Scene], list[str]]:
     """Return the address of a page outside any project."""
     return lambda scene: [reverse(name)]
@@ -336,6 +345,8 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
     "audit:agreement": project_pages("audit:agreement", "?blind=1", "?query=no-such-query"),
     "audit:agreement_machines": project_pages("audit:agreement_machines"),
+    "audit:trust": machine_pages("audit:trust", "?chosen=otherwise", "?chosen=drawn"),
+    "audit:trust_documents": machine_pages("audit:trust_documents", "?chosen=otherwise"),
     "audit:agreement_comparison": project_pages(
         "audit:agreement_comparison", "?of=&against=blind%3D1"
     ),

@@ -72,7 +72,7 @@ def test_the_figures_are_those_counted_in_the_files(machine, people, model):
     assert figures["cohen"].value == pytest.approx((same / units - chance) / (1 - chance))
     # The crossed grades.
     pairs = Counter((people[unit], model[unit]) for unit in people)
-    assert [row.counts for row in trust.grades] == [
+    assert [[*row.counts.values()] for row in trust.grades] == [
         [pairs[row, column] for column in GRADES] for row in GRADES
     ]
     # How much of what is relevant to people (1 or more) the machine finds, in one query.
