@@ -63,11 +63,6 @@ class LeftOut(NamedTuple):
     reason: Reason
     answers: int
 
-    @property
-    def words(self) -> str:
-        """The reason in words."""
-        return str(self.reason.label)
-
 
 class Item(NamedTuple):
     """A document under a narrative that the machine and at least one person answered."""

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 KEYS = ("percent", "cohen", "cohen_quadratic", "alpha_ordinal", "gwet_ac1")
 # A share of fewer documents than this is marked: its interval is wide.
 FEW = 30
+# From this number of documents on, a person's intervals come from the linearised variance: for all
+# people, resampling would take a second, and give the same.
+MANY = 100
 # The people with most documents are compared each, at most this many.
 MOST_PEOPLE = 12
-# In place of a grade of people: they differ.
-DIFFER = "differ"
 # Stand for the machine and for whoever it is compared with, in patterns of answers.
 _MACHINE, _OTHER = 0, 1
 
@@ -66,11 +67,6 @@ class GradeRow(NamedTuple):
 
     people: Annotated[int | None, "null: people differ."]
     counts: Annotated[dict[int, int], "By the machine's grade."]
-
-    @property
-    def asked(self) -> str | int:
-        """The row as a filter of the documents."""
-        return DIFFER if self.people is None else self.people
 
 
 class Shares(NamedTuple):
@@ -175,31 +171,23 @@ def _scale(machine: Membership, items: Sequence[Item]) -> list[int]:
 
 
 def _measure(
-    patterns: Patterns,
-    scale: Sequence[int],
-    interval: str = "auto",
-    keys: Sequence[str] = KEYS,
+    patterns: Patterns, scale: Sequence[int], keys: Sequence[str] = KEYS, *, quickly: bool = False
 ) -> list[Measured]:
-    """Return coefficients of the answers.
+    """Return coefficients of the answers; `quickly`: without resampling from MANY documents on.
 
     For more than two raters, the variance of a mean over pairs is linearised, as in reports.
     """
     raters = sorted({rater for pattern in patterns for rater, _grade in pattern})
     ratings = ratings_of(patterns, raters, scale)
-    of_pairs = "analytic" if len(raters) > 2 else interval
-    return [
-        Measured(
-            key,
-            COEFFICIENTS[key],
-            coefficients()[key](
-                ratings,
-                interval=of_pairs if key.startswith("cohen") else interval,
-                seed=SEED,
-                resamples=RESAMPLES,
-            ),
-        )
-        for key in keys
-    ]
+    measured = []
+    for key in keys:
+        if key == "cohen_quadratic" and len(scale) < 3:
+            continue
+        is_mean = key.startswith("cohen") and len(raters) > 2
+        interval = "analytic" if is_mean or (quickly and patterns.total() >= MANY) else "auto"
+        figure = coefficients()[key](ratings, interval=interval, seed=SEED, resamples=RESAMPLES)
+        measured.append(Measured(key, COEFFICIENTS[key], figure))
+    return measured
 
 
 def _with_agreed(items: Iterable[Item]) -> Patterns:
@@ -231,10 +219,10 @@ def _compare(
     return PersonCompared(
         name,
         len(items),
-        _measure(with_machine, scale, "analytic"),
+        _measure(with_machine, scale, quickly=True),
         with_others.total(),
-        _measure(with_others, scale, "analytic"),
-        _measure(machine_with_others, scale, "analytic"),
+        _measure(with_others, scale, quickly=True),
+        _measure(machine_with_others, scale, quickly=True),
     )
 
 
@@ -288,7 +276,7 @@ def _machines_beside(
         shared = [item for item in items if other in item.machines]
         by_other = [item._replace(grade=item.machines[other]) for item in shared]
         [kappa], [other_kappa] = (
-            _measure(_with_agreed(judged), scale, keys=("cohen",)) for judged in (shared, by_other)
+            _measure(_with_agreed(judged), scale, ("cohen",)) for judged in (shared, by_other)
         )
         differing = sum(item.grade != item.machines[other] for item in shared)
         agreed = sum(item.agreed is not None for item in shared)

@@ -11,7 +11,7 @@ from annotate.judgments.models import Judgment
 from annotate.projects.project_page import project_page
 from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, first_chosen
-from audit.machines.trust import FEW, MOST_PEOPLE, trust_of
+from audit.machines.trust import FEW, MANY, MOST_PEOPLE, trust_of
 from audit.machines.trust_documents import DocumentsForm, documents_asked_for
 from base.page_request import PageRequest
 from base.pagination import page_in_order
@@ -38,6 +38,7 @@ def trust(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         queries=Paginator(figures.queries, QUERIES).get_page(request.GET.get("page")),
         few=FEW,
         most_people=MOST_PEOPLE,
+        many=MANY,
     )
 
 
