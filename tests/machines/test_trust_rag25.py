@@ -16,6 +16,8 @@ from annotate.models import Project
 from audit.machines.blind_answers import Chosen
 from audit.machines.trust import trust_of
 
+pytestmark = pytest.mark.both_databases
+
 GRADES = range(5)
 
 
