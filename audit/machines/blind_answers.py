@@ -134,7 +134,14 @@ def _judgments(machine: Membership) -> Iterable[Any]:
     unit = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
     machines = Membership.objects.filter(project=machine.project_id, is_machine=True)
     keys = list(machines.values_list("pk", flat=True))
-    claimed = Statement.objects.filter(**unit, annotator__in=keys, at__lte=OuterRef("at"))
+    claimed = Statement.objects.filter(
+        candidate=OuterRef("candidate"),
+        # Equal, as a range: SQLite would read all answers of the machine under the narrative.
+        narrative__gte=OuterRef("narrative"),
+        narrative__lte=OuterRef("narrative"),
+        annotator__in=keys,
+        at__lte=OuterRef("at"),
+    )
     shown = SampleItem.objects.filter(
         **unit,
         sample__shows_claim=True,
