@@ -115,13 +115,14 @@ def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     member, previews = collection_access.load_batch(request.user, slug, batch)
     rows = [_batch_row(preview) for preview in previews]
     over = all(row["load"].is_over for row in rows)
+    polled = request.htmx and not request.htmx.boosted
     chained = any(
         preview.chained_by and load_jobs.load_of(preview) is None and load_jobs.can_load(preview)
         for preview in previews
     )
     return render(
         request,
-        "collection/load_batch.html#files" if request.htmx else "collection/load_batch.html",
+        "collection/load_batch.html#files" if polled else "collection/load_batch.html",
         {
             "project": member.project,
             "member": member,

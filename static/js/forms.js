@@ -2,14 +2,25 @@
 
 // After a form was refused: focuses the first invalid field, and scrolls its error into view. Without this a long page opens
 // at its top, and looks as if nothing had happened.
-const firstInvalid = document.querySelector("form [aria-invalid=true]:not([type=hidden])");
-
-if (firstInvalid) {
+function showInvalid(root) {
+  const firstInvalid = root.querySelector("form [aria-invalid=true]:not([type=hidden])");
+  if (!firstInvalid) return;
   const error = firstInvalid.getAttribute("aria-describedby")?.split(" ").map((id) => document.getElementById(id)).find((element) => element?.matches(".errorlist"));
   firstInvalid.focus({ preventScroll: true });
+  const scroll = () => requestAnimationFrame(() => (error ?? firstInvalid).scrollIntoView({ block: "center" }));
   // Wait until the page has its final height: fields grow with their content.
-  addEventListener("load", () => requestAnimationFrame(() => (error ?? firstInvalid).scrollIntoView({ block: "center" })));
+  if (document.readyState === "complete") scroll();
+  else addEventListener("load", scroll);
 }
+
+showInvalid(document);
+
+// A form that stays on its page (components/_in_place.html) has replaced the content: its button, which had the focus, is gone.
+document.addEventListener("htmx:load", ({ target }) => {
+  if (target.id !== "content") return;
+  target.focus({ preventScroll: true });
+  showInvalid(target);
+});
 
 // Does not send a form again while it is being sent: a key pressed twice acts once, and no error says that the second time
 // failed. Only for a while, because the answer may be a file, and then the page stays.
@@ -50,17 +61,19 @@ document.addEventListener("htmx:load", (event) => tidy(event.target));
 document.addEventListener("change", (event) => event.target.form?.matches("[data-autosubmit]") && event.target.form.requestSubmit());
 
 // A checkbox with `data-tick-all="id"` ticks all checkboxes of that form, and shows whether all are ticked.
-const tickAll = document.querySelector("[data-tick-all]");
+const ticked = (all) => [...document.querySelectorAll(`input[type=checkbox][form="${all.dataset.tickAll}"]`)];
+const revealTickAll = (root) => root.querySelectorAll("[data-tick-all]").forEach((all) => (all.hidden = !ticked(all).length));
+revealTickAll(document);
+document.addEventListener("htmx:load", (event) => revealTickAll(event.target));
 
-if (tickAll) {
-  const boxes = [...document.querySelectorAll(`input[type=checkbox][form="${tickAll.dataset.tickAll}"]`)];
-  tickAll.hidden = !boxes.length;
-  document.addEventListener("change", ({ target }) => {
-    if (target === tickAll) boxes.forEach((box) => (box.checked = tickAll.checked));
-    tickAll.checked = boxes.every((box) => box.checked);
-    tickAll.indeterminate = !tickAll.checked && boxes.some((box) => box.checked);
-  });
-}
+document.addEventListener("change", ({ target }) => {
+  for (const all of document.querySelectorAll("[data-tick-all]")) {
+    const boxes = ticked(all);
+    if (target === all) boxes.forEach((box) => (box.checked = all.checked));
+    all.checked = boxes.every((box) => box.checked);
+    all.indeterminate = !all.checked && boxes.some((box) => box.checked);
+  }
+});
 
 // Keeps the fields (not the checkboxes) of a form with `data-draft="name"` in this browser until the server shows them
 // saved, and restores them when the page is opened again; leaving with unsent text asks first. `[data-draft-notice]` in

@@ -1,0 +1,63 @@
+"""A form that is sent in place: its page stays, its content is replaced, the focus is not lost."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.models import Membership
+from tests import factories
+
+
+@pytest.fixture
+def carla(live_server, new_person):
+    factories.lead(factories.project("tides"))
+    page = new_person("carla")
+    page.goto("/projects/tides/members/")
+    page.evaluate("window.stays = true")
+    return page
+
+
+def add(page: Page, name: str) -> None:
+    page.get_by_label("User name").fill(name)
+    page.get_by_role("button", name="Add", exact=True).click()
+
+
+def test_the_content_is_replaced_and_takes_the_focus(carla, accessibility):
+    factories.user("ada")
+
+    add(carla, "ada")
+
+    expect(carla.get_by_text("ada is now in the project")).to_be_visible()
+    expect(carla.get_by_role("rowheader", name="ada")).to_be_visible()
+    expect(carla.locator("#content")).to_be_focused()
+    assert carla.evaluate("window.stays")
+    assert accessibility(carla) == []
+
+
+def test_a_refused_form_shows_and_focuses_its_first_error(carla):
+    add(carla, "carla")
+
+    expect(carla.get_by_label("User name")).to_be_focused()
+    expect(carla.locator(".errorlist").first).to_be_in_viewport()
+    assert carla.evaluate("window.stays")
+
+
+def test_pressing_twice_adds_once(carla):
+    factories.user("ada")
+    carla.get_by_label("User name").fill("ada")
+
+    carla.get_by_role("button", name="Add", exact=True).dblclick()
+
+    expect(carla.get_by_text("ada is now in the project")).to_be_visible()
+    assert Membership.objects.filter(name="ada").count() == 1
+
+
+def test_it_works_without_script(carla, new_person):
+    factories.user("ada")
+    plain = new_person("carla", java_script_enabled=False)
+    plain.goto("/projects/tides/members/")
+
+    add(plain, "ada")
+
+    expect(plain.get_by_role("rowheader", name="ada")).to_be_visible()
