@@ -9,6 +9,7 @@ from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.vary import vary_on_headers
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
@@ -59,16 +60,25 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@vary_on_headers("HX-Request")
 def publication(request: PageRequest, slug: str) -> HttpResponse:
-    """Show what would be published and what is kept back; a POST changes the settings."""
+    """Show what would be published and what is kept back; a POST changes the settings.
+
+    htmx gets the settings alone, for the page of a new release; `for_release` goes back to it.
+    """
     member = lead(request.user, slug)
     blind = must_answer_first(member)
     form = PublicationForm(request.POST or None, instance=publication_of(member.project))
+    for_release = "for_release" in request.POST
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
             messages.success(request, "The publication settings are saved.")
-            return redirect("exporters:publication", member.project.slug)
+            then = "new_release" if for_release else "publication"
+            return redirect(f"exporters:{then}", member.project.slug)
+    if request.htmx and not request.htmx.boosted:
+        template = "exports/publication.html#settings"
+        return project_page(request, template, member, form=form, for_release=True)
     suiting, others = actions.divide_layouts(member.project)
     return project_page(
         request,
@@ -76,6 +86,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "releases",
         form=form,
+        for_release=for_release,
         blind=access.BLIND if blind else "",
         preview=None if blind else publishing.preview(member.project),
         layouts=[

@@ -321,3 +321,16 @@ def test_layouts_of_other_kinds_stand_apart_and_can_still_be_chosen(tides, clien
     assert (saved.status_code, publication_of(tides.project).layouts) == (302, sent["layouts"])
     exports = client.get("/projects/tides/exports/")
     assert exports.text.count("Layouts of other kinds") == (1 if others else 0)
+
+
+def test_the_settings_are_changed_on_the_page_of_a_new_release(tides, client):
+    client.force_login(tides.carla.user)
+
+    part = client.get("/projects/tides/publication/", headers={"hx-request": "true"})
+    sent = {"licence": "CC-BY-4.0", "for_release": "yes"}
+    saved = client.post("/projects/tides/publication/", sent)
+
+    assert "<h1>" not in part.text
+    assert 'name="for_release"' in part.text
+    assert saved.url == "/projects/tides/releases/new/"
+    assert publication_of(tides.project).licence == "CC-BY-4.0"
