@@ -425,14 +425,17 @@ def load_of(preview: Load) -> Load | None:
     return getattr(preview, "confirmed_as", None)
 
 
-def can_load(preview: Load) -> bool:
-    """Return whether a preview can be confirmed as it is: checked, without any problem."""
+def can_load(preview: Load, *, despite_rules: bool = False) -> bool:
+    """Return whether a preview can be confirmed as it is: checked, without any problem.
+
+    `despite_rules`: rows may break rules of the project's kind.
+    """
     report = preview.report
     return (
         preview.state == Job.State.DONE
         and report is not None
         and not report["refused"]
-        and not report.get("broken")
+        and (despite_rules or not report.get("broken"))
         and bool(preview.file)
         and load_of(preview) is None
     )

@@ -133,6 +133,9 @@ def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
             "all_loaded": all(row["outcome"].state == "done" for row in rows),
             "n_ready": sum(load_jobs.can_load(preview) for preview in previews) if over else 0,
             "n_later": sum(load_jobs.checked_later(preview) for preview in previews),
+            "against_rules": [
+                preview for preview in previews if load_jobs.can_load(preview, despite_rules=True)
+            ],
             "stopped": over and chained,
         },
     )
@@ -215,6 +218,8 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             despite_rules=request.POST.get("despite_rules") == "yes",
             carry_claims=request.POST.get("carry_claims") == "yes",
         )
+        if preview.batch and "in_batch" in request.POST:
+            return redirect("annotate:load_batch", slug, preview.batch)
         return redirect(load)
     except Refused as refused:
         messages.error(request, str(refused))

@@ -7,7 +7,7 @@ tooltips.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from django import template
 from django.utils.formats import date_format
@@ -101,7 +101,12 @@ def _day_in_words(day: Day) -> str:
     return f"{made}, {day.other} of them no longer count" if day.other else made
 
 
-@register.simple_tag
-def next_step(member: Membership) -> steps.Step | None:
-    """Return the first step of the lead's project that is not done; None if all are."""
-    return steps.next_step(steps.steps_of(member))
+@register.inclusion_tag("overview/_next_step.html")
+def next_step(member: Membership) -> dict[str, Any]:
+    """Draw a link to the first step of the lead's project that is not done.
+
+    Where others do it and the project has nobody else, the link leads to the members.
+    """
+    step = steps.next_step(steps.steps_of(member))
+    needs_members = step is not None and not step.needs_lead and member.is_alone()
+    return {"step": step, "needs_members": needs_members, "project": member.project}

@@ -301,6 +301,11 @@ class Membership(models.Model):
         """Return whether this member is a lead of the project."""
         return self.role == self.Role.LEAD and self.left_at is None
 
+    def is_alone(self) -> bool:
+        """Return whether nobody else can sign in and work in the project."""
+        others = Membership.objects.active().filter(project=self.project_id, user__isnull=False)
+        return not others.exclude(pk=self.pk).exists()
+
 
 class AuditEvent(models.Model):
     """One action of a lead or an administrator.

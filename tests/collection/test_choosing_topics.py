@@ -183,14 +183,19 @@ def test_the_page_keeps_the_ticks_if_the_reason_is_missing(scene, client):
     assert len(scene.inside()) == 4
 
 
-def test_chosen_topics_are_listed_next(scene, client):
+@pytest.mark.parametrize(("colleague", "next_page"), [(True, "queries"), (False, "members")])
+def test_chosen_topics_are_listed_next_and_a_lead_alone_adds_members(
+    scene, client, colleague, next_page
+):
     client.force_login(scene.carla.user)
+    if colleague:
+        factories.member(scene.project, "ada")
     kept = Query.objects.get(query_id="301").pk
     fields = {"by_hand": "yes", "queries": kept, "reason": "Off topic."}
 
     answer = client.post(reverse("annotate:topics", args=["tides"]), fields)
 
-    assert answer.url == reverse("annotate:queries", args=["tides"])
+    assert answer.url == reverse(f"annotate:{next_page}", args=["tides"])
 
 
 def test_the_address_of_the_former_page_leads_to_the_choice_among_the_queries(scene, client):

@@ -235,6 +235,28 @@ def test_the_page_lists_the_rows_and_loads_them_once_the_lead_ticks_it(db, stora
     )
 
 
+def test_among_several_files_the_one_with_broken_rules_is_confirmed_beside_them(
+    db, storage, client
+):
+    made = project("followtable")
+    carla = made.memberships.get(name="carla")
+    client.force_login(carla.user)
+    files = [SimpleUploadedFile("pairs.jsonl", FEW.encode())]
+    batch = load_jobs.request_batch(files=files, format_name="pairs-jsonl", by=carla)
+    preview = finish(Load.objects.get(batch=batch))
+    address = reverse("annotate:load_batch", args=["tides", batch])
+    confirm = reverse("annotate:load_confirmation", args=["tides", preview.pk])
+
+    assert f'action="{confirm}"' in client.get(address).text
+    assert client.post(confirm, {"in_batch": "yes"}).url == preview.get_absolute_url()
+    assert Load.objects.count() == 1
+
+    answer = client.post(confirm, {"in_batch": "yes", "despite_rules": "yes"})
+
+    assert answer.url == address
+    assert Load.objects.get(preview=preview).despite_rules
+
+
 def test_the_api_reports_broken_rules_and_loads_despite_them(db, storage):
     made = project("followtable")
     preview = upload_preview(made.memberships.get(name="carla"))

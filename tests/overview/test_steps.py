@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.template import Context, Template
 from django.urls import reverse
 
 from annotate.collection.removal import QUERIES
@@ -155,3 +156,20 @@ def test_a_step_that_leads_do_is_what_needs_a_lead(scene, client):
     needed = page.partition('id="needs-title"')[2].partition("</section>")[0]
     assert "Choose topics" in needed
     assert "Nothing right now" not in needed
+
+
+@pytest.mark.parametrize(("colleague", "words"), [(False, "Add members"), (True, "Re-judge")])
+def test_the_way_on_leads_to_the_members_while_nobody_else_can_do_the_step(
+    db, client, colleague, words
+):
+    project = factories.project("tides", kind="followir", overlap_rewrite=0)
+    carla = factories.lead(project, "carla")
+    factories.candidate(factories.query(project), "A", prior=1)
+    gone = factories.query(project, "302")
+    QUERIES.remove(project=project, keys=[gone.pk], reason="Off topic.", by=carla)
+    if colleague:
+        factories.member(project, "ada")
+
+    link = Template("{% next_step member %}").render(Context({"member": carla}))
+
+    assert f"Next: {words}" in link

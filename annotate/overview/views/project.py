@@ -105,8 +105,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         shows_judging=_shows_judging(member.project, rows),
         people=people,
         # A project of a lead alone needs people first.
-        is_alone=people is not None
-        and not any(row["member"].user_id for row in people if row["member"] != member),
+        is_alone=member.leads and member.is_alone(),
         any_answered=bool(member.project.overlap_judge)
         or any(row["answered"] for row in people or ()),
         any_reviewed=bool(member.project.overlap_review)
@@ -142,7 +141,8 @@ def topics(request: PageRequest, slug: str) -> HttpResponse:
         return redirect(f"{reverse('annotate:queries', args=[slug])}?{asked}#choose")
     refused = choose(request, member)
     if refused is None:
-        return redirect("annotate:queries", slug)
+        # A lead alone needs people for these topics first.
+        return redirect("annotate:members" if member.is_alone() else "annotate:queries", slug)
     return _queries_page(request, member, refused, status=422)
 
 
