@@ -239,10 +239,10 @@ def test_the_page_lists_suspects_and_makes_a_sample_of_them(tides, carla):
     assert [row.claim.doc_id for row in listed.context["rows"]] == ["B", "A", "D"]
     assert shows(listed, "2 of 3")
     sample = Sample.objects.get()
-    assert sent.url == sample.get_absolute_url()
+    assert sent.url == reverse("audit:checks", args=["tides"])
     assert sample.items.count() == 3
     assert sample.below is None
-    page = carla.get(sent.url).content.decode()
+    page = carla.get(sample.get_absolute_url()).content.decode()
     assert shows(page, "says nothing about the rest")
     assert shows(page, "at least 1 of 3 runs do not rank in the first 5")
 

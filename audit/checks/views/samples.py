@@ -166,14 +166,10 @@ def _plan_modes(
 def _redirect_to_made(
     request: PageRequest, member: Membership, made: Sequence[Sample], words: str
 ) -> HttpResponse:
-    """Redirect to the new sample, or to the list if there are several."""
-    if len(made) == 1:
-        messages.success(request, words)
-        return redirect(made[0])
-    messages.success(
-        request,
-        f"{words} There are {len(made)} samples, one for each mode.",
-    )
+    """Redirect to the list, where the new samples wait for their checks."""
+    if len(made) > 1:
+        words = f"{words} There are {len(made)} samples, one for each mode."
+    messages.success(request, words)
     return redirect("audit:checks", member.project.slug)
 
 
