@@ -412,6 +412,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
                 filters=filters, choice=rule_form.choice(), by=member, **cleaned
             )
             return redirect("audit:batch", slug, batch)
+    changed = request.htmx and not request.htmx.boosted
     count = settle_many.preview_checks if of_checks else settle_many.preview
     preview = None
     if sound and rule_form.is_valid():
@@ -419,7 +420,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
             preview = count(member, filters, rule_form.choice())
     return project_page(
         request,
-        "settling/settling_many.html#preview" if request.htmx else "settling/settling_many.html",
+        "settling/settling_many.html#preview" if changed else "settling/settling_many.html",
         member,
         "disagreements",
         grades=list(member.project.grades.order_by("value")),
