@@ -145,13 +145,13 @@ def test_a_planned_check_names_its_sample_and_takes_a_machine_with_judgments(sce
     assert "a-filter" not in page.content.decode()
 
 
-def test_drawing_leads_to_the_sample(scene, client):
+def test_drawing_leads_to_the_list_of_samples(scene, client):
     sign_in(client, scene.carla)
 
     response = client.post(url("new_sample", "tides"), form(claims=f"machine-{scene.model.pk}"))
 
     sample = Sample.objects.get()
-    assert response.url == url("sample", sample.pk)
+    assert response.url == url("checks", "tides")
     assert (sample.items.count(), sample.seed, sample.shows_claim) == (4, 7, False)
 
 

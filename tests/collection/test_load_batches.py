@@ -225,8 +225,8 @@ def test_the_page_has_a_line_for_each_file_and_loads_them(carla, client):
     assert after.count("Loaded") == 4
     assert "Load 4 files" not in after
     assert "Next: " not in page
-    rewriting = reverse("annotate:queries", args=["tides"])
-    assert f'<a class="button button--primary" href="{rewriting}">Next: Rewrite</a>' in after
+    members = reverse("annotate:members", args=["tides"])
+    assert f'<a class="button button--primary" href="{members}">Next: Add members</a>' in after
 
 
 def test_a_refused_upload_of_several_shows_why(carla, client):
