@@ -79,13 +79,6 @@ class Item(NamedTuple):
     agreed: int | None
 
 
-class BlindItems(NamedTuple):
-    """The documents with blind answers, in the order of the machine's judgments."""
-
-    items: list[Item]
-    left_out: list[LeftOut]
-
-
 def drawn_samples(machine: Membership) -> QuerySet[Sample]:
     """Return the random samples of labels that this machine claims, or all machines together."""
     of_machine = Q(source=Sample.Source.MACHINE, rater=machine) | Q(source=Sample.Source.CLAIMS)
@@ -102,8 +95,9 @@ def first_chosen(machine: Membership) -> Chosen:
     return Chosen.DRAWN if drawn_samples(machine).exists() else Chosen.OTHERWISE
 
 
-def blind_items(machine: Membership, chosen: str) -> BlindItems:
-    """Return what people answered blind of what the machine answered, drawn or chosen otherwise.
+def blind_items(machine: Membership, chosen: str) -> tuple[list[Item], list[LeftOut]]:
+    """Return the documents with blind answers, drawn or chosen otherwise, in the order of the
+    machine's judgments, and what is left out.
 
     Three queries. Of one person's checks of a label in several samples, the first counts.
     """
@@ -124,9 +118,7 @@ def blind_items(machine: Membership, chosen: str) -> BlindItems:
             items.append(
                 Item(judgment, machines[machine.pk], query, category, machines, people, agreed)
             )
-    return BlindItems(
-        items, [LeftOut(reason, left_out[reason]) for reason in Reason if left_out[reason]]
-    )
+    return items, [LeftOut(reason, left_out[reason]) for reason in Reason if left_out[reason]]
 
 
 def _judgments(machine: Membership) -> Iterable[Any]:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from agreement.proportion import Proportion
 
 KEYS = ("percent", "cohen", "cohen_quadratic", "alpha_ordinal", "gwet_ac1")
-# A share of fewer documents than this is marked: its interval is wide.
-FEW = 30
 # From this number of documents on, a person's intervals come from the linearised variance: for all
 # people, resampling would take a second, and give the same.
 MANY = 100
@@ -77,11 +75,6 @@ class Shares(NamedTuple):
     same: Annotated[Proportion, "The machine gives the grade that people agree on."]
     found: Annotated[Proportion, "Relevant to people: the machine finds it relevant too."]
     confirmed: Annotated[Proportion, "Relevant to the machine: people confirm it."]
-
-    @property
-    def is_small(self) -> bool:
-        """Whether these are too few documents for a figure that others could rely on."""
-        return self.documents < FEW
 
 
 class SampledStratum(NamedTuple):
@@ -151,7 +144,10 @@ def trust_of(machine: Membership, chosen: Chosen) -> Trust:
         strata=list(_strata(machine)) if chosen == Chosen.DRAWN else [],
         agreed=len(agreed),
         with_agreed=_measure(_with_agreed(agreed), scale),
-        among_people=_measure(_among_people(items), scale),
+        among_people=_measure(
+            Counter(tuple(sorted(item.people.items())) for item in items if len(item.people) > 1),
+            scale,
+        ),
         each=[
             _compare(names[person], person, by_person[person], machine, scale)
             for person in most[:MOST_PEOPLE]
@@ -191,14 +187,9 @@ def _measure(
 
 
 def _with_agreed(items: Iterable[Item]) -> Patterns:
-    """Count how often the machine gave a grade and people agreed on another."""
     return Counter(
         ((_MACHINE, item.grade), (_OTHER, item.agreed)) for item in items if item.agreed is not None
     )
-
-
-def _among_people(items: Iterable[Item]) -> Patterns:
-    return Counter(tuple(sorted(item.people.items())) for item in items if len(item.people) > 1)
 
 
 def _compare(

@@ -53,5 +53,5 @@ def documents_asked_for(machine: Membership, form: DocumentsForm) -> dict[int, I
     """
     if not form.is_valid():
         return {}
-    items = blind_items(machine, form.cleaned_data["chosen"]).items
+    items, _left_out = blind_items(machine, form.cleaned_data["chosen"])
     return {item.judgment: item for item in items if form.matches(item)}

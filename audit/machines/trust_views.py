@@ -11,11 +11,13 @@ from annotate.judgments.models import Judgment
 from annotate.projects.project_page import project_page
 from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, first_chosen
-from audit.machines.trust import FEW, MANY, MOST_PEOPLE, trust_of
+from audit.machines.trust import MANY, MOST_PEOPLE, trust_of
 from audit.machines.trust_documents import DocumentsForm, documents_asked_for
 from base.page_request import PageRequest
 from base.pagination import page_in_order
 
+# Shares of fewer documents are marked: their intervals are wide.
+FEW = 30
 # The number of queries on one page.
 QUERIES = 50
 

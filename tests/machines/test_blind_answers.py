@@ -19,15 +19,15 @@ pytestmark = pytest.mark.both_databases
 
 def answers(scene, chosen=Chosen.OTHERWISE):
     """Return people's blind grades by document, and how many are left out by reason."""
-    found = blind_items(scene.model, chosen)
+    items, left_out = blind_items(scene.model, chosen)
     names = dict(Membership.objects.values_list("pk", "name"))
     documents = dict(Judgment.objects.values_list("pk", "candidate__document__doc_id"))
     return (
         {
             documents[item.judgment]: {names[pk]: grade for pk, grade in item.people.items()}
-            for item in found.items
+            for item in items
         },
-        {left.reason: left.answers for left in found.left_out},
+        {left.reason: left.answers for left in left_out},
     )
 
 
@@ -35,7 +35,7 @@ def test_people_who_judge_on_the_page_are_blind(scene):
     judge(scene, "A", ada=0, ben=1)
 
     assert answers(scene) == ({"A": {"ada": 0, "ben": 1}}, {})
-    (item,) = blind_items(scene.model, Chosen.OTHERWISE).items
+    [item], _left_out = blind_items(scene.model, Chosen.OTHERWISE)
     assert (item.grade, item.query, item.category, item.agreed) == (0, "301", "C1", None)
 
 
