@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from audit.checks.api import checking, samples
 from audit.machines import trust_api
+from audit.model_runs import api as model_runs
 from audit.reports import api as reports
 from audit.reviews import api as reviews
 from audit.settling.api import disagreements, settling
@@ -89,4 +90,13 @@ urlpatterns = [
     route(f"{PROJECT}coverage/", reports.Coverage, "api_coverage"),
     # How far a machine may be trusted
     route(f"{PROJECT}machines/<int:machine>/trust/", trust_api.MachineTrust, "api_trust"),
+    # Language models
+    route(f"{PROJECT}models/", model_runs.Models, "api_models"),
+    route(f"{PROJECT}models/<int:model>/", model_runs.OneModel, "api_model"),
+    route(f"{PROJECT}prompts/", model_runs.Prompts, "api_prompts"),
+    route(f"{PROJECT}model-runs/", model_runs.ModelRuns, "api_model_runs"),
+    route(f"{PROJECT}model-runs/plan/", model_runs.ModelRunPlan, "api_model_run_plan"),
+    route(f"{PROJECT}model-runs/<int:run>/", model_runs.OneModelRun, "api_model_run"),
+    route(f"{PROJECT}model-runs/<int:run>/calls/", model_runs.ModelCalls, "api_model_calls"),
+    route(f"{PROJECT}model-calls/<int:call>/", model_runs.OneModelCall, "api_model_call"),
 ]

@@ -27,12 +27,15 @@ class AuditConfig(AppConfig):
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import check_chain, outcomes, queue
         from audit.checks.api import checking
+        from audit.model_runs.models import Call
         from audit.reports import overview
         from audit.reviews import api, intake, passes, review_chain, rubrics
         from audit.reviews.intake import Decisions, Reviews, Rubrics
         from audit.settling import open_counts
         from audit.settling.api import settling
+        from base import append_only
 
+        append_only.register(Call)
         audit_events.register(AUDIT_EVENTS)
         projects.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)

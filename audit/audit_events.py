@@ -15,4 +15,7 @@ AUDIT_EVENTS = {
     "label.unsettled": Kind("Withdrew the settlement of a label", reveals_judgments=True),
     "claims.chosen": Kind("Chose whose claims count"),
     "sample.made": Kind("Made a sample of labels"),
+    "model.added": Kind("Added a language model"),
+    "model.removed": Kind("Removed a language model"),
+    "prompt.saved": Kind("Changed the prompt of language models"),
 }

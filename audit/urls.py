@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from audit.checks.views import checking, samples
 from audit.machines import trust_views
+from audit.model_runs import views as model_runs
 from audit.reports import views as reports
 from audit.reviews import views as reviews
 from audit.settling.queue_filters import Kind
@@ -132,5 +133,14 @@ urlpatterns = [
         trust_views.trust_documents,
         name="trust_documents",
     ),
+    # Language models
+    path(f"{PROJECT}models/", model_runs.models, name="models"),
+    path(f"{PROJECT}models/new/", model_runs.new_model, name="new_model"),
+    path(f"{PROJECT}models/<int:pk>/removal/", model_runs.model_removal, name="model_removal"),
+    path(f"{PROJECT}models/prompt/", model_runs.prompt, name="prompt"),
+    path(f"{PROJECT}models/runs/new/", model_runs.new_model_run, name="new_model_run"),
+    path(f"{PROJECT}models/runs/<int:pk>/", model_runs.model_run, name="model_run"),
+    path(f"{PROJECT}models/runs/<int:pk>/calls/", model_runs.model_calls, name="model_calls"),
+    path(f"{PROJECT}models/calls/<int:pk>/", model_runs.model_call, name="model_call"),
     path("api/v1/", include("audit.api_urls")),
 ]

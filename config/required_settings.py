@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from base.extras import missing_extra
+from llm.endpoint import Endpoint
 
 # The length of a key that Django generates.
 SHORTEST_KEY = 50
@@ -30,6 +31,9 @@ class Given:
     # The OpenID Connect provider, and our client id there.
     issuer: str = ""
     client: str = ""
+    # The address and the key of each server of language models, by its name.
+    model_servers: dict[str, str] = field(default_factory=dict)
+    model_keys: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 def missing(given: Given) -> list[str]:
@@ -67,6 +71,22 @@ def _invalid_combinations(given: Given) -> list[str]:
         )
     if given.issuer and not given.issuer.startswith(("https://", "http://")):
         sentences.append("Set REJUDGE_OIDC_ISSUER to an address that begins with https://.")
+    return sentences + _invalid_servers(given)
+
+
+def _invalid_servers(given: Given) -> list[str]:
+    """Return a sentence for each server of language models that cannot be asked. No key in it."""
+    sentences = [
+        f"Set REJUDGE_MODEL_SERVERS to an address for “{name}” too, or leave it out of "
+        "REJUDGE_MODEL_KEYS."
+        for name in given.model_keys
+        if name not in given.model_servers
+    ]
+    for name, address in given.model_servers.items():
+        try:
+            Endpoint(base_url=address, model=name, key=given.model_keys.get(name, ""))
+        except ValueError as error:
+            sentences.append(f"Correct REJUDGE_MODEL_SERVERS or its key of “{name}”: {error}")
     return sentences
 
 
@@ -76,6 +96,7 @@ def _missing_libraries(given: Given) -> list[str]:
         "s3": ("REJUDGE_S3_BUCKET", bool(given.bucket)),
         "postgresql": ("DATABASE_URL", given.database_url.startswith(("postgres", "psql"))),
         "redis": ("REDIS_URL", bool(given.redis_url)),
+        "llm": ("REJUDGE_MODEL_SERVERS", bool(given.model_servers)),
     }
     sentences = [missing_extra(extra, name) for extra, (name, is_set) in needed.items() if is_set]
     return [sentence for sentence in sentences if sentence]

@@ -49,6 +49,9 @@ S3 = {
 # The OpenID Connect provider for sign-in besides passwords, if there is one.
 OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
 OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
+# The servers of language models that projects may ask: address and key by name.
+MODEL_SERVERS: dict[str, str] = env.dict("REJUDGE_MODEL_SERVERS", default={})
+MODEL_KEYS: dict[str, str] = env.dict("REJUDGE_MODEL_KEYS", default={})
 LOG: Style = env.str("REJUDGE_LOG", default="text")
 # The mail server, and the sender's address.
 MAIL = env.str("REJUDGE_MAIL", default="")
@@ -70,6 +73,8 @@ _environment = Given(
     mail_from=MAIL_FROM,
     issuer=OIDC_ISSUER,
     client=OIDC_CLIENT,
+    model_servers=MODEL_SERVERS,
+    model_keys=MODEL_KEYS,
 )
 if _wrong := missing(_environment):
     raise ImproperlyConfigured("\n".join(_wrong))

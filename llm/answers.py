@@ -13,6 +13,9 @@ from formats.json_text import parse_json
 from formats.texts import excerpt
 from llm.request import Schema
 
+# No request has more; the database can hold the sum of two such numbers.
+_MOST_TOKENS = 1_000_000_000
+
 
 class FailureKind(StrEnum):
     """Why there is no answer."""
@@ -144,6 +147,7 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    """Return a number of tokens; None for what cannot be one."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS:
         return value
     return None

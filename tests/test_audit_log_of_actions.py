@@ -38,6 +38,9 @@ from audit.checks import actions as checks
 from audit.checks.claims import ClaimSelection
 from audit.checks.machines import choose_machine
 from audit.checks.samples import draw_sample
+from audit.model_runs import actions as models
+from audit.model_runs.models import Endpoint
+from audit.model_runs.questions import shipped_prompt
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
@@ -146,7 +149,7 @@ def storage(settings, tmp_path):
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
 
-def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
+def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
     carla, project = story.carla, story.project
     first, second, _third = story.candidates
     why: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
@@ -293,6 +296,26 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story):
         lambda: reports_actions.request_agreement(project=project, by=carla)
     )
     story.logs("agreement.cancelled", times=2)(lambda: cancel_job(job=report, by=carla))
+
+    # Language models.
+    settings.MODEL_SERVERS = {"lab": "http://127.0.0.1:1/v1"}
+    endpoint = story.logs("model.added")(
+        lambda: models.add_endpoint(
+            Endpoint(server="lab", model="small", most_tokens=9_000), by=carla
+        )
+    )
+    story.logs("prompt.saved")(
+        lambda: models.save_prompt(text=f"{shipped_prompt()}Be brief.", by=carla)
+    )
+    model_run = story.logs("model_run.asked")(
+        lambda: models.request_run(
+            models.new_run(endpoint=endpoint, documents="all", most_tokens=9_000), by=carla
+        )
+    )
+    story.logs("model_run.cancelled", times=2)(lambda: cancel_job(job=model_run, by=carla))
+    story.logs("model.removed", times=2)(
+        lambda: models.remove_endpoint(endpoint=endpoint, by=carla)
+    )
 
     # Exports, evaluations and releases.
     export = story.logs("export.asked", times=2)(

@@ -588,8 +588,9 @@ def test_every_route_is_read_and_answers_somebody(stage):
         "annotate:people": {403},
         "annotate:api_accounts": {403},
         "annotate:api_account_invitations": {403},
-        # It requires a parameter.
+        # They require a parameter.
         "annotate:api_document_views": {400},
+        "audit:api_model_run_plan": {400, 403},
         # No narrative is sent back.
         "annotate:api_sent_back": {404},
         # The report has no table.

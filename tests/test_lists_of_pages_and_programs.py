@@ -21,6 +21,7 @@ from annotate.people.invitations import invite, invite_to_installation, withdraw
 from annotate.people.members import remove_member
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects.actions import archive
+from audit.models import Call
 from tests import factories
 from tests.attacks.test_tokens import DECLARED
 from tests.test_pages_and_programs import tides
@@ -106,6 +107,12 @@ LISTS = {
     ),
     "audit:api_batch": Listed("audit:batch", "rows.decision", "candidate_id", "candidate"),
     "audit:api_machine_claims": Listed("audit:machines", "labels", name="first.pk", field="id"),
+    "audit:api_model_runs": Listed("audit:models", "runs"),
+    "audit:api_models": Listed("audit:models", "models.endpoint"),
+    "audit:api_prompts": Listed("audit:prompt", "versions", "version", "version"),
+    "audit:api_model_calls": Listed(
+        "audit:model_calls", "calls", filters=filters("show", "answered", "failed", "in_doubt")
+    ),
     "audit:api_reports": Listed("audit:agreement_reports", "rows.report"),
     "audit:api_reviews": Listed("audit:reviews", "rows.narrative", field="narrative.id"),
     "audit:api_rubrics": Listed("audit:rubric", "others.rubric", "name", "rubric.name"),
@@ -179,6 +186,20 @@ def crowded(tides: World) -> World:
             machine = project.memberships.filter(name=name).first()
             machine = machine or factories.machine(project, name)
             factories.judgment(narrative, claimed, machine, grade)
+    # Calls of a model that were answered and that failed, beside one that is in doubt.
+    in_doubt = Call.objects.get(run__project=project)
+    for end in ({"value": {"grade": 1}}, {"failure": "busy", "reason": "Wait."}):
+        Call.objects.create(
+            run=in_doubt.run,
+            narrative=in_doubt.narrative,
+            candidate=in_doubt.candidate,
+            text_version=1,
+            key="1" * 64,
+            request={"messages": []},
+            reserved_tokens=10,
+            answered_at=timezone.now(),
+            **end,
+        )
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     remove_member(member=factories.member(project, "eve"), by=root)
     deactivate(user=factories.user("closed"), by=administrator)

@@ -32,7 +32,16 @@ from annotate.models import (
 )
 from annotate.people.invitations import invite, invite_to_installation
 from annotate.people.tokens import make_token
-from audit.models import AgreementReport, Sample, SampleItem
+from audit.model_runs.questions import shipped_prompt
+from audit.models import (
+    AgreementReport,
+    Call,
+    Endpoint,
+    ModelRun,
+    Prompt,
+    Sample,
+    SampleItem,
+)
 from exporters.models import Evaluation, Export, Release
 from tests import factories
 
@@ -334,6 +343,14 @@ RIGHTS = {
     "audit:new_sample": Right.LEAD,
     "audit:suspects": Right.LEAD,
     "audit:machines": Right.LEAD,
+    "audit:models": Right.LEAD,
+    "audit:new_model": Right.LEAD,
+    "audit:model_removal": Right.LEAD,
+    "audit:prompt": Right.LEAD,
+    "audit:new_model_run": Right.LEAD,
+    "audit:model_run": Right.LEAD,
+    "audit:model_calls": Right.LEAD,
+    "audit:model_call": Right.LEAD,
     "audit:sample": Right.MEMBER,
     "audit:sample_labels": Right.LEAD,
     "audit:checking": Right.MEMBER,
@@ -406,6 +423,14 @@ RIGHTS = {
     "audit:api_differences": Right.API_LEAD,
     "audit:api_coverage": Right.API_LEAD,
     "audit:api_category_figures": Right.API_LEAD,
+    "audit:api_models": Right.API_LEAD,
+    "audit:api_model": Right.API_LEAD,
+    "audit:api_prompts": Right.API_LEAD,
+    "audit:api_model_runs": Right.API_LEAD,
+    "audit:api_model_run_plan": Right.API_LEAD,
+    "audit:api_model_run": Right.API_LEAD,
+    "audit:api_model_calls": Right.API_LEAD,
+    "audit:api_model_call": Right.API_LEAD,
     "exporters:exports": Right.LEAD,
     "exporters:export": Right.LEAD,
     "exporters:publication": Right.LEAD,
@@ -512,6 +537,30 @@ def world(slug: str, annotator: str, lead: str) -> World:
     label = SampleItem.objects.create(
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
+    endpoint = Endpoint.objects.create(
+        project=project, server="lab", model="small", most_tokens=1_000, by=carla
+    )
+    model_run = ModelRun.objects.create(
+        project=project,
+        by=carla,
+        endpoint=endpoint,
+        prompt=Prompt.objects.create(project=project, version=1, text=shipped_prompt(), by=carla),
+        machine="small, prompt 1",
+        draw_seed=1,
+        most_tokens=1_000,
+        # No server is allowed, so no worker may find it waiting.
+        state="done",
+        finished_at=timezone.now(),
+    )
+    call = Call.objects.create(
+        run=model_run,
+        narrative=factories.altered(pair),
+        candidate=candidate,
+        text_version=1,
+        key="0" * 64,
+        request={"messages": [{"role": "user", "content": "Is it relevant?"}]},
+        reserved_tokens=10,
+    )
     guideline = write_guideline(text="Read it all.", by=carla, based_on=0)
     settled = Adjudication.objects.create(
         narrative=factories.altered(pair),
@@ -605,6 +654,13 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "exporters:archive.pk": export.pk,
         "exporters:evaluation.pk": evaluation.pk,
         "exporters:evaluation_table.pk": evaluation.pk,
+        "model": endpoint.pk,
+        "run": model_run.pk,
+        "call": call.pk,
+        "audit:model_removal.pk": endpoint.pk,
+        "audit:model_run.pk": model_run.pk,
+        "audit:model_calls.pk": model_run.pk,
+        "audit:model_call.pk": call.pk,
         "audit:sample.pk": sample.pk,
         "audit:sample_labels.pk": sample.pk,
         "audit:checking.pk": sample.pk,

@@ -30,7 +30,7 @@ SUBJECTS = {
         *("load", "pool", "candidates", "attributes", "document", "hard_negatives"),
         *("queries", "pairs"),
     },
-    "Results": {"publication", "job"},
+    "Results": {"publication", "job", "model", "prompt"},
 }
 WORK = "Judging, reviewing, settling"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from django import template
+from django.conf import settings
 from django.template.context import Context
 
 from annotate.projects.kinds import kind_of
@@ -88,6 +89,7 @@ GROUPS = (
         "Results",
         (
             _entry("agreement", "Agreement", "audit:agreement", leads_only=True),
+            _entry("models", "Models", "audit:models", leads_only=True, use="models"),
             _entry("evaluation", "Evaluation", "exporters:evaluations", leads_only=True),
             Entry(
                 "releases",
@@ -125,10 +127,12 @@ GROUPS = (
 def uses(member: Membership, use: str) -> bool:
     """Return whether a member's project, by its kind, uses a part; the kind *own* uses every part.
 
-    A lead's own work is no part of the project.
+    A lead's own work is no part of the project, and no kind has language models of its own.
     """
     if use == "own work":
         return not member.leads
+    if use == "models":
+        return bool(settings.MODEL_SERVERS)
     project, kind = member.project, kind_of(member.project.kind)
     if not use or kind.key == "own" or use in kind.steps:
         return True

@@ -78,6 +78,13 @@ def field_like(field: Any) -> Any:
             return serializers.ListField(child=choice, **options | {"default": list})
         case forms.ChoiceField():
             return serializers.ChoiceField(list(choices), allow_null=null, **options)
+        case forms.DecimalField():
+            options |= {"min_value": field.min_value, "max_value": field.max_value}
+            options |= {"max_digits": field.max_digits, "decimal_places": field.decimal_places}
+            return serializers.DecimalField(allow_null=null, **options)
+        case forms.FloatField():
+            options |= {"min_value": field.min_value, "max_value": field.max_value}
+            return serializers.FloatField(allow_null=null, **options)
         case forms.IntegerField():
             options |= {"min_value": field.min_value, "max_value": field.max_value}
             return serializers.IntegerField(allow_null=null, **options)

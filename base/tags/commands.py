@@ -17,6 +17,7 @@ PLACES = {
     "checks": "checks/",
     "disagreements": "disagreements/",
     "agreement": "reports/",
+    "models": "llm/",
     "evaluation": "evaluation/",
     "releases": "exports/",
     "load": "loading/",

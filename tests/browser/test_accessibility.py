@@ -42,7 +42,8 @@ from annotate.pools.removal import DOCUMENTS
 from audit.checks import actions as checking
 from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
-from audit.models import AgreementReport, Sample
+from audit.model_runs.questions import shipped_prompt
+from audit.models import AgreementReport, Call, Endpoint, ModelRun, Prompt, Sample
 from audit.settling.names import reveal_names
 from audit.settling.queue import read_page
 from audit.settling.queue_filters import Kind, QueueFilter
@@ -336,6 +337,16 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "audit:new_sample": project_pages("audit:new_sample"),
     "audit:machines": project_pages("audit:machines"),
+    "audit:models": lambda scene: [
+        scene.project_url("audit:models"),
+        reverse("audit:models", args=["empty"]),
+    ],
+    "audit:new_model": project_pages("audit:new_model"),
+    "audit:prompt": project_pages("audit:prompt"),
+    "audit:new_model_run": lambda scene: scene.extra["audit:new_model_run"],
+    "audit:model_run": lambda scene: scene.extra["audit:model_run"],
+    "audit:model_calls": lambda scene: scene.extra["audit:model_calls"],
+    "audit:model_call": lambda scene: scene.extra["audit:model_call"],
     "audit:suspects": lambda scene: [
         scene.project_url("audit:suspects"),
         reverse("audit:suspects", args=["empty"]),
@@ -470,7 +481,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     factories.member(Project.objects.get(slug="empty"), "ada")
     checks = _checks(project)
     _disagreeing_verdicts(project)
-    found = _disagreements(project) | checks | _batch(project, lead)
+    found = _disagreements(project) | checks | _batch(project, lead) | _model_run(project, lead)
     _pool(project, lead, finish_jobs)
     link = invite(role="annotator", by=lead)
     more_pages["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
@@ -537,6 +548,55 @@ def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
     )
     url = reverse("audit:batch", args=[project.slug, batch])
     return {"audit:batch": [url]}
+
+
+def _model_run(project: Project, lead: Membership) -> dict[str, list[str]]:
+    """Make a run of a model with a call of each kind: answered, failed and in doubt."""
+    endpoint = Endpoint.objects.create(
+        project=project, server="lab", model="small", most_tokens=9_000, by=lead
+    )
+    prompt = Prompt.objects.create(project=project, version=1, text=shipped_prompt(), by=lead)
+    now = timezone.now()
+    run = ModelRun.objects.create(
+        project=project,
+        by=lead,
+        endpoint=endpoint,
+        prompt=prompt,
+        machine="small, prompt 1",
+        draw_seed=1,
+        most_tokens=9_000,
+        stopped="This run may use 9,000 tokens, and the next call could exceed it.",
+        state="done",
+        finished_at=now,
+    )
+    narrative = Narrative.objects.filter(pair__project=project, is_current=True).earliest("pk")
+    answered = {"answered_at": now, "replies": ['{"quote": "x", "grade": 1}'], "model": "small"}
+    ends: list[dict[str, Any]] = [
+        {**answered, "value": {"quote": "x", "grade": 1}, "remarks": ["The quote is not there."]},
+        {**answered, "failure": "unreadable", "reason": "The model's answer cannot be read."},
+        {},
+    ]
+    candidates = Candidate.objects.filter(query=narrative.pair.query_id).order_by("pk")
+    calls = [
+        Call.objects.create(
+            run=run,
+            narrative=narrative,
+            candidate=candidate,
+            text_version=1,
+            key=f"{number}" * 64,
+            request={"messages": [{"role": "user", "content": "Is it relevant?"}]},
+            reserved_tokens=10,
+            **end,
+        )
+        for number, (candidate, end) in enumerate(zip(candidates, ends, strict=False))
+    ]
+    new_run = reverse("audit:new_model_run", args=[project.slug])
+    return {
+        "audit:new_model_run": [new_run, reverse("audit:new_model_run", args=["empty"])],
+        "audit:model_run": [run.get_absolute_url()],
+        "audit:model_calls": [reverse("audit:model_calls", args=[project.slug, run.pk])],
+        "audit:model_call": [call.get_absolute_url() for call in calls],
+    }
 
 
 def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:

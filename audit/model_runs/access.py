@@ -1,0 +1,49 @@
+"""Fetch the models, runs and calls that a person may see, or raise 404 or 403."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
+from audit.model_runs.models import Call, Endpoint, ModelRun
+from audit.reports.access import unblinded_lead
+from base.lookup import row_or_404
+
+
+def endpoint(user: Person, slug: str, pk: int) -> tuple[Membership, Endpoint]:
+    """Return an endpoint of a project that the person leads."""
+    member = access.lead(user, slug)
+    endpoints = Endpoint.objects.filter(project=member.project_id).select_related("project")
+    return member, row_or_404(endpoints, pk, "There is no such model in this project.")
+
+
+def model_runs(member: Membership) -> QuerySet[ModelRun]:
+    """Return the runs of the member's project."""
+    runs = ModelRun.objects.filter(project=member.project_id)
+    return runs.select_related("project", "by", "endpoint", "prompt")
+
+
+def model_run(user: Person, slug: str, pk: int) -> tuple[Membership, ModelRun]:
+    """Return a run of a project that the person leads."""
+    member = access.lead(user, slug)
+    return member, row_or_404(model_runs(member), pk, "There is no such run in this project.")
+
+
+def calls(user: Person, slug: str, pk: int) -> tuple[Membership, ModelRun, QuerySet[Call]]:
+    """Return a run and its calls, for a lead who has nothing to judge: calls show grades."""
+    member = unblinded_lead(user, slug)
+    run = row_or_404(model_runs(member), pk, "There is no such run in this project.")
+    rows = run.calls.select_related("narrative__pair", "candidate__document")
+    return member, run, rows.defer("request", "replies", "narrative__text")
+
+
+def call(user: Person, slug: str, pk: int) -> tuple[Membership, Call]:
+    """Return one call with all that was said, for a lead who has nothing to judge."""
+    member = unblinded_lead(user, slug)
+    rows = Call.objects.filter(run__project=member.project_id).select_related(
+        *("run__endpoint", "run__prompt", "narrative__pair", "candidate__document"),
+        "cached_from__run",
+    )
+    return member, row_or_404(rows, pk, "There is no such call in this project.")

@@ -1,0 +1,272 @@
+"""Choose models, write prompts and request runs; used by pages and the API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from annotate.projects.project_jobs import request_job
+from audit.checks.models import SEED
+from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.questions import (
+    Item,
+    Question,
+    documents_to_ask,
+    questions,
+    read_prompt,
+    shipped_prompt,
+)
+from audit.model_runs.servers import model_behind, server_names
+from base.control_characters import tidy
+from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse_invalid_names
+from base.extras import missing_extra
+from jobs.models import Job
+from llm.cost import Estimate, estimate_call, total_estimate
+from llm.prompts import PromptError
+
+# A plan estimates from so many documents, and shows so many as examples.
+ESTIMATED_FROM = 40
+EXAMPLES = 3
+MAX_PROMPT = 20_000
+MAX_SAMPLES = 9
+MAX_TOKENS = 10**12
+
+
+def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = None) -> Endpoint:
+    """Save a new endpoint of the member's project, and return it.
+
+    Refused: a member who is not a lead, an archived project, a server that the administrator does
+    not allow, prices without a limit of cost, a value that no server can be asked with.
+    """
+    _check_lead(by)
+    if endpoint.server not in server_names():
+        raise InvalidField("The administrator does not allow this server.", "server")
+    refuse_invalid_names(endpoint.model)
+    if (endpoint.prompt_price is None) != (endpoint.completion_price is None):
+        raise InvalidField("Give both prices, or none.", "completion_price")
+    if endpoint.prompt_price is not None and endpoint.most_cost is None:
+        raise InvalidField("With prices, say what all runs together may cost.", "most_cost")
+    if endpoint.prompt_price is None and endpoint.most_cost is not None:
+        raise InvalidField("A cost can be limited only with prices.", "most_cost")
+    try:
+        model_behind(endpoint)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    endpoint.project, endpoint.by, endpoint.added_at = by.project, by, now or timezone.now()
+    with transaction.atomic():
+        endpoint.save()
+        record(project=by.project, what="model.added", about=endpoint, by=by, now=now)
+    return endpoint
+
+
+def remove_endpoint(*, endpoint: Endpoint, by: Membership, now: datetime | None = None) -> None:
+    """Take an endpoint out of use; its runs and calls are kept. Twice changes nothing.
+
+    Refused: a member who is not a lead, an archived project, an endpoint with a run under way.
+    """
+    _check_lead(by)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        if endpoint.runs.filter(state__in=Job.UNDER_WAY).exists():
+            raise Refused("A run of this model is under way. Cancel it first.")
+        removed = Endpoint.objects.filter(pk=endpoint.pk, removed_at=None).update(
+            removed_at=now or timezone.now(), removed_by=by
+        )
+        if removed:
+            record(project=by.project, what="model.removed", about=endpoint, by=by, now=now)
+
+
+def current_prompt(project: Project) -> Prompt:
+    """Return the newest version of a project's prompt; unsaved, the shipped text as version 1."""
+    newest = Prompt.objects.filter(project=project).order_by("-version").first()
+    return newest or Prompt(project=project, version=1, text=shipped_prompt())
+
+
+def save_prompt(*, text: str, by: Membership, now: datetime | None = None) -> Prompt:
+    """Save a new version of the project's prompt, and return it.
+
+    Refused: a member who is not a lead, an archived project, a text that lacks a variable, has an
+    unknown one or is the current one.
+    """
+    _check_lead(by)
+    text = tidy(text) + "\n"
+    if len(text) > MAX_PROMPT:
+        raise InvalidField(f"A prompt has at most {MAX_PROMPT:,} characters.", "text")
+    refuse_invalid_characters(text)
+    try:
+        read_prompt(text)
+    except PromptError as error:
+        raise InvalidField(str(error), "text") from error
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        current = current_prompt(by.project)
+        if current.text == text:
+            raise InvalidField("This is the current text. Change it, or leave the page.", "text")
+        if not current.is_saved:
+            _save_shipped(current, by, now)
+        prompt = Prompt(project=by.project, version=current.version + 1, text=text, by=by)
+        prompt.at = now or timezone.now()
+        prompt.save()
+        record(project=by.project, what="prompt.saved", about=prompt, by=by, now=now)
+    return prompt
+
+
+def _save_shipped(prompt: Prompt, by: Membership, now: datetime | None) -> None:
+    prompt.by, prompt.at = by, now or timezone.now()
+    prompt.save()
+
+
+class Plan(NamedTuple):
+    """What a run would do.
+
+    `estimate` is for all calls that are not answered yet: the tokens of the answers at most, the
+    others estimated from `estimated_from` documents.
+    """
+
+    documents: int
+    without_text: int
+    calls: int
+    answered_before: int
+    estimate: Estimate
+    estimated_from: int
+    examples: list[Question]
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of requests and answers together."""
+        return self.estimate.prompt_tokens + self.estimate.completion_tokens
+
+
+def plan_run(run: ModelRun) -> Plan:
+    """Return what an unsaved run would do. Refused: its server or its prompt cannot be used."""
+    try:
+        model, prompt = model_behind(run.endpoint), read_prompt(run.prompt.text)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
+    items, calls = documents.items, len(documents.items) * run.samples
+    answered = min(_answered_before(run, items), calls)
+    some = _spread(items, ESTIMATED_FROM)
+    asked = list(questions(run.project, prompt, some))
+    estimates = [estimate_call(model, one.asked.messages, one.asked.schema) for one in asked]
+    return Plan(
+        documents=len(items),
+        without_text=documents.without_text,
+        calls=calls,
+        answered_before=answered,
+        estimate=_scaled(total_estimate(estimates), calls - answered),
+        estimated_from=len(some),
+        examples=asked[:EXAMPLES],
+    )
+
+
+def _answered_before(run: ModelRun, items: Sequence[Item]) -> int:
+    """Count the calls whose answers were paid by earlier runs with this model and this prompt."""
+    if not run.prompt.is_saved:
+        return 0
+    paid = Call.objects.answered().filter(
+        run__endpoint=run.endpoint, run__prompt=run.prompt, sample__lte=run.samples
+    )
+    keys = set(paid.values_list("narrative", "candidate", "text_version", "sample"))
+    wanted = {(item.narrative, item.candidate, item.text_version) for item in items}
+    return sum(key[:3] in wanted for key in keys)
+
+
+def _spread(items: Sequence[Item], most: int) -> list[Item]:
+    """Return at most so many items, evenly from the whole list."""
+    step = max(1, len(items) // most)
+    return list(items[::step][:most])
+
+
+def _scaled(estimate: Estimate, calls: int) -> Estimate:
+    """Return the estimate for so many calls like the estimated ones."""
+    if not estimate.calls:
+        return estimate
+    times = Decimal(calls) / estimate.calls
+    return Estimate(
+        calls=calls,
+        prompt_tokens=round(estimate.prompt_tokens * times),
+        completion_tokens=round(estimate.completion_tokens * times),
+        cost=None if estimate.cost is None else estimate.cost * times,
+        note=estimate.note,
+    )
+
+
+def new_run(
+    *,
+    endpoint: Endpoint,
+    documents: str = ModelRun.Documents.JUDGED,
+    drawn: int | None = None,
+    draw_seed: int = SEED,
+    samples: int = 1,
+    most_tokens: int = 0,
+    most_cost: Decimal | None = None,
+) -> ModelRun:
+    """Return an unsaved run with the project's current prompt."""
+    prompt = current_prompt(endpoint.project)
+    return ModelRun(
+        project=endpoint.project,
+        endpoint=endpoint,
+        prompt=prompt,
+        machine=machine_name(endpoint, prompt),
+        documents=documents,
+        drawn=drawn,
+        draw_seed=draw_seed,
+        samples=samples,
+        most_tokens=most_tokens,
+        most_cost=most_cost,
+    )
+
+
+def machine_name(endpoint: Endpoint, prompt: Prompt) -> str:
+    """Return the name of the machine of an endpoint and a prompt: other answers, another name."""
+    same = Endpoint.objects.filter(project=endpoint.project_id, model=endpoint.model)
+    place = same.filter(pk__lte=endpoint.pk).count()
+    ordinal = f" ({place})" if place > 1 else ""
+    return f"{endpoint.model}{ordinal}, prompt {prompt.version}"
+
+
+def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -> ModelRun:
+    """Save and enqueue a run (see `new_run`), and return it.
+
+    Refused: a member who is not a lead, an archived project, a model that was removed, no limit of
+    tokens or (with prices) of cost, a person with the machine's name, another run that is under
+    way, nothing to ask about; any run where the extra `llm` is not installed.
+    """
+    _check_lead(by)
+    if sentence := missing_extra("llm", "Asking a model"):
+        raise Refused(sentence)
+    if run.endpoint.project_id != by.project_id or run.endpoint.removed_at is not None:
+        raise Refused("This model is no longer in use here. Choose another one.")
+    if run.most_tokens < 1:
+        raise InvalidField("The run may use no token. Allow it some.", "most_tokens")
+    if run.endpoint.prompt_price is not None and not run.most_cost:
+        raise InvalidField("The run may cost nothing. Say what it may cost.", "most_cost")
+    if Membership.objects.people().named(run.machine).filter(project=by.project).exists():
+        raise Refused(f"A person here is called “{run.machine}”. A machine needs another name.")
+    documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
+    if not documents.items:
+        raise Refused("There is no such document with a text to ask about.")
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        if ModelRun.objects.filter(project=by.project, state__in=Job.UNDER_WAY).exists():
+            raise Refused("A run is under way here. Wait until it is done, or cancel it.")
+        if not run.prompt.is_saved:
+            _save_shipped(run.prompt, by, now)
+            # Its key is known only now.
+            run.prompt = run.prompt
+        return request_job(run, same=("endpoint_id",), by=by, named=run.machine, now=now)
+
+
+def _check_lead(by: Membership) -> None:
+    if not by.leads:
+        raise Refused("Only leads of this project can have models asked.")
+    refuse_if_archived(by.project)

@@ -1,0 +1,258 @@
+"""API of language models: which are used, prompts, runs and their calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.judgments.blindness import must_answer_first
+from annotate.projects.access import lead
+from annotate.projects.models import Project
+from audit.model_runs import access
+from audit.model_runs.actions import (
+    Plan,
+    add_endpoint,
+    new_run,
+    plan_run,
+    remove_endpoint,
+    request_run,
+    save_prompt,
+)
+from audit.model_runs.figures import CALL_FILTERS, RunFigures, run_figures
+from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
+from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from base.api.bodies import FormBody
+from base.api.jobs import JobSerializer
+from base.api.records import RecordSerializer, serializer_of
+from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
+
+
+class ModelSerializer(serializers.ModelSerializer[Endpoint]):
+    """A model, how it is asked, and what all its runs may use."""
+
+    class Meta:
+        model = Endpoint
+        fields = (
+            *("id", "server", "model", "temperature", "seed", "max_tokens"),
+            *("prompt_price", "completion_price", "most_tokens", "most_cost"),
+            *("concurrency", "requests_per_minute", "tokens_per_minute"),
+            *("added_at", "removed_at"),
+        )
+        read_only_fields = fields
+
+
+class PromptSerializer(serializers.ModelSerializer[Prompt]):
+    """A version of what models are asked."""
+
+    by = serializers.CharField(source="by.name")
+
+    class Meta:
+        model = Prompt
+        fields = ("version", "text", "by", "at")
+        read_only_fields = fields
+
+
+class ModelRunSerializer(JobSerializer):
+    """A run of a model: which documents it grades, and what it may use."""
+
+    machine = serializers.CharField()
+    model = serializers.IntegerField(source="endpoint_id")
+    prompt = serializers.IntegerField(source="prompt.version")
+    documents = serializers.ChoiceField(choices=ModelRun.Documents.choices)
+    drawn = serializers.IntegerField(allow_null=True)
+    draw_seed = serializers.IntegerField()
+    samples = serializers.IntegerField()
+    most_tokens = serializers.IntegerField()
+    most_cost = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)
+    stopped = serializers.CharField(help_text="Why it ended early; empty if it did not.")
+    by = serializers.CharField(source="by.name")
+
+
+class FullModelRunSerializer(serializers.Serializer[Any]):
+    """A run with what came of it so far."""
+
+    run = ModelRunSerializer()
+    figures = serializer_of(RunFigures)()
+
+
+class CallSerializer(serializers.ModelSerializer[Call]):
+    """A call: what it was about and what came of it, without texts."""
+
+    query_id = serializers.CharField(source="narrative.pair.query.query_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    side = serializers.CharField(source="narrative.side")
+    version = serializers.IntegerField(source="narrative.version")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    grade = serializers.IntegerField(allow_null=True)
+    used_again = serializers.IntegerField(
+        source="cached_from_id", allow_null=True, help_text="The call whose answer it used."
+    )
+
+    class Meta:
+        model = Call
+        fields = (
+            *("id", "uuid", "query_id", "pair_id", "side", "version", "doc_id", "text_version"),
+            *("sample", "key", "sent_at", "answered_at", "used_again", "grade", "evidence"),
+            *("remarks", "failure", "reason", "model", "prompt_tokens", "completion_tokens"),
+            *("cost", "milliseconds"),
+        )
+        read_only_fields = fields
+
+
+class FullCallSerializer(CallSerializer):
+    """A call with all that was said."""
+
+    request = serializers.JSONField()
+    replies = serializers.ListField(child=serializers.CharField())
+
+    class Meta(CallSerializer.Meta):
+        fields: Any = (*CallSerializer.Meta.fields, "request", "replies")
+
+
+class ModelRunPlanSerializer(RecordSerializer):
+    """What a run would do: calls, tokens and cost, at most about."""
+
+    tokens = serializers.IntegerField()
+    cost = serializers.FloatField(
+        source="estimate.cost", allow_null=True, help_text="null: the model has no prices."
+    )
+
+    class Meta:
+        record = Plan
+        fields = ("documents", "without_text", "calls", "answered_before", "estimated_from")
+
+
+class SentRun(FormBody):
+    """Which documents a model grades, how often, and what it may use."""
+
+    endpoint = KeyField(help_text="The model.")
+
+    class Meta:
+        form = RunForm
+
+
+class AskedPlan(QueryParameters):
+    """The choices of a run."""
+
+    endpoint = KeyField(help_text="The model.")
+    documents = serializers.ChoiceField(
+        choices=ModelRun.Documents.choices, default=ModelRun.Documents.JUDGED.value
+    )
+    drawn = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
+    draw_seed = serializers.IntegerField(default=0, min_value=0)
+    samples = serializers.IntegerField(default=1, min_value=1, max_value=9)
+
+
+class AskedCalls(QueryParameters):
+    """Which calls are listed."""
+
+    show = serializers.ChoiceField(choices=[key for key in CALL_FILTERS if key], required=False)
+
+
+class Models(Resource, tag="Language models"):
+    """The models that a project asks."""
+
+    @reads(ModelSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the models, also those that were removed."""
+        return self.page(Endpoint.objects.filter(project=lead(self.person, slug).project_id))
+
+    @writes(ModelSerializer, body=EndpointForm, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Endpoint:
+        """Add a model. It cannot be changed afterwards."""
+        member = lead(self.person, slug)
+        return add_endpoint(Endpoint(**self.body()), by=member)
+
+
+class OneModel(Resource, tag="Language models"):
+    """One model."""
+
+    @writes(None, scope=Scope.LEAD, status=204)
+    def delete(self, request: Request, slug: str, model: int) -> None:
+        """Take a model out of use. Its runs and calls are kept."""
+        member, endpoint = access.endpoint(self.person, slug, model)
+        remove_endpoint(endpoint=endpoint, by=member)
+
+
+class Prompts(Resource, tag="Language models"):
+    """The versions of a project's prompt."""
+
+    @reads(PromptSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the versions, the newest first; none while the shipped text is used."""
+        member = lead(self.person, slug)
+        prompts = Prompt.objects.filter(project=member.project_id).select_related("by")
+        return self.page(prompts, newest_first=True)
+
+    @writes(PromptSerializer, body=PromptForm, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Prompt:
+        """Save a new version."""
+        return save_prompt(text=self.body()["text"], by=lead(self.person, slug))
+
+
+class ModelRuns(Resource, tag="Language models"):
+    """The runs of models."""
+
+    @reads(ModelRunSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the runs, the newest first."""
+        return self.page(access.model_runs(lead(self.person, slug)), newest_first=True)
+
+    @writes(ModelRunSerializer, body=SentRun, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> ModelRun:
+        """Have a model grade documents."""
+        member = lead(self.person, slug)
+        return request_run(_run(member.project, self.body()), by=member)
+
+
+class ModelRunPlan(Resource, tag="Language models"):
+    """What a run would do."""
+
+    @reads(ModelRunPlanSerializer, parameters=AskedPlan, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Plan:
+        """Count calls, and estimate tokens and cost. Nothing is asked."""
+        member = lead(self.person, slug)
+        return plan_run(_run(member.project, self.parameters()))
+
+
+class OneModelRun(Resource, tag="Language models"):
+    """One run."""
+
+    @reads(FullModelRunSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, run: int) -> dict[str, Any]:
+        """Read the progress of a run, and what came of it."""
+        member, row = access.model_run(self.person, slug, run)
+        return {"run": row, "figures": run_figures(row, blind=must_answer_first(member))}
+
+
+class ModelCalls(Resource, tag="Language models"):
+    """The calls of a run."""
+
+    @reads(CallSerializer, parameters=AskedCalls, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, run: int) -> Response:
+        """List the calls in their order. 403 for a lead who is still blind."""
+        _, _, calls = access.calls(self.person, slug, run)
+        show = self.parameters().get("show", "")
+        return self.page(calls.filter(CALL_FILTERS[show][1]))
+
+
+class OneModelCall(Resource, tag="Language models"):
+    """One call."""
+
+    @reads(FullCallSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, call: int) -> Call:
+        """Read all that was said in a call. 403 for a lead who is still blind."""
+        return access.call(self.person, slug, call)[1]
+
+
+def _run(project: Project, choices: dict[str, Any]) -> ModelRun:
+    endpoint = Endpoint.objects.filter(
+        project=project, removed_at=None, pk=choices["endpoint"]
+    ).first()
+    if endpoint is None:
+        raise ValidationError({"endpoint": ["This model is no longer in use here."]})
+    return new_run(**{**choices, "endpoint": endpoint})

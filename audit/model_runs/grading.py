@@ -1,0 +1,296 @@
+"""Ask a model about each document of a run, and write its grades: the work of the job.
+
+Import it only where this work is done: openai's client takes a second to import.
+
+Each call is a row before it is sent and is completed when its answer is there, so whatever stops
+the work, what was paid is kept and used by the next attempt, and what is in doubt is known. Threads
+only ask; every row is written here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotate.collection.intake import InputFile
+from annotate.collection.loading import load_file
+from audit.model_runs.models import Call, ModelRun
+from audit.model_runs.pace import Pace
+from audit.model_runs.questions import Item, Question, documents_to_ask, questions, read_prompt
+from audit.model_runs.servers import model_behind
+from audit.model_runs.spending import Budget
+from base.errors import Refused
+from formats.jsonl import write_judgments
+from formats.records import Evidence, JudgmentRecord
+from formats.source import Source
+from jobs.errors import JobError
+from jobs.runner import Progress, save_result
+from llm.answers import FailureKind
+from llm.completion import Answer, complete
+from llm.cost import estimate_call
+from llm.endpoint import Prices
+from llm.request import request_body, request_key
+from llm.transport import open_pool
+
+# After so many failures in a row the server, the key or the model is the cause, not a document.
+GIVE_UP_AFTER = 10
+# With these, asking again without changing a setting is useless.
+_HOPELESS = {FailureKind.REFUSED, FailureKind.REDIRECT, FailureKind.UNREACHABLE}
+_NAMESPACE = uuid.UUID("4d1f8b55-4c0f-4d0c-9a53-0c6f2f0b9e11")
+
+
+def grade_documents(run: ModelRun, progress: Progress) -> None:
+    """Ask about every document of a run, then write the grades as a machine's judgments.
+
+    May be repeated: what was answered is not asked again. At a limit of tokens or cost the run ends
+    and says so, with the grades that it has.
+    """
+    documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
+    save_result(run, code_version=settings.VERSION)
+    try:
+        asking = _Asking(run, progress)
+    except ValueError as error:
+        raise JobError(str(error)) from error
+    stopped = asking.ask_about(documents.items)
+    progress.start(None, "Writing the grades")
+    write_grades(run)
+    save_result(run, stopped=stopped)
+
+
+class _Asking:
+    """The calls of one run."""
+
+    def __init__(self, run: ModelRun, progress: Progress) -> None:
+        self._run = run
+        self._progress = progress
+        self._model = model_behind(run.endpoint)
+        self._prompt = read_prompt(run.prompt.text)
+        self._budget = Budget(run)
+        self._pace = Pace(run.endpoint.requests_per_minute, run.endpoint.tokens_per_minute)
+        self._under_way: dict[Future[Answer], tuple[Call, Question]] = {}
+        self._failures = 0
+        self._has_answers = False
+
+    def ask_about(self, items: list[Item]) -> str:
+        """Ask about each item that has no answer; return why it stopped before the end, or ""."""
+        run = self._run
+        answered = set(run.calls.answered().values_list("narrative_id", "candidate_id", "sample"))
+        left = [
+            (item, [n for n in range(1, run.samples + 1) if (*item[:2], n) not in answered])
+            for item in items
+        ]
+        self._progress.start(len(items) * run.samples, "Asking the model")
+        self._progress.advance(len(answered))
+        self._has_answers = bool(answered)
+        samples = dict(left)
+        open_items = [item for item, numbers in left if numbers]
+        with (
+            closing(open_pool()) as pool,
+            ThreadPoolExecutor(run.endpoint.concurrency) as threads,
+        ):
+            try:
+                for question in questions(run.project, self._prompt, open_items):
+                    for sample in samples[question.item]:
+                        if stopped := self._ask(question, sample, pool, threads):
+                            return stopped
+                while self._under_way:
+                    self._give_up_after(self._record_answers(timeout=1.0))
+                    self._progress.check()
+                return ""
+            finally:
+                # What is under way will be paid, so its answers are recorded.
+                while self._under_way:
+                    self._record_answers(timeout=None)
+
+    def _ask(self, question: Question, sample: int, pool: Any, threads: ThreadPoolExecutor) -> str:
+        """Send one question, or use the answer that was paid before; return why not, or ""."""
+        self._progress.check()
+        asked = question.asked
+        key = call_key(request_key(self._model, asked.messages, asked.schema), sample)
+        paid = Call.objects.answered().filter(
+            key=key, run__project=self._run.project_id, cached_from=None
+        )
+        if (earlier := paid.first()) is not None:
+            self._use_again(earlier, question, sample)
+            return ""
+        needed = estimate_call(self._model, asked.messages, asked.schema)
+        if stopped := self._budget.why_not(needed):
+            return stopped
+        tokens = needed.prompt_tokens + needed.completion_tokens
+        self._wait_for_turn(tokens)
+        call = Call.objects.create(
+            **self._about(question.item, sample, key),
+            request=request_body(self._model, asked.messages, asked.schema),
+            reserved_tokens=tokens,
+            reserved_cost=needed.cost,
+        )
+        self._budget.reserve(needed)
+        self._pace.sent(tokens)
+        future = threads.submit(complete, self._model, asked.messages, asked.schema, pool=pool)
+        self._under_way[future] = (call, question)
+        return ""
+
+    def _wait_for_turn(self, tokens: int) -> None:
+        """Record answers until the next request may be sent."""
+        while True:
+            seconds = self._pace.wait(tokens)
+            if not seconds and len(self._under_way) < self._run.endpoint.concurrency:
+                return
+            if self._under_way:
+                self._give_up_after(self._record_answers(timeout=min(seconds or 1.0, 1.0)))
+            else:
+                time.sleep(min(seconds, 1.0))
+            self._progress.check()
+
+    def _about(self, item: Item, sample: int, key: str) -> dict[str, Any]:
+        return {
+            "run": self._run,
+            "narrative_id": item.narrative,
+            "candidate_id": item.candidate,
+            "text_version": item.text_version,
+            "sample": sample,
+            "key": key,
+        }
+
+    def _use_again(self, earlier: Call, question: Question, sample: int) -> None:
+        Call.objects.create(
+            **self._about(question.item, sample, earlier.key),
+            request=earlier.request,
+            reserved_tokens=0,
+            answered_at=timezone.now(),
+            cached_from=earlier,
+            replies=earlier.replies,
+            value=earlier.value,
+            evidence=earlier.evidence,
+            remarks=earlier.remarks,
+            model=earlier.model,
+            prompt_tokens=0,
+            completion_tokens=0,
+            cost=Decimal(0),
+        )
+        self._has_answers = True
+        self._progress.advance()
+
+    def _record_answers(self, timeout: float | None) -> list[Call]:
+        """Wait for an answer, write all that have come, and return their calls."""
+        done, _ = wait(self._under_way, timeout, return_when=FIRST_COMPLETED)
+        calls = []
+        for future in done:
+            call, question = self._under_way.pop(future)
+            answer = future.result()
+            record_answer(call, question, answer, self._model.prices)
+            self._budget.settle(call)
+            if answer.response_format != self._model.response_format:
+                self._model = replace(self._model, response_format=answer.response_format)
+            self._progress.done += 1
+            calls.append(call)
+        return calls
+
+    def _give_up_after(self, calls: list[Call]) -> None:
+        """Raise JobError if their failures mean that no other call will be answered."""
+        for call in calls:
+            if not call.failure:
+                self._failures, self._has_answers = 0, True
+                continue
+            self._failures += 1
+            if not self._has_answers and call.failure in _HOPELESS:
+                raise JobError(f"{call.reason} Nothing was graded.")
+            if self._failures >= GIVE_UP_AFTER:
+                raise JobError(
+                    f"{GIVE_UP_AFTER} calls in a row failed, the last one so: {call.reason} What "
+                    "was answered before is kept, and is not asked again."
+                )
+
+
+def call_key(request: str, sample: int) -> str:
+    """Return the key of a call: the first sample of a request has the request's own."""
+    if sample == 1:
+        return request
+    return hashlib.sha256(f"{request}:{sample}".encode()).hexdigest()
+
+
+def record_answer(call: Call, question: Question, answer: Answer, prices: Prices | None) -> None:
+    """Complete a call with what came of it."""
+    call.answered_at = timezone.now()
+    call.replies = [reply.text for reply in answer.replies]
+    call.model = answer.model[:200]
+    call.milliseconds = round(answer.seconds * 1_000)
+    # What may have to be paid in addition is not known: then the reserved tokens count.
+    if not answer.in_doubt:
+        call.prompt_tokens, call.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+    if prices is not None and None not in (call.prompt_tokens, call.completion_tokens):
+        call.cost = prices.cost(call.prompt_tokens or 0, call.completion_tokens or 0)
+    if answer.failure is not None:
+        call.failure, call.reason = answer.failure.kind, answer.failure.reason
+    else:
+        call.value = answer.value
+        grading = question.asked.read(answer.value)
+        call.evidence, call.remarks = question.evidence(grading), question.remarks(grading)
+    call.save()
+
+
+def write_grades(run: ModelRun) -> None:
+    """Write the first grade of each document of a run as a judgment of its machine.
+
+    Grades that the machine has already given change nothing. Raise JobError if they are refused.
+    """
+    content = io.BytesIO()
+    if not write_judgments(_judgments(run), content):
+        return
+    raw = content.getvalue()
+    name = str(run)
+    file = InputFile(
+        name,
+        len(raw),
+        lambda kind: Source(io.BytesIO(raw), name, collect=True),
+        lambda: io.BytesIO(raw),
+    )
+    try:
+        report = load_file(
+            project=run.project,
+            format_name="judgments-jsonl",
+            file=file,
+            despite_rules=True,
+            by=run.by,
+        )
+    except Refused as refused:
+        raise JobError(str(refused)) from refused
+    if report.refused:
+        raise JobError(f"The grades cannot be written: {report.problems[0].message}.")
+
+
+def _judgments(run: ModelRun) -> Iterator[JudgmentRecord]:
+    calls = run.calls.answered().filter(sample=1).order_by("pk")
+    calls = calls.select_related(
+        "cached_from", "narrative__pair__query", "candidate__document"
+    ).defer("request", "cached_from__request", "replies", "cached_from__replies")
+    for call in calls.iterator(500):
+        pair, answered = call.narrative.pair, call.cached_from or call
+        # The same answer of the same machine is the same judgment.
+        same = f"{answered.uuid} {call.narrative_id} {call.text_version} {run.machine}"
+        yield JudgmentRecord(
+            query_id=pair.query.query_id,
+            doc_id=call.candidate.document.doc_id,
+            annotator=run.machine,
+            relevance=int((call.value or {})["grade"]),
+            side=call.narrative.side,
+            pair_id=pair.pair_id,
+            version=call.narrative.version,
+            note=" ".join(call.remarks),
+            uuid=str(uuid.uuid5(_NAMESPACE, same)),
+            machine=True,
+            evidence=tuple(Evidence(**span) for span in call.evidence),
+            text_version=call.text_version,
+            at=answered.answered_at,
+        )

@@ -1,0 +1,208 @@
+"""Pages of language models: which are used, what they are asked, runs, and their calls."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.judgments.blindness import must_answer_first
+from annotate.projects.access import lead
+from annotate.projects.models import Membership
+from annotate.projects.project_page import project_page
+from audit.model_runs import access
+from audit.model_runs.actions import (
+    EXAMPLES,
+    Plan,
+    add_endpoint,
+    current_prompt,
+    new_run,
+    plan_run,
+    remove_endpoint,
+    request_run,
+    save_prompt,
+)
+from audit.model_runs.figures import CALL_FILTERS, endpoint_use, run_figures
+from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
+from audit.model_runs.models import Endpoint, ModelRun, Prompt
+from audit.model_runs.questions import example_questions
+from audit.model_runs.servers import server_names
+from audit.reports.access import BLIND
+from base.page_request import PageRequest, refusal_as_message, refusal_in
+from base.pagination import newest_by_key, page_by_key
+from llm.prompts import PromptError
+
+PAGE_SIZE = 25
+CALLS_ON_A_PAGE = 50
+SECTION = "models"
+
+
+@require_GET
+def models(request: PageRequest, slug: str) -> HttpResponse:
+    """List the models of a project, the prompt, and the runs, the newest first."""
+    member = lead(request.user, slug)
+    endpoints = Endpoint.objects.filter(project=member.project, removed_at=None).order_by("pk")
+    page = newest_by_key(access.model_runs(member), request.GET, PAGE_SIZE)
+    return project_page(
+        request,
+        "model_runs/models.html",
+        member,
+        SECTION,
+        servers=server_names(),
+        models=[endpoint_use(endpoint) for endpoint in endpoints],
+        prompt=current_prompt(member.project),
+        runs=page.rows,
+        page=page,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def new_model(request: PageRequest, slug: str) -> HttpResponse:
+    """Show the form of a model, and add it."""
+    member = lead(request.user, slug)
+    form = EndpointForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with refusal_in(form):
+            endpoint = add_endpoint(Endpoint(**form.cleaned_data), by=member)
+            messages.success(request, f"{endpoint} is added. Look at the prompt, then let it run.")
+            return redirect("audit:models", slug)
+    return project_page(
+        request,
+        "model_runs/new_model.html",
+        member,
+        SECTION,
+        form=form,
+        servers=server_names(),
+        status=422 if form.errors else 200,
+    )
+
+
+@require_POST
+def model_removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Take a model out of use."""
+    member, endpoint = access.endpoint(request.user, slug, pk)
+    with refusal_as_message(request):
+        remove_endpoint(endpoint=endpoint, by=member)
+        messages.success(request, f"{endpoint} is no longer asked. Its runs are kept.")
+    return redirect("audit:models", slug)
+
+
+@require_http_methods(["GET", "POST"])
+def prompt(request: PageRequest, slug: str) -> HttpResponse:
+    """Show the prompt, filled with three documents; a POST saves or, with `preview`, fills it."""
+    member = lead(request.user, slug)
+    current = current_prompt(member.project)
+    form = PromptForm(request.POST or None, initial={"text": current.text})
+    text = current.text
+    if request.method == "POST" and form.is_valid():
+        text = form.cleaned_data["text"]
+        with refusal_in(form):
+            if "preview" not in request.POST:
+                saved = save_prompt(text=text, by=member)
+                messages.success(request, f"Saved as version {saved.version}.")
+                return redirect("audit:prompt", slug)
+    examples, problem = [], ""
+    try:
+        examples = example_questions(member.project, text, EXAMPLES)
+    except PromptError as error:
+        problem = str(error)
+    return project_page(
+        request,
+        "model_runs/prompt.html",
+        member,
+        SECTION,
+        form=form,
+        prompt=current,
+        versions=Prompt.objects.filter(project=member.project)
+        .select_related("by")
+        .order_by("-version"),
+        examples=examples,
+        problem=problem,
+        status=422 if form.errors else 200,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what a run would do, and start it; the choices are in the address."""
+    member = lead(request.user, slug)
+    sent = request.POST or request.GET
+    form = RunForm(member.project, sent or None)
+    plan: Plan | None = None
+    if sent and form.is_valid():
+        run = new_run(**form.cleaned_data)
+        with refusal_in(form):
+            plan = plan_run(run)
+            if request.method == "POST":
+                return redirect(request_run(run, by=member))
+    return project_page(
+        request,
+        "model_runs/new_run.html",
+        member,
+        SECTION,
+        form=form,
+        plan=plan,
+        status=422 if request.method == "POST" and form.errors else 200,
+    )
+
+
+@require_GET
+def model_run(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show the progress of a run, and what came of it."""
+    member, run = access.model_run(request.user, slug, pk)
+    blind = must_answer_first(member)
+    return project_page(
+        request,
+        "model_runs/run.html",
+        member,
+        SECTION,
+        run=run,
+        blind=BLIND if blind else "",
+        figures=run_figures(run, blind=blind),
+        machine=Membership.objects.filter(project=member.project, name=run.machine).first(),
+        again=f"{reverse('audit:new_model_run', args=[slug])}?{again_query(run)}",
+    )
+
+
+def again_query(run: ModelRun) -> str:
+    """Return the choices of a run as a query string, to begin another one with."""
+    choices: dict[str, Any] = {
+        "endpoint": run.endpoint_id,
+        "documents": run.documents,
+        "drawn": run.drawn or "",
+        "draw_seed": run.draw_seed,
+        "samples": run.samples,
+    }
+    return urlencode(choices)
+
+
+@require_GET
+def model_calls(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """List the calls of a run, in their order."""
+    member, run, calls = access.calls(request.user, slug, pk)
+    asked = request.GET.get("show", "")
+    asked = asked if asked in CALL_FILTERS else ""
+    page = page_by_key(calls.filter(CALL_FILTERS[asked][1]), request.GET, CALLS_ON_A_PAGE)
+    return project_page(
+        request,
+        "model_runs/calls.html",
+        member,
+        SECTION,
+        run=run,
+        calls=page.rows,
+        show=asked,
+        filters=[(key, name) for key, (name, _) in CALL_FILTERS.items()],
+        page=page,
+    )
+
+
+@require_GET
+def model_call(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show all that was said in one call."""
+    member, call = access.call(request.user, slug, pk)
+    return project_page(request, "model_runs/call.html", member, SECTION, call=call, run=call.run)

@@ -1,0 +1,79 @@
+"""What was answered is not asked again, whatever stopped the work; what is in doubt is named."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotate.models import Judgment
+from audit.model_runs import grading
+from audit.model_runs.actions import new_run, request_run
+from audit.model_runs.figures import run_figures
+from audit.model_runs.models import Call
+from jobs.models import Job
+from tests.model_runs.conftest import run_again
+
+pytestmark = pytest.mark.both_databases
+
+
+def test_a_second_run_with_the_same_prompt_asks_nothing(grade, server):
+    grade()
+    asked = len(server.received)
+
+    again = grade()
+
+    figures = run_figures(again)
+    assert len(server.received) == asked == 3
+    assert (figures.answered, figures.used_again, figures.tokens) == (3, 3, 0)
+
+
+def test_a_second_run_changes_no_judgment(grade):
+    grade()
+    before = list(Judgment.objects.order_by("pk").values())
+
+    grade()
+
+    assert list(Judgment.objects.order_by("pk").values()) == before
+
+
+class Killed(BaseException):
+    """The worker's process ends."""
+
+
+def test_a_worker_that_is_killed_leaves_no_answer_behind(cast, endpoint, server, monkeypatch):
+    run = new_run(endpoint=endpoint, documents="all", most_tokens=100_000)
+    run = request_run(run, by=cast.carla)
+    recorded = grading.record_answer
+
+    def record_one_then_die(*arguments):
+        recorded(*arguments)
+        monkeypatch.setattr(grading, "record_answer", die)
+
+    def die(*arguments):
+        raise Killed
+
+    monkeypatch.setattr(grading, "record_answer", record_one_then_die)
+    with pytest.raises(Killed):
+        run_again(run)
+    monkeypatch.setattr(grading, "record_answer", recorded)
+    assert run.calls.answered().count() == 1
+
+    run = run_again(run)
+
+    assert run.state == Job.State.DONE
+    assert run.calls.answered().count() == 3
+    # What was under way is asked again, and the first time stays in doubt.
+    in_doubt = run.calls.in_doubt().count()
+    assert len(server.received) == 3 + in_doubt
+    assert in_doubt == run_figures(run).in_doubt > 0
+
+
+def test_an_answered_call_cannot_be_changed_or_deleted(grade):
+    call = grade(drawn=1).calls.get()
+
+    for change in (
+        lambda: Call.objects.filter(pk=call.pk).update(value={"grade": 0}),
+        lambda: Call.objects.filter(pk=call.pk).delete(),
+    ):
+        with pytest.raises(IntegrityError, match="never changes"), transaction.atomic():
+            change()

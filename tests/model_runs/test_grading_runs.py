@@ -1,0 +1,101 @@
+"""A run asks a model about documents, and its grades become judgments of a machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.models import Judgment, Membership
+from audit.model_runs.figures import run_figures
+from audit.model_runs.models import ModelRun
+from tests.services.model_server import MODEL, say
+
+pytestmark = pytest.mark.both_databases
+
+
+def grades(project):
+    judged = Judgment.objects.current().filter(annotator__is_machine=True)
+    rows = judged.filter(annotator__project=project).order_by("candidate__document__doc_id")
+    return dict(rows.values_list("candidate__document__doc_id", "relevance"))
+
+
+def test_each_document_gets_the_grade_that_the_model_gave(cast, grade):
+    run = grade()
+
+    assert (run.state, run.error, run.stopped) == ("done", "", "")
+    assert grades(cast.project) == {"D1": 2, "D2": 1, "D3": 0}
+
+
+def test_the_grades_are_those_of_a_machine_named_by_model_and_prompt(cast, grade):
+    run = grade()
+
+    machine = Membership.objects.get(project=cast.project, is_machine=True)
+    assert run.machine == machine.name == f"{MODEL}, prompt 1"
+
+
+def test_the_quote_becomes_the_evidence_of_the_judgment(cast, grade):
+    grade()
+
+    judgment = Judgment.objects.get(annotator__is_machine=True, candidate=cast.candidates[1])
+    assert judgment.evidence == [{"start": 0, "end": len("Two plants stand there.")}]
+
+
+def test_only_documents_that_people_judged_are_asked_about_if_so_chosen(cast, grade):
+    grade(documents=ModelRun.Documents.JUDGED)
+
+    assert set(grades(cast.project)) == {"D1", "D2"}
+
+
+def test_only_documents_that_nobody_judged_are_asked_about_if_so_chosen(cast, grade):
+    grade(documents=ModelRun.Documents.UNJUDGED)
+
+    assert set(grades(cast.project)) == {"D3"}
+
+
+def test_the_same_seed_draws_the_same_documents(cast, grade, server):
+    first = grade(drawn=2)
+    asked = set(first.calls.values_list("candidate", flat=True))
+
+    again = grade(drawn=2)
+
+    assert len(asked) == 2
+    assert set(again.calls.values_list("candidate", flat=True)) == asked
+
+
+def test_people_are_not_touched(cast, grade):
+    before = list(Judgment.objects.of_people().values())
+
+    grade()
+
+    assert list(Judgment.objects.of_people().values()) == before
+
+
+def test_a_grade_outside_the_scale_is_a_failure_and_no_grade(cast, grade, server):
+    server.will(*[say('{"quote": "", "grade": 7}')] * 6)
+
+    run = grade()
+
+    assert run.calls.failed().count() == 3
+    assert set(run.calls.values_list("failure", flat=True)) == {"unreadable"}
+    assert grades(cast.project) == {}
+
+
+def test_a_quote_that_does_not_occur_is_remarked(cast, grade, server):
+    server.will(say('{"quote": "whales sing", "grade": 1}'))
+
+    run = grade(drawn=1)
+
+    call = run.calls.get()
+    assert call.remarks == ["The quote does not occur in the document."]
+    judgment = Judgment.objects.get(annotator__is_machine=True)
+    assert (judgment.note, judgment.evidence) == (call.remarks[0], [])
+
+
+def test_several_answers_show_how_steady_the_model_is(cast, grade, server):
+    answers = (2, 2, 1, 2)
+    server.will(*(say(f'{{"quote": "", "grade": {answer}}}') for answer in answers))
+
+    run = grade(documents=ModelRun.Documents.JUDGED, samples=2)
+
+    figures = run_figures(run)
+    assert (figures.repeated, figures.steady) == (2, 1)
+    assert sum(count.documents for count in figures.grades) == 2

@@ -1,0 +1,96 @@
+"""No call is made that could exceed what a run or its model may use."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from annotate.models import Judgment
+from audit.model_runs.actions import add_endpoint, new_run, plan_run
+from audit.model_runs.figures import endpoint_use, run_figures
+from audit.model_runs.models import Endpoint
+from base.errors import Refused
+from tests.services.model_server import MODEL, say
+
+pytestmark = pytest.mark.both_databases
+
+PRICES = {"prompt_price": Decimal(1), "completion_price": Decimal(2), "most_cost": Decimal(1)}
+
+
+def tokens_of_one_call(endpoint):
+    return plan_run(new_run(endpoint=endpoint, documents="all", drawn=1)).tokens
+
+
+def test_the_run_ends_before_the_call_that_could_exceed_it(endpoint, grade, server):
+    # The server counts 25 tokens for a call, so after one call a second one could exceed this.
+    most = tokens_of_one_call(endpoint) + 20
+
+    run = grade(most_tokens=most)
+
+    assert run.state == "done"
+    assert run.stopped == (f"This run may use {most:,} tokens, and the next call could exceed it.")
+    assert len(server.received) == 1
+    assert run_figures(run).tokens == 25
+
+
+def test_the_grades_that_were_paid_before_the_limit_are_written(endpoint, grade):
+    grade(most_tokens=tokens_of_one_call(endpoint) + 20)
+
+    assert Judgment.objects.filter(annotator__is_machine=True).count() == 1
+
+
+def test_all_runs_of_a_model_share_its_limit(cast, server, grade):
+    values = {"server": "lab", "model": MODEL, "most_tokens": 10}
+    small = add_endpoint(Endpoint(**values), by=cast.carla)
+
+    run = grade(endpoint=small)
+
+    assert run.stopped.startswith("All runs of this model may use 10 tokens")
+    assert server.received == []
+
+
+def test_cost_is_counted_from_the_tokens_that_the_server_counts(cast, server, grade):
+    values = {"server": "lab", "model": MODEL, "most_tokens": 10**6, **PRICES}
+    priced = add_endpoint(Endpoint(**values), by=cast.carla)
+    server.will(say('{"quote": "", "grade": 0}', tokens=(1_000, 500)))
+
+    run = grade(endpoint=priced, drawn=1, most_cost=Decimal("0.5"))
+
+    # A million tokens cost 1 sent and 2 answered: 0.001 + 0.001.
+    assert run_figures(run).cost == 0.002
+    assert endpoint_use(priced).cost == 0.002
+
+
+def test_the_run_ends_before_the_call_that_could_cost_too_much(cast, server, grade):
+    values = {"server": "lab", "model": MODEL, "most_tokens": 10**6, **PRICES}
+    priced = add_endpoint(Endpoint(**values), by=cast.carla)
+
+    run = grade(endpoint=priced, most_cost=Decimal("0.0001"))
+
+    assert run.stopped == "This run may cost 0.00, and the next call could exceed it."
+    assert server.received == []
+
+
+def test_an_answer_without_a_count_uses_what_was_reserved(endpoint, grade, server):
+    server.will(say('{"quote": "", "grade": 0}', tokens=None))
+    reserved = tokens_of_one_call(endpoint)
+
+    run = grade(drawn=1)
+
+    assert run_figures(run).tokens == reserved
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"most_tokens": 0}, "may use no token"),
+        ({"most_tokens": 1, "most_cost": None}, "may cost nothing"),
+    ],
+)
+def test_a_run_without_a_limit_is_refused(cast, server, grade, limits, reason):
+    values = {"server": "lab", "model": MODEL, "most_tokens": 10**6, **PRICES}
+    priced = add_endpoint(Endpoint(**values), by=cast.carla)
+
+    with pytest.raises(Refused, match=reason):
+        grade(endpoint=priced, **limits)

@@ -1,0 +1,55 @@
+"""Requests wait until they are within the limits of a minute."""
+
+from __future__ import annotations
+
+from audit.model_runs.pace import Pace
+
+
+class Clock:
+    """A clock that a test turns."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def sent_at(pace, clock, *moments, tokens=10):
+    for moment in moments:
+        clock.now = moment
+        pace.sent(tokens)
+
+
+def test_without_limits_nothing_waits():
+    pace = Pace(None, None, clock := Clock())
+    sent_at(pace, clock, *range(50))
+
+    assert pace.wait(1_000_000) == 0
+
+
+def test_a_request_waits_until_the_first_of_a_full_minute_is_over():
+    pace = Pace(2, None, clock := Clock())
+    sent_at(pace, clock, 0, 10)
+
+    assert pace.wait(10) == 50
+
+    clock.now = 60
+    assert pace.wait(10) == 0
+
+
+def test_tokens_wait_until_enough_of_them_are_over():
+    pace = Pace(None, 100, clock := Clock())
+    sent_at(pace, clock, 0, 5, 20, tokens=30)
+
+    # 90 of 100 are used. 40 more fit when the first 30 are over, 70 when the first 60 are.
+    assert pace.wait(10) == 0
+    assert pace.wait(40) == 40
+    assert pace.wait(70) == 45
+
+
+def test_a_request_larger_than_the_limit_waits_for_an_empty_minute():
+    pace = Pace(None, 100, clock := Clock())
+    assert pace.wait(500) == 0
+    sent_at(pace, clock, 30, tokens=1)
+
+    assert pace.wait(500) == 60

@@ -1,0 +1,130 @@
+"""A lead adds a model, looks at the prompt, plans and starts a run, and reads its calls."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from audit.model_runs.models import Endpoint, ModelRun
+from tests import factories
+from tests.model_runs.conftest import KEY, run_again
+from tests.services.model_server import MODEL, say
+
+pytestmark = pytest.mark.both_databases
+
+
+@pytest.fixture
+def carla(cast):
+    client = Client()
+    client.force_login(cast.carla.user)
+    return client
+
+
+def text(response) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def address(name: str, *keys) -> str:
+    return reverse(f"audit:{name}", args=["tides", *keys])
+
+
+def test_without_a_server_the_page_says_who_can_allow_one(carla, settings):
+    settings.MODEL_SERVERS = {}
+
+    page = text(carla.get(address("models")))
+
+    assert "No server of models is allowed yet" in page
+    assert "REJUDGE_MODEL_SERVERS" in page
+
+
+def test_a_model_is_added_by_its_form(carla, server):
+    sent = {"server": "lab", "model": MODEL, "max_tokens": 100, "most_tokens": 1_000}
+
+    response = carla.post(address("new_model"), {**sent, "concurrency": 2, "temperature": 0})
+
+    assert response.status_code == 302
+    added = Endpoint.objects.get()
+    assert (added.model, added.max_tokens, added.prompt_price) == (MODEL, 100, None)
+
+
+def test_what_is_wrong_with_a_model_stands_at_its_field(carla, server):
+    sent = {"server": "lab", "model": MODEL, "max_tokens": 100, "most_tokens": 1_000}
+
+    response = carla.post(
+        address("new_model"), {**sent, "concurrency": 2, "prompt_price": 1, "completion_price": 2}
+    )
+
+    assert response.status_code == 422
+    assert "most_cost" in response.context["form"].errors
+
+
+def test_the_prompt_is_shown_filled_without_saving_it(carla, cast):
+    changed = "Grade {document} by {narrative}: {grades}. Be brief."
+
+    page = text(carla.post(address("prompt"), {"text": changed, "preview": "yes"}))
+
+    assert "Be brief." in page
+    assert "Plants count the waves." in page
+    assert not cast.project.prompts.exists()
+
+
+def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
+    asked = {"endpoint": endpoint.pk, "documents": "judged", "draw_seed": 1, "samples": 2}
+
+    response = carla.get(address("new_model_run"), asked)
+
+    plan = response.context["plan"]
+    assert (plan.documents, plan.calls, plan.estimated_from) == (2, 4, 2)
+    assert plan.tokens > 0
+    assert "Start the run" in text(response)
+    assert server.received == []
+
+
+def test_documents_without_a_text_are_counted_and_left_out(carla, cast, endpoint):
+    factories.candidate(cast.query, "no text", text=None)
+    asked = {"endpoint": endpoint.pk, "documents": "all", "draw_seed": 1, "samples": 1}
+
+    response = carla.get(address("new_model_run"), asked)
+
+    assert (response.context["plan"].documents, response.context["plan"].without_text) == (3, 1)
+    assert "1 document without a text" in text(response)
+
+
+def test_a_run_is_started_and_its_page_says_what_came_of_it(carla, endpoint, server):
+    server.will(say('{"quote": "whales", "grade": 1}'))
+    sent = {"endpoint": endpoint.pk, "documents": "all", "draw_seed": 1, "samples": 1}
+
+    response = carla.post(address("new_model_run"), {**sent, "most_tokens": 50_000})
+    run = run_again(ModelRun.objects.get())
+
+    assert response.url == run.get_absolute_url()
+    page = text(carla.get(run.get_absolute_url()))
+    assert "3 of 3" in page
+    assert "<dt>With remarks</dt><dd>1</dd>" in page
+
+
+def test_calls_are_listed_and_each_shows_all_that_was_said(carla, grade, server):
+    server.will(say("no JSON"), say("none again"))
+    run = grade()
+
+    listed = text(carla.get(address("model_calls", run.pk), {"show": "failed"}))
+    failed = run.calls.failed().get()
+    page = text(carla.get(failed.get_absolute_url()))
+
+    assert "The model&#x27;s answer cannot be read" in listed
+    assert "no JSON" in page
+    assert "none again" in page
+    assert "Plants count where waves are heavy." in page
+    assert KEY not in page
+
+
+def test_a_lead_who_still_judges_sees_no_grades(carla, cast, grade):
+    run = grade()
+    factories.assignment(cast.pair, cast.carla)
+
+    page = carla.get(run.get_absolute_url())
+
+    assert page.context["figures"].grades == []
+    assert carla.get(address("model_calls", run.pk)).status_code == 403
+    assert carla.get(run.calls.first().get_absolute_url()).status_code == 403
