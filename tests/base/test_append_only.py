@@ -8,8 +8,8 @@ from base import append_only
 from base.providers import NotRegistered
 
 
-def test_the_audit_log_and_the_chain_are_registered():
-    assert append_only._tables == ["annotate_auditevent", "annotate_link"]
+def test_the_audit_log_the_chain_and_calls_of_models_are_registered():
+    assert append_only._tables == ["audit_call", "annotate_auditevent", "annotate_link"]
 
 
 def test_nothing_can_be_deleted_if_no_table_is_registered(monkeypatch):

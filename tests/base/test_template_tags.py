@@ -337,7 +337,7 @@ def test_a_table_shows_the_names_of_its_columns_above_its_rows():
         page, '<th scope="col"><span class="visually-hidden">Change</span></th></tr></thead>'
     )
     assert shows(page, "<tbody><tr><td>&lt;b&gt;ada&lt;/b&gt;</td></tr></tbody>")
-    assert shows(page, 'tabindex="0" role="region" aria-label="People &amp; machines"')
+    assert shows(page, 'tabindex="0" role="group" aria-label="People &amp; machines"')
 
 
 def test_a_table_can_write_out_its_head():
