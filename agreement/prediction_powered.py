@@ -28,7 +28,8 @@ degrees of freedom (Cochran, section 5.4), less one for the slope.
 
 A unit may have no part in the mean, such as a query without a changed document in p-MRR. The
 estimate is then the ratio of two such means, and y - estimate, or 0 for a unit that does not count,
-takes the place of y in the variance (Cochran, chapter 6).
+takes the place of y in the variance (Cochran, chapter 6). Only units that count according to people
+add degrees of freedom, as if their number had been fixed (Cochran, section 2.12).
 
 docs/llm.md describes the populations and the measured coverage of the intervals.
 """
@@ -130,7 +131,7 @@ def prediction_powered(
 
     Args:
         machine: The machine's value of each of the N units; None for a unit that has no part in the
-            mean according to the machine. `Measurement.by_query` has this shape.
+            mean according to the machine, as `Measurement.by_query` has it.
         people: People's values of the judged units, likewise.
         strata: The stratum of each of the N units; None if the sample was drawn from all alike.
         population: Whose mean is estimated, see `PredictionPowered`.
@@ -266,18 +267,18 @@ class _Sample:
         return not self.unjudged.any()
 
     @property
-    def spare(self) -> npt.NDArray[np.int64]:
-        """Return n_h - 1, and 1 for a stratum of a single unit, which has no variance."""
-        return np.maximum(1, self.judged - 1)
+    def degrees_by_stratum(self) -> Floats:
+        """Return the units of each stratum that count according to people, less 1; at least 1."""
+        return np.maximum(1, self.by_stratum(self.people.counts) - 1)
 
     @property
     def degrees(self) -> float:
-        """Return Satterthwaite's degrees of freedom if all strata vary equally.
+        """Return Satterthwaite's degrees of freedom if all units count and all strata vary equally.
 
         0 if people judged all units.
         """
         variances = self.shares**2 * self.unjudged / self.judged
-        parts = float((variances**2 / self.spare).sum())
+        parts = float((variances**2 / np.maximum(1, self.judged - 1)).sum())
         return float(variances.sum()) ** 2 / parts if parts else 0.0
 
     def by_stratum(self, values: Floats) -> Floats:
@@ -302,7 +303,7 @@ class _Sample:
         deviations = self.centred(machine)
         # What rounding leaves of values that are equal within each stratum is no deviation.
         deviations[abs(deviations) < _NO_VARIANCE * (1 + abs(machine).max())] = 0
-        parts = self.shares**2 * self.unjudged / self.judged / self.spare
+        parts = self.shares**2 * self.unjudged / self.judged / self.degrees_by_stratum
         influence = np.asarray(parts[self.strata] * deviations)
         return influence, float(influence @ deviations)
 
@@ -321,14 +322,16 @@ class _Sample:
         if self.all_judged and self.population == "these units":
             return Estimate(value=value, interval=Interval(value, value))
         differences = self.weighted_differences(value, power, tuned=tuned)
-        variances = self.by_stratum(differences**2) * self.unjudged * self.judged / self.spare
+        variances = (
+            self.by_stratum(differences**2) * self.unjudged * (1 + 1 / self.degrees_by_stratum)
+        )
         variance, spread = float(variances.sum()), self.spread_of_units(value)
         if math.sqrt(spread if self.all_judged else variance) < _NO_VARIANCE * (1 + abs(value)):
             return Estimate(value=value, note=_no_variance(0 if self.all_judged else power))
-        degrees, note = len(self.strata) - 1.0, ""
+        degrees, note = float(self.people.counts.sum()) - 1, ""
         if not self.all_judged:
             lost = int(tuned and power > 0)
-            degrees = variance**2 / float((variances**2 / self.spare).sum()) - lost
+            degrees = variance**2 / float((variances**2 / self.degrees_by_stratum).sum()) - lost
             variance *= self.degrees / (self.degrees - lost)
             note = _skew_note(differences[self.unjudged[self.strata] > 0])
         reach = quantile((1 + self.confidence) / 2, max(1, int(degrees)))
@@ -339,8 +342,8 @@ class _Sample:
         """Return the variance that comes from drawing the N units from a larger population."""
         if self.population == "these units":
             return 0.0
-        n = len(self.strata)
-        squares = self.mean(self.people.around(value) ** 2) * n / (n - 1)
+        counted = float(self.people.counts.sum())
+        squares = self.mean(self.people.around(value) ** 2) * (1 + 1 / max(1, counted - 1))
         return squares / len(self.machine_of_all.values)
 
     def weighted_differences(self, value: float, power: float, *, tuned: bool) -> Floats:
@@ -369,8 +372,8 @@ def _skew_note(differences: Floats) -> str:
     if needed <= len(differences):
         return ""
     return (
-        "the interval may hold too seldom: the differences are skewed, and Cochran's rule asks for "
-        f"{needed:,} judged units"
+        "people judged few units for differences as skewed as these: by Cochran's rule the "
+        f"interval needs {needed:,} to hold as often as it says"
     )
 
 

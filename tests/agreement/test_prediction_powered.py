@@ -99,6 +99,10 @@ def test_units_that_do_not_count_leave_a_ratio_by_hand():
 
     # People alone: 0.8 in 3 queries that count.
     assert result.people.value == pytest.approx(0.8 / 3)
+    # 0.1, 0.3 and 0.4 have the variance 0.07 / 3, their mean a third of it, and 2 of 6 queries are
+    # not judged. The quantile of t with 2 degrees is 4.3027.
+    reach = 4.30265 * math.sqrt(0.07 / 3 / 3 * 2 / 6)
+    assert result.people.interval == pytest.approx((0.8 / 3 - reach, 0.8 / 3 + reach), abs=1e-4)
     assert result.machine == pytest.approx(0.4)
     # Sums per query: the machine's 2.0 / 6, corrected by the mean of -0.1, -0.1, -0.6 and 0.4;
     # counts: the machine's 5 / 6, corrected by the mean of 0, 0, -1 and 1.
@@ -294,8 +298,8 @@ def test_a_skewed_sample_is_named():
     note = prediction_powered(machine, people).people.note
 
     assert note == (
-        "the interval may hold too seldom: the differences are skewed, and Cochran's rule asks "
-        "for 676 judged units"
+        "people judged few units for differences as skewed as these: by Cochran's rule the "
+        "interval needs 676 to hold as often as it says"
     )
 
 
