@@ -334,7 +334,8 @@ class _Sample:
             degrees = variance**2 / float((variances**2 / self.degrees_by_stratum).sum()) - lost
             variance *= self.degrees / (self.degrees - lost)
             note = _skew_note(differences[self.unjudged[self.strata] > 0])
-        reach = quantile((1 + self.confidence) / 2, max(1, int(degrees)))
+        # Rounded first, because a sum of equal parts may be a little less than a whole number.
+        reach = quantile((1 + self.confidence) / 2, max(1, int(round(degrees, 6))))
         reach *= math.sqrt(variance + spread) / counted
         return Estimate(value=value, interval=Interval(value - reach, value + reach), note=note)
 

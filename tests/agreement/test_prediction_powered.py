@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import doctest
 import math
-from statistics import fmean
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
@@ -70,6 +70,17 @@ def test_units_like_these_add_the_variance_of_drawing_the_units():
     reach = 12.7062 * math.sqrt(0.00125 + spread)
     assert result.combined.interval == pytest.approx((0.35 - reach, 0.35 + reach), abs=1e-3)
     assert result.population == "units like these"
+
+
+def test_a_sample_without_strata_has_one_degree_of_freedom_less_than_judged_units():
+    people = {"a": 0.0, "b": 0.625, "c": 0.875, "d": 0.188, "e": 0.0, "f": 1.0, "g": 1.0, "h": 0.5}
+    machine = dict.fromkeys([*people, "i", "j", "k"], 0.0)
+
+    interval = prediction_powered(machine, people).people.interval
+
+    # The quantile of t with 7 degrees is 2.36462; 3 of 11 units are not judged.
+    reach = 2.364624 * stdev(people.values()) * math.sqrt(3 / 11 / 8)
+    assert interval == pytest.approx((0.5235 - reach, 0.5235 + reach))
 
 
 def test_strata_drawn_at_different_rates_are_weighted_by_their_sizes_by_hand():
@@ -215,7 +226,8 @@ def test_the_interval_of_people_grows_when_units_like_these_are_meant(units):
     like_these = prediction_powered(*units, population="units like these").people
 
     assert these.value == like_these.value
-    assume(these.interval is not None)
+    # If people judged all and never differ, only these units have an interval.
+    assume(these.interval and like_these.interval)
     assert these.interval is not None
     assert like_these.interval is not None
     assert like_these.interval.low <= these.interval.low + 1e-12
