@@ -40,6 +40,8 @@ class Job(models.Model):
     WORK: ClassVar[str]
     TITLE: ClassVar[str] = ""
     NAMED: ClassVar[bool] = False
+    # What became of the work if it was cancelled.
+    WHEN_CANCELLED: ClassVar[str] = "Nothing was saved."
 
     kind = models.CharField(max_length=20, editable=False)
     named = models.BooleanField(default=False, editable=False)

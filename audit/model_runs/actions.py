@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
-from typing import NamedTuple
+from decimal import ROUND_UP, Decimal
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -38,6 +38,9 @@ EXAMPLES = 3
 MAX_PROMPT = 20_000
 MAX_SAMPLES = 9
 MAX_TOKENS = 10**12
+# How much more than its estimate a run may use, if the lead does not say otherwise.
+ROOM = Decimal("1.2")
+CENT = Decimal("0.01")
 
 
 def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = None) -> Endpoint:
@@ -143,6 +146,13 @@ class Plan(NamedTuple):
     def tokens(self) -> int:
         """The tokens of requests and answers together."""
         return self.estimate.prompt_tokens + self.estimate.completion_tokens
+
+    def proposed_limits(self) -> dict[str, Any]:
+        """Return limits with some room, as the form has them: questions may be asked twice."""
+        limits: dict[str, Any] = {"most_tokens": round(self.tokens * ROOM)}
+        if self.estimate.cost is not None:
+            limits["most_cost"] = (self.estimate.cost * ROOM).quantize(CENT, ROUND_UP)
+        return limits
 
 
 def plan_run(run: ModelRun) -> Plan:

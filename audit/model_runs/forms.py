@@ -32,6 +32,7 @@ class EndpointForm(forms.Form):
     temperature = forms.FloatField(
         label="Temperature",
         required=False,
+        initial=0.0,
         min_value=0,
         max_value=2,
         help_text="From 0 to 2; empty for a model that refuses it.",

@@ -112,6 +112,9 @@ class ModelRun(Job):
     KIND: ClassVar[str] = "model_run"
     WORK: ClassVar[str] = "audit.model_runs.grading.grade_documents"
     TITLE: ClassVar[str] = "Asking the model"
+    WHEN_CANCELLED: ClassVar[str] = (
+        "No grade was written. What was answered is kept, and is not asked or paid again."
+    )
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="runs")
     prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="runs")

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -140,6 +140,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
             plan = plan_run(run)
             if request.method == "POST":
                 return redirect(request_run(run, by=member))
+            form = RunForm(member.project, {**plan.proposed_limits(), **_chosen(request.GET)})
     return project_page(
         request,
         "model_runs/new_run.html",
@@ -149,6 +150,11 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         plan=plan,
         status=422 if request.method == "POST" and form.errors else 200,
     )
+
+
+def _chosen(choices: QueryDict) -> dict[str, Any]:
+    """Return the choices in an address that are not empty."""
+    return {name: value for name, value in choices.dict().items() if value}
 
 
 @require_GET
@@ -164,6 +170,7 @@ def model_run(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         run=run,
         blind=BLIND if blind else "",
         figures=run_figures(run, blind=blind),
+        grades=list(member.project.grades.order_by("value")),
         machine=Membership.objects.filter(project=member.project, name=run.machine).first(),
         again=f"{reverse('audit:new_model_run', args=[slug])}?{again_query(run)}",
     )

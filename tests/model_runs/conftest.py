@@ -10,8 +10,8 @@ from annotate.models import Project
 from audit.model_runs.actions import add_endpoint, new_run, request_run
 from audit.model_runs.models import Endpoint, ModelRun
 from jobs.runner import run as run_job
+from llm.imitation import imitate_judge
 from tests import factories
-from tests.services.imitation import imitate_judge
 from tests.services.model_server import MODEL, model_server
 
 KEY = "sk-of-nobody-1234567890"

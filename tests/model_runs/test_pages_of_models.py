@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotate.projects.project_jobs import cancel_job
+from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.models import Endpoint, ModelRun
 from tests import factories
 from tests.model_runs.conftest import KEY, run_again
@@ -77,6 +79,8 @@ def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
     plan = response.context["plan"]
     assert (plan.documents, plan.calls, plan.estimated_from) == (2, 4, 2)
     assert plan.tokens > 0
+    # With a fifth more than it is likely to need, which the lead may change.
+    assert response.context["form"]["most_tokens"].value() == round(plan.tokens * 1.2)
     assert "Start the run" in text(response)
     assert server.received == []
 
@@ -117,6 +121,15 @@ def test_calls_are_listed_and_each_shows_all_that_was_said(carla, grade, server)
     assert "none again" in page
     assert "Plants count where waves are heavy." in page
     assert KEY not in page
+
+
+def test_a_cancelled_run_says_that_its_answers_are_kept(carla, cast, endpoint):
+    run = request_run(new_run(endpoint=endpoint, most_tokens=9_999), by=cast.carla)
+
+    cancel_job(job=run, by=cast.carla)
+
+    page = text(carla.get(run.get_absolute_url()))
+    assert "What was answered is kept, and is not asked or paid again." in page
 
 
 def test_a_lead_who_still_judges_sees_no_grades(carla, cast, grade):

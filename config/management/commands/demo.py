@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -15,6 +17,7 @@ from config.example import LEAD, NAME, ensure_example
 from config.kind_examples.files import kinds_with_examples
 from config.kind_examples.making import ensure_example_of
 from config.management.commands import serve
+from config.supervisor import Program
 
 ALL = "all"
 
@@ -34,8 +37,23 @@ class Command(serve.Command):
             help="also load the example of this kind, or of all kinds",
         )
 
+        parser.add_argument(
+            "--with-model",
+            action="store_true",
+            help="also start an imitation of a language model, at the next port",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Store which kinds were requested, then serve."""
+        """Store what was requested, then serve."""
+        self.model_port = options["port"] + 1 if options.pop("with_model", False) else 0
+        if self.model_port:
+            if sentence := missing_extra("llm", "--with-model"):
+                raise CommandError(sentence)
+            self._refuse_port("127.0.0.1", self.model_port)
+            address = f"http://127.0.0.1:{self.model_port}/v1"
+            # The programs that are started read it.
+            os.environ["REJUDGE_MODEL_SERVERS"] = f"imitation={address}"
+            os.environ.pop("REJUDGE_MODEL_KEYS", None)
         kind = options.pop("kind", None)
         self.kinds = kinds_with_examples() if kind == ALL else [kind] if kind else []
         super().handle(*args, **options)
@@ -51,6 +69,13 @@ class Command(serve.Command):
         for kind in self.kinds:
             self.write(f"Preparing the example of {kind}")
             self.slugs.append(ensure_example_of(kind, by=_lead()).slug)
+
+    def more_programs(self) -> list[Program]:
+        """Return the imitation of a model, if it was requested."""
+        if not self.model_port:
+            return []
+        argv = [sys.executable, "-m", "llm.imitation", str(self.model_port)]
+        return [Program("imitation of a model", argv)]
 
     def greeting(self, url: str) -> list[str]:
         """Return lines with the URLs and the logins."""

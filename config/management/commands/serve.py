@@ -67,6 +67,7 @@ class Command(prepare.Command):
         programs = [
             *[Program("web server", web)] * options["web_processes"],
             Program("worker", worker_command(options["job_workers"])),
+            *self.more_programs(),
         ]
         supervise(programs, host=host, port=port, greeting=self.greeting(url))
 
@@ -90,6 +91,10 @@ class Command(prepare.Command):
         raise CommandError(
             f"Port {port} is in use. Choose another: {self.command_name} --port {port + 1}"
         )
+
+    def more_programs(self) -> list[Program]:
+        """Return what is started with the web server and the worker."""
+        return []
 
     def greeting(self, url: str) -> list[str]:
         """Return the lines to print once the web server answers."""
