@@ -82,11 +82,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
-def main(port: int) -> None:
-    """Serve until the process ends."""
-    with ThreadingHTTPServer(("127.0.0.1", port), _Handler) as server:
-        server.serve_forever()
+def imitation_server(port: int) -> ThreadingHTTPServer:
+    """Return a server that listens on this machine; its `serve_forever` answers."""
+    return ThreadingHTTPServer(("127.0.0.1", port), _Handler)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    with imitation_server(int(sys.argv[1])) as server:
+        server.serve_forever()

@@ -51,6 +51,7 @@ def run_demo(data, log):
     env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "REJUDGE_DATA": str(data)}
     env["REJUDGE_METRICS_TOKEN"] = METRICS_TOKEN
     argv = [sys.executable, "manage.py", "demo", "--port", str(port), "--web-processes", "2"]
+    argv.append("--with-model")
     with running(
         argv, log=log, env=env, cwd=Path(settings.BASE_DIR), stop=signal.SIGINT, patience=30
     ) as process:
@@ -109,6 +110,11 @@ def test_a_demo_stops_cleanly_keeps_its_data_for_the_next_start_and_counts_all_r
         cookies = sign_in(demo, "carla")
 
         assert demo.request("GET", "/", headers={"Cookie": cookies})[0].status == 200
+        model, html = demo.request(
+            "GET", "/projects/example/models/new/", headers={"Cookie": cookies}
+        )
+        assert model.status == 200
+        assert '<option value="imitation">' in html
         # Each request is a new connection, which the kernel gives to either web process.
         for _ in range(20):
             assert demo.request("GET", "/glossary/")[0].status == 302

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -40,16 +41,17 @@ class Command(serve.Command):
         parser.add_argument(
             "--with-model",
             action="store_true",
-            help="also start an imitation of a language model, at the next port",
+            help="also start an imitation of a language model",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Store what was requested, then serve."""
-        self.model_port = options["port"] + 1 if options.pop("with_model", False) else 0
-        if self.model_port:
+        self.model_port = 0
+        if options.pop("with_model", False):
             if sentence := missing_extra("llm", "--with-model"):
                 raise CommandError(sentence)
-            self._refuse_port("127.0.0.1", self.model_port)
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                self.model_port = free.getsockname()[1]
             address = f"http://127.0.0.1:{self.model_port}/v1"
             # The programs that are started read it.
             os.environ["REJUDGE_MODEL_SERVERS"] = f"imitation={address}"
