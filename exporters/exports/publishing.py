@@ -148,6 +148,12 @@ class LayoutProof(NamedTuple):
     results: list[dict[str, Any]]
 
 
+def newest_request_of_proof(project: Project) -> Export | None:
+    """Return the newest export whose proof was requested, in whatever state it is."""
+    rows = Export.objects.filter(project=project, prove=True).select_related("project")
+    return rows.defer("manifest", "proof").order_by("-pk").first()
+
+
 def newest_proofs(project: Project) -> list[LayoutProof]:
     """Return the newest proof of each layout, in the order of the layouts."""
     newest: dict[str, Export] = {}

@@ -31,19 +31,23 @@ SHOWN = 50
 
 @require_http_methods(["GET", "POST"])
 def exports(request: PageRequest, slug: str) -> HttpResponse:
-    """List the project's exports, newest first; a POST requests another."""
+    """List the project's exports, newest first; a POST requests another.
+
+    One that the page of publication requests (`proving`) is followed there.
+    """
     member = lead(request.user, slug)
     form = ExportForm(member.project, request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
-            return redirect(
-                actions.request_export(
-                    project=member.project,
-                    format_name=form.cleaned_data["format"],
-                    prove=form.cleaned_data["prove"],
-                    by=member,
-                )
+            export = actions.request_export(
+                project=member.project,
+                format_name=form.cleaned_data["format"],
+                prove=form.cleaned_data["prove"],
+                by=member,
             )
+            if "proving" in request.POST:
+                return redirect("exporters:publication", slug)
+            return redirect(export)
     rows = Export.objects.filter(project=member.project_id).select_related("by", "project")
     page = newest_by_key(rows.defer("manifest", "proof"), request.GET, SHOWN)
     return project_page(
@@ -80,6 +84,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         template = "exports/publication.html#settings"
         return project_page(request, template, member, form=form, for_release=True)
     suiting, others = actions.divide_layouts(member.project)
+    proving = publishing.newest_request_of_proof(member.project)
     return project_page(
         request,
         "exports/publication.html",
@@ -95,6 +100,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
             if layouts
         ],
         proofs=[] if blind else publishing.newest_proofs(member.project),
+        proving=proving if proving and proving.state != Job.State.DONE else None,
         status=422 if form.errors else 200,
     )
 

@@ -61,6 +61,21 @@ def test_the_publish_page_has_the_newest_proof_of_each_layout(request_proof, cli
     assert page.index("BEIR: corpus, queries") < page.index('<th scope="row">rejudge</th>')
 
 
+def test_a_proof_is_followed_on_the_publish_page(tides, client, finish_jobs):
+    client.force_login(tides.carla.user)
+    sent = {"format": "infosearch", "prove": "on", "proving": "yes"}
+
+    requested = client.post("/projects/tides/exports/", sent)
+    waiting = client.get(requested.url)
+    finish_jobs()
+    done = client.get(requested.url)
+
+    assert requested.url == "/projects/tides/publication/"
+    assert 'hx-trigger="every 1s"' in waiting.text
+    assert done.context["proving"] is None
+    assert shows(done.text, '<th scope="row">rejudge</th>')
+
+
 def test_the_proof_is_a_file_of_the_export_and_by_program(request_proof, client):
     url = request_proof("infosearch")
     export = Export.objects.get()
