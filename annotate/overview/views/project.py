@@ -105,7 +105,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         shows_judging=_shows_judging(member.project, rows),
         people=people,
         # A project of a lead alone needs people first.
-        is_alone=member.leads and member.is_alone(),
+        # As `member.is_alone()`, of the people that were read.
+        is_alone=people is not None
+        and not any(row["member"].user_id for row in people if row["member"] != member),
         any_answered=bool(member.project.overlap_judge)
         or any(row["answered"] for row in people or ()),
         any_reviewed=bool(member.project.overlap_review)
