@@ -191,7 +191,8 @@ class Prompts(Resource, tag="Language models"):
     @writes(PromptSerializer, body=PromptForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Prompt:
         """Save a new version."""
-        return save_prompt(text=self.body()["text"], by=lead(self.person, slug))
+        member = lead(self.person, slug)
+        return save_prompt(text=self.body()["text"], by=member)
 
 
 class ModelRuns(Resource, tag="Language models"):

@@ -133,8 +133,13 @@ class RunForm(forms.Form):
         max_value=MAX_SAMPLES,
         help_text="With several, the first counts, and the others show how steady the model is.",
     )
+    # 0: the plan proposes a limit, and the action refuses a run without one.
     most_tokens = forms.IntegerField(
-        label="Tokens of this run, at most", required=False, min_value=0, max_value=MAX_TOKENS
+        label="Tokens of this run, at most",
+        required=False,
+        initial=0,
+        min_value=0,
+        max_value=MAX_TOKENS,
     )
     most_cost = forms.DecimalField(
         label="Cost of this run, at most",

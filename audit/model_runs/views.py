@@ -131,8 +131,8 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
 def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     """Show what a run would do, and start it; the choices are in the address."""
     member = lead(request.user, slug)
-    sent = request.POST or request.GET
-    form = RunForm(member.project, sent or None)
+    sent = request.POST or (request.GET if "endpoint" in request.GET else None)
+    form = RunForm(member.project, sent)
     plan: Plan | None = None
     if sent and form.is_valid():
         run = new_run(**form.cleaned_data)

@@ -140,7 +140,7 @@ def example(field: Any) -> Any:
             return False
         case serializers.ChoiceField():
             return next(value for value in field.choices if value)
-        case serializers.IntegerField() | serializers.FloatField():
+        case serializers.IntegerField() | serializers.FloatField() | serializers.DecimalField():
             return max(1, field.min_value or 0)
         case serializers.UUIDField():
             return str(UUID(int=77))

@@ -49,6 +49,7 @@ CODES = {
     *("audit.Review.rubric", "audit.Rating.criterion", "audit.Rating.level", "audit.Rubric.name"),
     *("audit.AgreementReport.scope", "audit.AgreementReport.against"),
     *("audit.AgreementReport.sha256", "exporters.Export.folder", "jobs.Job.kind"),
+    *("audit.Call.key", "audit.Call.failure"),
 }
 # Types that a browser shows as plain text.
 PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
