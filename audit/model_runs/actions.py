@@ -247,15 +247,18 @@ def machine_name(endpoint: Endpoint, prompt: Prompt) -> str:
 def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -> ModelRun:
     """Save and enqueue a run (see `new_run`), and return it.
 
-    Refused: a member who is not a lead, an archived project, a model that was removed, no limit of
-    tokens or (with prices) of cost, a person with the machine's name, another run that is under
-    way, nothing to ask about; any run where the extra `llm` is not installed.
+    Refused: a member who is not a lead, an archived project, a model that was removed or whose
+    server is no longer allowed, no limit of tokens or (with prices) of cost, a person with the
+    machine's name, another run that is under way, nothing to ask about; any run where the extra
+    `llm` is not installed.
     """
     _check_lead(by)
     if sentence := missing_extra("llm", "Asking a model"):
         raise Refused(sentence)
     if run.endpoint.project_id != by.project_id or run.endpoint.removed_at is not None:
         raise Refused("This model is no longer in use here. Choose another one.")
+    if run.endpoint.server not in server_names():
+        raise Refused("The administrator no longer allows the server of this model.")
     if run.most_tokens < 1:
         raise InvalidField("The run may use no token. Allow it some.", "most_tokens")
     if run.endpoint.prompt_price is not None and not run.most_cost:

@@ -28,7 +28,7 @@ from annotate.models import (
     Run,
     Verdict,
 )
-from audit.models import Decision
+from audit.models import Decision, Endpoint
 from audit.reviews.actions import save_ratings
 from base.api.resource import KeyField
 from tests import factories
@@ -366,6 +366,10 @@ NOT_NOW = {
     "annotate:api_attributes": 422,
     # The run has no documents.
     "audit:api_suspects": 422,
+    # No server of models is allowed, and the words are no prompt.
+    "audit:api_models": 422,
+    "audit:api_model_runs": 422,
+    "audit:api_prompts": 422,
 }
 
 
@@ -422,6 +426,7 @@ KEYS = {
     **dict.fromkeys(("one", "other", "person"), (Membership, "project")),
     **dict.fromkeys(("rewrite", "judge", "review"), (Membership, "project")),
     **dict.fromkeys(("runs",), (Run, "project")),
+    **dict.fromkeys(("endpoint",), (Endpoint, "project")),
 }
 
 

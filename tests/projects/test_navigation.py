@@ -20,12 +20,12 @@ def entries(member, section="overview"):
 @pytest.mark.parametrize(
     ("kind", "more"),
     [
-        ("followir", ["My work", "Reviews", "Pools"]),
-        ("followtable", ["My work", "Pools"]),
-        ("infosearch", ["My work", "Pools"]),
-        ("multiconir", ["My work", "Pools"]),
-        ("multi-infosearch", ["My work", "Reviews", "Checks", "Pools"]),
-        ("own", ["My work"]),
+        ("followir", ["My work", "Reviews", "Models", "Pools"]),
+        ("followtable", ["My work", "Models", "Pools"]),
+        ("infosearch", ["My work", "Models", "Pools"]),
+        ("multiconir", ["My work", "Models", "Pools"]),
+        ("multi-infosearch", ["My work", "Reviews", "Checks", "Models", "Pools"]),
+        ("own", ["My work", "Models"]),
     ],
 )
 def test_a_lead_sees_what_the_kind_of_project_uses(kind, more):
@@ -35,7 +35,7 @@ def test_a_lead_sees_what_the_kind_of_project_uses(kind, more):
     shown, folded = entries(factories.lead(project))
 
     assert folded == more
-    assert len(shown) == 14 - len(more)
+    assert len(shown) == 15 - len(more)
 
 
 def test_an_annotator_sees_only_what_annotators_use():
@@ -51,6 +51,13 @@ def test_reviews_are_shown_in_every_kind_that_asks_for_them():
     carla = factories.lead(factories.project(kind="followir", overlap_review=1))
 
     assert "Reviews" in entries(carla)[0]
+
+
+def test_models_are_shown_once_the_administrator_allows_a_server(settings):
+    settings.MODEL_SERVERS = {"lab": "http://127.0.0.1:1/v1"}
+    carla = factories.lead(factories.project(kind="followir"))
+
+    assert "Models" in entries(carla)[0]
 
 
 def test_the_current_page_is_never_folded_away():
