@@ -317,7 +317,9 @@ class _Sample:
             )
         )
         if counted <= 0:
-            return Estimate(note="undefined: according to people no unit counts in the mean")
+            return Estimate(
+                note="undefined: the estimated share of units that count is not positive"
+            )
         value = total / counted
         if self.all_judged and self.population == "these units":
             return Estimate(value=value, interval=Interval(value, value))

@@ -36,6 +36,15 @@ class Given:
     model_keys: dict[str, str] = field(default_factory=dict, repr=False)
 
 
+def read_by_name(text: str) -> dict[str, str]:
+    """Return the values in "name=value,name=value"; one without a name has the name ""."""
+    values = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, equals, value = part.partition("=")
+        values[name.strip() if equals else ""] = value.strip()
+    return values
+
+
 def missing(given: Given) -> list[str]:
     """Return a sentence for each setting that must change before Rejudge can start."""
     return [
@@ -76,12 +85,12 @@ def _invalid_combinations(given: Given) -> list[str]:
 
 def _invalid_servers(given: Given) -> list[str]:
     """Return a sentence for each server of language models that cannot be asked. No key in it."""
-    sentences = [
-        f"Set REJUDGE_MODEL_SERVERS to an address for “{name}” too, or leave it out of "
-        "REJUDGE_MODEL_KEYS."
-        for name in given.model_keys
-        if name not in given.model_servers
-    ]
+    sentences = []
+    if not given.model_keys.keys() <= given.model_servers.keys():
+        sentences.append(
+            "REJUDGE_MODEL_KEYS has a key without the name of a server in REJUDGE_MODEL_SERVERS: "
+            "write name=key, separated by commas, with the same names."
+        )
     for name, address in given.model_servers.items():
         try:
             Endpoint(base_url=address, model=name, key=given.model_keys.get(name, ""))

@@ -17,7 +17,7 @@ from platformdirs import user_data_path
 
 from config.data_folder import make_data_folders
 from config.logs import Style, logging_config
-from config.required_settings import Given, missing
+from config.required_settings import Given, missing, read_by_name
 from config.secret import secret_key
 
 django_stubs_ext.monkeypatch()
@@ -50,8 +50,8 @@ S3 = {
 OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
 OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 # The servers of language models that projects may ask: address and key by name.
-MODEL_SERVERS: dict[str, str] = env.dict("REJUDGE_MODEL_SERVERS", default={})
-MODEL_KEYS: dict[str, str] = env.dict("REJUDGE_MODEL_KEYS", default={})
+MODEL_SERVERS = read_by_name(env.str("REJUDGE_MODEL_SERVERS", default=""))
+MODEL_KEYS = read_by_name(env.str("REJUDGE_MODEL_KEYS", default=""))
 LOG: Style = env.str("REJUDGE_LOG", default="text")
 # The mail server, and the sender's address.
 MAIL = env.str("REJUDGE_MAIL", default="")

@@ -13,8 +13,8 @@ from formats.json_text import parse_json
 from formats.texts import excerpt
 from llm.request import Schema
 
-# No request has more; the database can hold the sum of two such numbers.
-_MOST_TOKENS = 1_000_000_000
+# No request has more; the database can hold the sums of several such numbers.
+_MOST_TOKENS = 250_000_000
 
 
 class FailureKind(StrEnum):

@@ -25,9 +25,10 @@ def imitate_judge(messages: Sequence[Mapping[str, object]]) -> str:
     word. Raise ValueError for another question.
     """
     content = str(messages[0]["content"])
-    wanted = _words(_between("narrative", content))
-    document = _between("document", content)
-    grades = sorted(int(grade) for grade in re.findall(r"^(-?\d+): ", content, re.MULTILINE))
+    narrative, document = _between("narrative", content), _between("document", content)
+    wanted = _words(narrative)
+    around = content.replace(document, "").replace(narrative, "")
+    grades = sorted(int(grade) for grade in re.findall(r"^(-?\d+): ", around, re.MULTILINE))
     if not grades:
         raise ValueError("the question has no grades")
     shared = wanted & _words(document)

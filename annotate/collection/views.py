@@ -10,6 +10,7 @@ from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
 
 from annotate.collection import access as collection_access
 from annotate.collection import load_jobs
@@ -110,6 +111,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
+@vary_on_headers("HX-Request")
 def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     """Show files that were uploaded together: a line for each, in the order of loading."""
     member, previews = collection_access.load_batch(request.user, slug, batch)

@@ -35,6 +35,7 @@ from annotate.judgments.models import Judgment, Statement
 from annotate.pairs.models import Narrative
 from annotate.projects.models import AuditEvent, Membership
 from audit.checks.models import Check, Sample, SampleItem
+from audit.checks.queue import with_checks
 from audit.reports.unit_counts import could_see, joined_answers, read_pattern
 
 _AT_ONCE = 5_000
@@ -50,6 +51,7 @@ class Chosen(TextChoices):
 class Reason(TextChoices):
     """Why it is not certain that a person answered without having seen a machine's answer."""
 
+    OPEN = "open", "to labels that people still check"
     FILE = "file", "loaded from a file after a machine had answered"
     LEAD = "lead", "by somebody who leads or may have led, and could look up a machine's answer"
     TOLD = "told", "given after a decision of a lead, or a request to look again"
@@ -84,8 +86,8 @@ def drawn_samples(machine: Membership) -> QuerySet[Sample]:
     of_machine = Q(source=Sample.Source.MACHINE, rater=machine) | Q(source=Sample.Source.CLAIMS)
     return (
         Sample.objects.filter(of_machine, project=machine.project_id, kind=Sample.Kind.RANDOM)
-        # How many conditions are met is not a grade.
-        .exclude(asks=Sample.Asks.COUNT)
+        # How many conditions are met is not a grade, and two questions tell only relevance.
+        .filter(asks=Sample.Asks.GRADE)
         .order_by("pk")
     )
 
@@ -152,6 +154,7 @@ def _judgments(machine: Membership) -> Iterable[Any]:
         .filter(in_pools(), annotator__project=machine.project_id)
         .annotate(
             reason=_case(
+                When(Exists(_unchecked_labels().filter(**unit)), then=Value(Reason.OPEN)),
                 When(~Exists(claimed), then=Value("")),
                 When(source=Statement.Source.FILE, then=Value(Reason.FILE)),
                 When(annotator__in=_who_led(machine), then=Value(Reason.LEAD)),
@@ -172,11 +175,42 @@ def _checks(machine: Membership) -> Iterable[Any]:
         place__lt=Check.SETTLES,
         relevance__isnull=False,
     )
+    # In any sample: somebody may check the same label in two.
+    shown = Check.objects.filter(
+        item__sample__shows_claim=True,
+        item__narrative=OuterRef("item__narrative"),
+        item__candidate=OuterRef("item__candidate"),
+        checker=OuterRef("checker"),
+    )
+    unchecked = _unchecked_labels().filter(
+        narrative=OuterRef("item__narrative"), candidate=OuterRef("item__candidate")
+    )
     reason = _case(
         When(checker__in=_who_led(machine), then=Value(Reason.LEAD)),
-        When(item__sample__shows_claim=True, then=Value(Reason.SHOWN)),
+        When(Exists(shown), then=Value(Reason.SHOWN)),
+        When(Exists(unchecked), then=Value(Reason.OPEN)),
     )
     return _with_machine(checks.annotate(reason=reason), machine, "item__", "checker")
+
+
+def _unchecked_labels() -> QuerySet[Any, Any]:
+    """Return the labels that fewer than two people have checked: a lead may be the next."""
+    return _blind_labels().filter(answered__lt=Check.SETTLES - 1)
+
+
+def settled_only(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Leave out judgments of labels that people still check or have to settle: leads do, too."""
+    still_open = _blind_labels().filter(
+        outcome__isnull=True,
+        unjudgeable=False,
+        narrative=OuterRef("narrative"),
+        candidate=OuterRef("candidate"),
+    )
+    return judgments.filter(~Exists(still_open))
+
+
+def _blind_labels() -> QuerySet[Any, Any]:
+    return with_checks(SampleItem.objects.filter(sample__shows_claim=False))
 
 
 def _with_machine(

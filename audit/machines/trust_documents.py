@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from django import forms
 from django.http import QueryDict
 
+from annotate.judgments.models import Judgment
 from annotate.projects.models import Membership
-from audit.machines.blind_answers import Chosen, Item, blind_items
+from audit.machines.blind_answers import Chosen, Item, blind_items, settled_only
 
 # In place of a grade of people.
 DIFFER = "differ"
@@ -49,9 +50,12 @@ class DocumentsForm(forms.Form):
 
 def documents_asked_for(machine: Membership, form: DocumentsForm) -> dict[int, Item]:
     """Return the documents that the form asks for by the machine's judgments, in their order; none
-    if it is not valid.
+    if it is not valid. Labels that somebody has to check or settle are left out.
     """
     if not form.is_valid():
         return {}
     items, _left_out = blind_items(machine, form.cleaned_data["chosen"])
-    return {item.judgment: item for item in items if form.matches(item)}
+    asked_for = {item.judgment: item for item in items if form.matches(item)}
+    shown = settled_only(Judgment.objects.filter(annotator=machine))
+    shown_keys = set(shown.values_list("pk", flat=True))
+    return {key: item for key, item in asked_for.items() if key in shown_keys}

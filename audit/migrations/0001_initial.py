@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ('temperature', models.FloatField(blank=True, default=0.0, null=True)),
                 ('seed', models.PositiveIntegerField(blank=True, null=True)),
                 ('max_tokens', models.PositiveIntegerField(default=1024)),
+                ('limit_field', models.CharField(choices=[('max_tokens', 'max_tokens'), ('max_completion_tokens', 'max_completion_tokens')], default='max_tokens', max_length=30)),
                 ('prompt_price', models.DecimalField(blank=True, decimal_places=4, max_digits=10, null=True)),
                 ('completion_price', models.DecimalField(blank=True, decimal_places=4, max_digits=10, null=True)),
                 ('most_tokens', models.PositiveBigIntegerField()),

@@ -35,7 +35,7 @@ def calls(user: Person, slug: str, pk: int) -> tuple[Membership, ModelRun, Query
     """Return a run and its calls, for a lead who has nothing to judge: calls show grades."""
     member = unblinded_lead(user, slug)
     run = row_or_404(model_runs(member), pk, "There is no such run in this project.")
-    rows = run.calls.select_related("narrative__pair", "candidate__document")
+    rows = run.calls.select_related("narrative__pair__query", "candidate__document")
     return member, run, rows.defer("request", "replies", "narrative__text")
 
 
@@ -43,7 +43,7 @@ def call(user: Person, slug: str, pk: int) -> tuple[Membership, Call]:
     """Return one call with all that was said, for a lead who has nothing to judge."""
     member = unblinded_lead(user, slug)
     rows = Call.objects.filter(run__project=member.project_id).select_related(
-        *("run__endpoint", "run__prompt", "narrative__pair", "candidate__document"),
+        *("run__endpoint", "run__prompt", "narrative__pair__query", "candidate__document"),
         "cached_from__run",
     )
     return member, row_or_404(rows, pk, "There is no such call in this project.")

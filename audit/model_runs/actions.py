@@ -30,6 +30,7 @@ from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse
 from base.extras import missing_extra
 from jobs.models import Job
 from llm.cost import Estimate, estimate_call, total_estimate
+from llm.endpoint import Endpoint as Model
 from llm.prompts import PromptError
 
 # A plan estimates from so many documents, and shows so many as examples.
@@ -130,8 +131,8 @@ def _save_shipped(prompt: Prompt, by: Membership, now: datetime | None) -> None:
 class Plan(NamedTuple):
     """What a run would do.
 
-    `estimate` is for all calls that are not answered yet: the tokens of the answers at most, the
-    others estimated from `estimated_from` documents.
+    `answered_before` and `estimate` are estimated from `estimated_from` documents; the estimate is
+    for all calls that are not answered yet, with answers as long as they may be.
     """
 
     documents: int
@@ -139,7 +140,11 @@ class Plan(NamedTuple):
     calls: int
     answered_before: int
     estimate: Estimate
+    # The largest of the estimated calls.
+    largest: Estimate
     estimated_from: int
+    # As many calls as are under way at once.
+    at_once: int
     examples: list[Question]
 
     @property
@@ -148,10 +153,16 @@ class Plan(NamedTuple):
         return self.estimate.prompt_tokens + self.estimate.completion_tokens
 
     def proposed_limits(self) -> dict[str, Any]:
-        """Return limits with some room, as the form has them: questions may be asked twice."""
-        limits: dict[str, Any] = {"most_tokens": round(self.tokens * ROOM)}
-        if self.estimate.cost is not None:
-            limits["most_cost"] = (self.estimate.cost * ROOM).quantize(CENT, ROUND_UP)
+        """Return limits with some room, as the form has them.
+
+        Twice the largest call is reserved for each that is under way.
+        """
+        under_way = 2 * self.at_once
+        largest = self.largest.prompt_tokens + self.largest.completion_tokens
+        limits: dict[str, Any] = {"most_tokens": round(self.tokens * ROOM) + largest * under_way}
+        if self.estimate.cost is not None and self.largest.cost is not None:
+            cost = self.estimate.cost * ROOM + self.largest.cost * under_way
+            limits["most_cost"] = cost.quantize(CENT, ROUND_UP)
         return limits
 
 
@@ -163,9 +174,9 @@ def plan_run(run: ModelRun) -> Plan:
         raise Refused(str(error)) from error
     documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
     items, calls = documents.items, len(documents.items) * run.samples
-    answered = min(_answered_before(run, items), calls)
     some = _spread(items, ESTIMATED_FROM)
     asked = list(questions(run.project, prompt, some))
+    answered = round(calls * _share_answered(run, model, asked))
     estimates = [estimate_call(model, one.asked.messages, one.asked.schema) for one in asked]
     return Plan(
         documents=len(items),
@@ -173,21 +184,20 @@ def plan_run(run: ModelRun) -> Plan:
         calls=calls,
         answered_before=answered,
         estimate=_scaled(total_estimate(estimates), calls - answered),
+        largest=max(estimates, key=lambda one: one.prompt_tokens, default=total_estimate([])),
         estimated_from=len(some),
+        at_once=run.endpoint.concurrency,
         examples=asked[:EXAMPLES],
     )
 
 
-def _answered_before(run: ModelRun, items: Sequence[Item]) -> int:
-    """Count the calls whose answers were paid by earlier runs with this model and this prompt."""
-    if not run.prompt.is_saved:
-        return 0
+def _share_answered(run: ModelRun, model: Model, asked: Sequence[Question]) -> float:
+    """Return which share of these questions was answered, and paid, before."""
+    keys = {one.key(model, sample) for one in asked for sample in range(1, run.samples + 1)}
     paid = Call.objects.answered().filter(
-        run__endpoint=run.endpoint, run__prompt=run.prompt, sample__lte=run.samples
+        key__in=keys, run__project=run.project_id, cached_from=None
     )
-    keys = set(paid.values_list("narrative", "candidate", "text_version", "sample"))
-    wanted = {(item.narrative, item.candidate, item.text_version) for item in items}
-    return sum(key[:3] in wanted for key in keys)
+    return paid.values("key").distinct().count() / len(keys) if keys else 0.0
 
 
 def _spread(items: Sequence[Item], most: int) -> list[Item]:
@@ -260,9 +270,11 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
     if run.endpoint.server not in server_names():
         raise Refused("The administrator no longer allows the server of this model.")
     if run.most_tokens < 1:
-        raise InvalidField("The run may use no token. Allow it some.", "most_tokens")
-    if run.endpoint.prompt_price is not None and not run.most_cost:
-        raise InvalidField("The run may cost nothing. Say what it may cost.", "most_cost")
+        raise InvalidField("Enter how many tokens the run may use.", "most_tokens")
+    if run.endpoint.prompt_price is not None and run.most_cost is None:
+        raise InvalidField("Enter what the run may cost.", "most_cost")
+    if run.endpoint.prompt_price is None and run.most_cost is not None:
+        raise InvalidField("A cost can be limited only with prices.", "most_cost")
     if Membership.objects.people().named(run.machine).filter(project=by.project).exists():
         raise Refused(f"A person here is called “{run.machine}”. A machine needs another name.")
     documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
@@ -274,8 +286,7 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
             raise Refused("A run is under way here. Wait until it is done, or cancel it.")
         if not run.prompt.is_saved:
             _save_shipped(run.prompt, by, now)
-            # Its key is known only now.
-            run.prompt = run.prompt
+            run.prompt_id = run.prompt.pk
         return request_job(run, same=("endpoint_id",), by=by, named=run.machine, now=now)
 
 

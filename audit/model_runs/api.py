@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Project
+from audit.checks.models import SEED
 from audit.model_runs import access
 from audit.model_runs.actions import (
     Plan,
@@ -37,7 +38,7 @@ class ModelSerializer(serializers.ModelSerializer[Endpoint]):
     class Meta:
         model = Endpoint
         fields = (
-            *("id", "server", "model", "temperature", "seed", "max_tokens"),
+            *("id", "server", "model", "temperature", "seed", "max_tokens", "limit_field"),
             *("prompt_price", "completion_price", "most_tokens", "most_cost"),
             *("concurrency", "requests_per_minute", "tokens_per_minute"),
             *("added_at", "removed_at"),
@@ -143,7 +144,7 @@ class AskedPlan(QueryParameters):
         choices=ModelRun.Documents.choices, default=ModelRun.Documents.JUDGED.value
     )
     drawn = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
-    draw_seed = serializers.IntegerField(default=0, min_value=0)
+    draw_seed = serializers.IntegerField(default=SEED, min_value=0)
     samples = serializers.IntegerField(default=1, min_value=1, max_value=9)
 
 

@@ -13,6 +13,8 @@ from audit.model_runs.models import Endpoint, ModelRun
 from audit.model_runs.servers import server_names
 
 MAX_SEED = 2**31 - 1
+# The cost of one call at most has to fit its column.
+MAX_PRICE = 10_000
 
 
 class EndpointForm(forms.Form):
@@ -47,6 +49,12 @@ class EndpointForm(forms.Form):
     max_tokens = forms.IntegerField(
         label="Tokens of an answer, at most", initial=1_024, min_value=1, max_value=1_000_000
     )
+    limit_field = forms.ChoiceField(
+        label="How the server calls that limit",
+        choices=Endpoint.LimitField.choices,
+        initial=Endpoint.LimitField.MAX_TOKENS,
+        help_text="Newer models of some providers know only the longer name.",
+    )
     most_tokens = forms.IntegerField(
         label="Tokens of all runs, at most",
         initial=10_000_000,
@@ -58,6 +66,7 @@ class EndpointForm(forms.Form):
         label="Price of a million tokens sent",
         required=False,
         min_value=0,
+        max_value=MAX_PRICE,
         max_digits=10,
         decimal_places=4,
         help_text="In your currency; without prices only tokens are counted.",
@@ -66,6 +75,7 @@ class EndpointForm(forms.Form):
         label="Price of a million tokens answered",
         required=False,
         min_value=0,
+        max_value=MAX_PRICE,
         max_digits=10,
         decimal_places=4,
     )

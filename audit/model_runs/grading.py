@@ -9,22 +9,23 @@ only ask; every row is written here.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.collection.intake import InputFile
 from annotate.collection.loading import load_file
+from annotate.projects.access import refuse_if_archived
 from audit.model_runs.models import Call, ModelRun
 from audit.model_runs.pace import Pace
 from audit.model_runs.questions import Item, Question, documents_to_ask, questions, read_prompt
@@ -36,17 +37,22 @@ from formats.records import Evidence, JudgmentRecord
 from formats.source import Source
 from jobs.errors import JobError
 from jobs.runner import Progress, save_result
-from llm.answers import FailureKind
+from llm.answers import Failure, FailureKind
 from llm.completion import Answer, complete
 from llm.cost import estimate_call
 from llm.endpoint import Prices
-from llm.request import request_body, request_key
+from llm.request import request_body
 from llm.transport import open_pool
 
 # After so many failures in a row the server, the key or the model is the cause, not a document.
 GIVE_UP_AFTER = 10
-# With these, asking again without changing a setting is useless.
-_HOPELESS = {FailureKind.REFUSED, FailureKind.REDIRECT, FailureKind.UNREACHABLE}
+# An answer that cannot be read is asked for once more.
+QUESTIONS = 2
+# With these, asking about another document is useless: a wrong key, an unknown model or address.
+_HOPELESS = {FailureKind.REDIRECT, FailureKind.UNREACHABLE}
+_HOPELESS_STATUS = {401, 403, 404}
+# The server answered, so it is paid, but it is not known for how many tokens.
+_PAID_UNREAD = {FailureKind.NOT_A_COMPLETION, FailureKind.TOO_LARGE}
 _NAMESPACE = uuid.UUID("4d1f8b55-4c0f-4d0c-9a53-0c6f2f0b9e11")
 
 
@@ -56,6 +62,7 @@ def grade_documents(run: ModelRun, progress: Progress) -> None:
     May be repeated: what was answered is not asked again. At a limit of tokens or cost the run ends
     and says so, with the grades that it has.
     """
+    _refuse_if_archived(run)
     documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
     save_result(run, code_version=settings.VERSION)
     try:
@@ -66,6 +73,15 @@ def grade_documents(run: ModelRun, progress: Progress) -> None:
     progress.start(None, "Writing the grades")
     write_grades(run)
     save_result(run, stopped=stopped)
+
+
+def _refuse_if_archived(run: ModelRun) -> None:
+    """Raise JobError if the project has been archived, which may be since the run began."""
+    run.project.refresh_from_db()
+    try:
+        refuse_if_archived(run.project)
+    except Refused as refused:
+        raise JobError(str(refused)) from refused
 
 
 class _Asking:
@@ -117,29 +133,43 @@ class _Asking:
         """Send one question, or use the answer that was paid before; return why not, or ""."""
         self._progress.check()
         asked = question.asked
-        key = call_key(request_key(self._model, asked.messages, asked.schema), sample)
-        paid = Call.objects.answered().filter(
-            key=key, run__project=self._run.project_id, cached_from=None
-        )
-        if (earlier := paid.first()) is not None:
+        key = question.key(self._model, sample)
+        if (earlier := self._paid_before(question.item, key)) is not None:
             self._use_again(earlier, question, sample)
             return ""
         needed = estimate_call(self._model, asked.messages, asked.schema)
-        if stopped := self._budget.why_not(needed):
-            return stopped
         tokens = needed.prompt_tokens + needed.completion_tokens
+        reserved_tokens = tokens * QUESTIONS
+        reserved_cost = None if needed.cost is None else needed.cost * QUESTIONS
+        # What is under way may use less than was reserved for it.
+        while stopped := self._budget.why_not(reserved_tokens, reserved_cost):
+            if not self._under_way:
+                return stopped
+            self._give_up_after(self._record_answers(timeout=1.0))
+            self._progress.check()
         self._wait_for_turn(tokens)
+        # It may have been answered meanwhile: another document with the same text.
+        if (earlier := self._paid_before(question.item, key)) is not None:
+            self._use_again(earlier, question, sample)
+            return ""
         call = Call.objects.create(
             **self._about(question.item, sample, key),
             request=request_body(self._model, asked.messages, asked.schema),
-            reserved_tokens=tokens,
-            reserved_cost=needed.cost,
+            reserved_tokens=reserved_tokens,
+            reserved_cost=reserved_cost,
         )
-        self._budget.reserve(needed)
+        self._budget.reserve(call)
         self._pace.sent(tokens)
         future = threads.submit(complete, self._model, asked.messages, asked.schema, pool=pool)
         self._under_way[future] = (call, question)
         return ""
+
+    def _paid_before(self, item: Item, key: str) -> Call | None:
+        """Return the call that was paid for this request, if possible about the same document."""
+        paid = Call.objects.answered().filter(
+            key=key, run__project=self._run.project_id, cached_from=None
+        )
+        return paid.filter(candidate=item.candidate).first() or paid.first()
 
     def _wait_for_turn(self, tokens: int) -> None:
         """Record answers until the next request may be sent."""
@@ -179,45 +209,48 @@ class _Asking:
             completion_tokens=0,
             cost=Decimal(0),
         )
-        self._has_answers = True
+        self._failures, self._has_answers = 0, True
         self._progress.advance()
 
-    def _record_answers(self, timeout: float | None) -> list[Call]:
-        """Wait for an answer, write all that have come, and return their calls."""
+    def _record_answers(self, timeout: float | None) -> list[Failure | None]:
+        """Wait for an answer, write all that have come, and return how each of them failed."""
         done, _ = wait(self._under_way, timeout, return_when=FIRST_COMPLETED)
-        calls = []
+        failures = []
         for future in done:
             call, question = self._under_way.pop(future)
             answer = future.result()
-            record_answer(call, question, answer, self._model.prices)
-            self._budget.settle(call)
-            if answer.response_format != self._model.response_format:
+            reserved = call.counted_tokens, call.counted_cost
+            # Another worker that took the run over may have an answer already: then this call
+            # stays in doubt.
+            with suppress(IntegrityError), transaction.atomic():
+                record_answer(call, question, answer, self._model.prices)
+            self._budget.settle(call, *reserved)
+            if answer.failure is None and answer.response_format != self._model.response_format:
                 self._model = replace(self._model, response_format=answer.response_format)
             self._progress.done += 1
-            calls.append(call)
-        return calls
+            failures.append(answer.failure)
+        return failures
 
-    def _give_up_after(self, calls: list[Call]) -> None:
-        """Raise JobError if their failures mean that no other call will be answered."""
-        for call in calls:
-            if not call.failure:
+    def _give_up_after(self, failures: list[Failure | None]) -> None:
+        """Raise JobError if these mean that no other call will be answered."""
+        for failure in failures:
+            if failure is None:
                 self._failures, self._has_answers = 0, True
                 continue
             self._failures += 1
-            if not self._has_answers and call.failure in _HOPELESS:
-                raise JobError(f"{call.reason} Nothing was graded.")
+            is_hopeless = failure.kind in _HOPELESS or failure.status in _HOPELESS_STATUS
+            if not self._has_answers and is_hopeless:
+                raise JobError(f"{_sentence(failure.reason)} Nothing was graded.")
             if self._failures >= GIVE_UP_AFTER:
                 raise JobError(
-                    f"{GIVE_UP_AFTER} calls in a row failed, the last one so: {call.reason} What "
-                    "was answered before is kept, and is not asked again."
+                    f"{GIVE_UP_AFTER} calls in a row failed, the last one so: "
+                    f"{_sentence(failure.reason)} What was answered before is kept, and is not "
+                    "asked again."
                 )
 
 
-def call_key(request: str, sample: int) -> str:
-    """Return the key of a call: the first sample of a request has the request's own."""
-    if sample == 1:
-        return request
-    return hashlib.sha256(f"{request}:{sample}".encode()).hexdigest()
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "…")) else f"{text}."
 
 
 def record_answer(call: Call, question: Question, answer: Answer, prices: Prices | None) -> None:
@@ -227,8 +260,12 @@ def record_answer(call: Call, question: Question, answer: Answer, prices: Prices
     call.model = answer.model[:200]
     call.milliseconds = round(answer.seconds * 1_000)
     # What may have to be paid in addition is not known: then the reserved tokens count.
-    if not answer.in_doubt:
+    is_unread = answer.failure is not None and answer.failure.kind in _PAID_UNREAD
+    if not answer.in_doubt and not is_unread:
         call.prompt_tokens, call.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+    call.reserved_tokens *= max(1, answer.in_doubt)
+    if call.reserved_cost is not None:
+        call.reserved_cost *= max(1, answer.in_doubt)
     if prices is not None and None not in (call.prompt_tokens, call.completion_tokens):
         call.cost = prices.cost(call.prompt_tokens or 0, call.completion_tokens or 0)
     if answer.failure is not None:
@@ -245,6 +282,7 @@ def write_grades(run: ModelRun) -> None:
 
     Grades that the machine has already given change nothing. Raise JobError if they are refused.
     """
+    _refuse_if_archived(run)
     content = io.BytesIO()
     if not write_judgments(_judgments(run), content):
         return
@@ -278,7 +316,8 @@ def _judgments(run: ModelRun) -> Iterator[JudgmentRecord]:
     for call in calls.iterator(500):
         pair, answered = call.narrative.pair, call.cached_from or call
         # The same answer of the same machine is the same judgment.
-        same = f"{answered.uuid} {call.narrative_id} {call.text_version} {run.machine}"
+        about = f"{call.narrative_id} {call.candidate_id} {call.text_version}"
+        same = f"{answered.uuid} {about} {run.machine}"
         yield JudgmentRecord(
             query_id=pair.query.query_id,
             doc_id=call.candidate.document.doc_id,

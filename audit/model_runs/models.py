@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.db import models
@@ -24,6 +25,12 @@ class Endpoint(models.Model):
     address and key are the administrator's settings and in no row.
     """
 
+    class LimitField(models.TextChoices):
+        """How a server calls the limit of an answer."""
+
+        MAX_TOKENS = "max_tokens", "max_tokens"
+        MAX_COMPLETION_TOKENS = "max_completion_tokens", "max_completion_tokens"
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="endpoints")
     # The name of the server in the settings.
     server = models.CharField(max_length=60)
@@ -31,8 +38,9 @@ class Endpoint(models.Model):
     # Null: not sent, because some models refuse it.
     temperature = models.FloatField(null=True, blank=True, default=0.0)
     seed = models.PositiveIntegerField(null=True, blank=True)
-    # The most tokens of one answer.
+    # The most tokens of one answer, and the field of a request that says so.
     max_tokens = models.PositiveIntegerField(default=1_024)
+    limit_field = models.CharField(max_length=30, choices=LimitField, default=LimitField.MAX_TOKENS)
     # What a million tokens cost; null: unknown.
     prompt_price = models.DecimalField(max_digits=10, decimal_places=4, null=True, blank=True)
     completion_price = models.DecimalField(max_digits=10, decimal_places=4, null=True, blank=True)
@@ -70,7 +78,12 @@ class Endpoint(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.model} ({self.server})"
+        details = [self.server]
+        if self.temperature is not None:
+            details.append(f"temperature {self.temperature:g}")
+        if self.seed is not None:
+            details.append(f"seed {self.seed}")
+        return f"{self.model} ({', '.join(details)})"
 
 
 class Prompt(models.Model):
@@ -146,6 +159,13 @@ class ModelRun(Job):
     def get_absolute_url(self) -> str:
         """Return the address of its page."""
         return reverse("audit:model_run", args=[self.project.slug, self.pk])
+
+    def why_not_retryable(self) -> str:
+        """Return why the failed run cannot be retried, as a sentence; "" if it can."""
+        if self.endpoint.removed_at is not None:
+            return "This model is no longer in use."
+        runs = ModelRun.objects.filter(project=self.project_id, state__in=self.UNDER_WAY)
+        return "Another run is under way in this project." if runs.exists() else ""
 
 
 class CallQuerySet(models.QuerySet["Call"]):
@@ -245,6 +265,18 @@ class Call(models.Model):
     def get_absolute_url(self) -> str:
         """Return the address of its page."""
         return reverse("audit:model_call", args=[self.run.project.slug, self.pk])
+
+    @property
+    def counted_tokens(self) -> int:
+        """The tokens that count against limits: as the server counts them, or as reserved."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return self.reserved_tokens
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def counted_cost(self) -> Decimal:
+        """The cost that counts against limits; 0 without prices."""
+        return (self.reserved_cost if self.cost is None else self.cost) or Decimal(0)
 
     @property
     def grade(self) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,8 +16,10 @@ from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
 from audit.model_runs.models import ModelRun
 from base.sampling import place
+from llm.endpoint import Endpoint as Model
 from llm.prompts import Prompt
 from llm.relevance import DEFAULT_PROMPT, VARIABLES, GradeQuestion, Grading, grade_question
+from llm.request import request_key
 
 # Texts that are in memory at once.
 _AT_ONCE = 50
@@ -44,6 +47,11 @@ class Question(NamedTuple):
     item: Item
     asked: GradeQuestion
     title: str
+
+    def key(self, model: Model, sample: int) -> str:
+        """Return the key of a call: the first sample of a request has the request's own."""
+        request = request_key(model, self.asked.messages, self.asked.schema)
+        return request if sample == 1 else sha256(f"{request}:{sample}".encode()).hexdigest()
 
     def evidence(self, grading: Grading) -> list[dict[str, int]]:
         """Return where the quote stands in the text, if it does; not if it is in the title."""

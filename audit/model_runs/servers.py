@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from django.conf import settings
 
 from audit.model_runs.models import Endpoint
@@ -34,6 +36,7 @@ def model_behind(endpoint: Endpoint) -> Model:
         temperature=endpoint.temperature,
         seed=endpoint.seed,
         max_tokens=endpoint.max_tokens,
+        max_tokens_field=cast(Any, endpoint.limit_field),
         prices=prices,
         timeout=60,
         retries=3,

@@ -8,7 +8,6 @@ from django.db.models import F, Sum
 from django.db.models.functions import Coalesce
 
 from audit.model_runs.models import Call, CallQuerySet, ModelRun
-from llm.cost import Estimate
 
 
 class Used:
@@ -35,33 +34,24 @@ class Budget:
             (Used(of_endpoint), endpoint.most_tokens, endpoint.most_cost, "All runs of this model"),
         ]
 
-    def why_not(self, call: Estimate) -> str:
-        """Return why a call is not made, as a sentence; "" if it is within the limits."""
+    def why_not(self, tokens: int, cost: Decimal | None) -> str:
+        """Return why a call that may use so much is not made; "" if it is within the limits."""
         for used, most_tokens, most_cost, whose in self._limits:
-            if used.tokens + _tokens(call) > most_tokens:
+            if used.tokens + tokens > most_tokens:
                 return f"{whose} may use {most_tokens:,} tokens, and the next call could exceed it."
-            if most_cost is not None and used.cost + (call.cost or 0) > most_cost:
-                return f"{whose} may cost {most_cost:,.2f}, and the next call could exceed it."
+            if most_cost is not None and used.cost + (cost or 0) > most_cost:
+                return f"{whose} may cost {most_cost:f}, and the next call could exceed it."
         return ""
 
-    def reserve(self, call: Estimate) -> None:
+    def reserve(self, call: Call) -> None:
         """Count a call that is sent now."""
-        self._add(_tokens(call), call.cost or Decimal(0))
+        self._add(call.counted_tokens, call.counted_cost)
 
-    def settle(self, call: Call) -> None:
+    def settle(self, call: Call, reserved_tokens: int, reserved_cost: Decimal) -> None:
         """Replace what was reserved for a call by what it used."""
-        if call.prompt_tokens is not None and call.completion_tokens is not None:
-            self._add(
-                call.prompt_tokens + call.completion_tokens - call.reserved_tokens, Decimal(0)
-            )
-        if call.cost is not None:
-            self._add(0, call.cost - (call.reserved_cost or 0))
+        self._add(call.counted_tokens - reserved_tokens, call.counted_cost - reserved_cost)
 
     def _add(self, tokens: int, cost: Decimal) -> None:
         for used, *_ in self._limits:
             used.tokens += tokens
             used.cost += cost
-
-
-def _tokens(call: Estimate) -> int:
-    return call.prompt_tokens + call.completion_tokens

@@ -69,7 +69,7 @@ def new_model(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             endpoint = add_endpoint(Endpoint(**form.cleaned_data), by=member)
-            messages.success(request, f"{endpoint} is added. Look at the prompt, then let it run.")
+            messages.success(request, f"{endpoint} is added. Look at the prompt, then start a run.")
             return redirect("audit:models", slug)
     return project_page(
         request,
@@ -136,11 +136,13 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     plan: Plan | None = None
     if sent and form.is_valid():
         run = new_run(**form.cleaned_data)
+        if request.method == "POST":
+            with refusal_in(form):
+                return redirect(request_run(run, by=member))
         with refusal_in(form):
             plan = plan_run(run)
-            if request.method == "POST":
-                return redirect(request_run(run, by=member))
-            form = RunForm(member.project, {**plan.proposed_limits(), **_chosen(request.GET)})
+            if request.method == "GET":
+                form = RunForm(member.project, _chosen(request.GET) | plan.proposed_limits())
     return project_page(
         request,
         "model_runs/new_run.html",
@@ -148,6 +150,8 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         form=form,
         plan=plan,
+        # Which documents others have judged is not shown to somebody who still judges.
+        examples=[] if plan is None or must_answer_first(member) else plan.examples,
         status=422 if request.method == "POST" and form.errors else 200,
     )
 

@@ -17,14 +17,17 @@ class ReleaseForm(forms.Form):
         max_length=60,
         strip=True,
         help_text="Letters, digits, dots, hyphens and underscores, as in v1.0.",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        # What is typed stays when the publication settings are saved on the same page.
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "hx-preserve": "true"}
+        ),
     )
     note = forms.CharField(
         label="Note",
         max_length=MAX_NOTE,
         required=False,
         help_text="What it is for, or what is new in it. It is part of the release.",
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=forms.Textarea(attrs={"rows": 3, "hx-preserve": "true"}),
     )
     sure = forms.BooleanField(
         label="I have read what is open. A release is never changed or deleted.",

@@ -4,7 +4,11 @@
 // at its top, and looks as if nothing had happened.
 function showInvalid(root) {
   const firstInvalid = root.querySelector("form [aria-invalid=true]:not([type=hidden])");
-  if (!firstInvalid) return;
+  if (!firstInvalid) {
+    // What is wrong with the form as a whole stands above its fields.
+    root.querySelector("form .notices[role=alert]")?.scrollIntoView({ block: "center" });
+    return;
+  }
   const error = firstInvalid.getAttribute("aria-describedby")?.split(" ").map((id) => document.getElementById(id)).find((element) => element?.matches(".errorlist"));
   firstInvalid.focus({ preventScroll: true });
   const scroll = () => requestAnimationFrame(() => (error ?? firstInvalid).scrollIntoView({ block: "center" }));

@@ -63,7 +63,8 @@ document.addEventListener("htmx:responseError", () => sayFailed(noticesOfPage().
 // A request that ended on the sign-in page: the session is over, and that page must not be swapped into this one.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const address = document.body.dataset.signIn;
-  if (new URL(event.detail.xhr.responseURL || location.href).pathname !== address) return;
+  const signIn = new URL(address, location.href).pathname;
+  if (new URL(event.detail.xhr.responseURL || location.href).pathname !== signIn) return;
   event.detail.shouldSwap = false;
   sayFailed(noticesOfPage().dataset.signedOut, address);
 });

@@ -273,7 +273,7 @@ def test_all_units_judged_leave_nothing_random():
             {"a": 1, "b": 2, "c": 1},
             {"a": None, "b": None},
             {},
-            "undefined: according to people no unit counts in the mean",
+            "undefined: the estimated share of units that count is not positive",
         ),
         (
             {"a": 1},

@@ -61,3 +61,13 @@ def test_it_works_without_script(carla, new_person):
     add(plain, "ada")
 
     expect(plain.get_by_role("rowheader", name="ada")).to_be_visible()
+
+
+def test_an_ended_session_keeps_the_page_and_says_so(carla):
+    carla.context.clear_cookies(name="sessionid")
+    carla.get_by_label("User name").fill("ada")
+
+    carla.get_by_role("button", name="Add", exact=True).click()
+
+    expect(carla.get_by_text("You are signed out, so nothing was saved")).to_be_visible()
+    expect(carla.get_by_label("User name")).to_have_value("ada")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from config.required_settings import Given, missing
+from config.required_settings import Given, missing, read_by_name
 
 ROOT = Path(settings.BASE_DIR)
 COMPLETE = Given(
@@ -76,6 +76,11 @@ def test_production_does_not_start_with_incomplete_settings(left_out, begins):
             "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT",
         ),
         (Given(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
+        (
+            Given(model_servers={"lab": "ftp://lab"}, model_keys={}),
+            "Correct REJUDGE_MODEL_SERVERS or its key of “lab”",
+        ),
+        (Given(model_keys={"": "sk-1"}), "REJUDGE_MODEL_KEYS has a key without the name"),
     ],
 )
 def test_incomplete_pairs_of_settings_are_refused_everywhere(settings_given, begins):
@@ -125,3 +130,22 @@ def test_all_missing_settings_are_reported_at_once_and_nothing_is_written(tmp_pa
         "REJUDGE_MAIL",
     ]
     assert not data.exists()
+
+
+def test_no_sentence_about_keys_contains_one():
+    given = Given(
+        model_servers={"lab": "http://127.0.0.1:1/v1"},
+        model_keys=read_by_name("lab=sk with a blank, sk-without-a-name"),
+    )
+
+    sentences = " ".join(missing(given))
+
+    assert "“lab”" in sentences
+    assert "sk" not in sentences.replace("asked", "")
+
+
+def test_names_and_values_are_read_without_what_surrounds_them():
+    assert read_by_name(" lab=http://a/v1?b=c , openai=sk-1\n") == {
+        "lab": "http://a/v1?b=c",
+        "openai": "sk-1",
+    }

@@ -117,18 +117,37 @@ def test_an_answer_to_a_label_whose_claim_was_shown_does_not_count(scene, source
 
 def test_an_answer_after_checking_the_same_label_does_not_count(scene):
     sample = draw(scene, size=4)
-    check_label(sample, "A", ada=1)
+    check_label(sample, "A", ada=1, dan=1)
     judge(scene, "A", ada=0, ben=0)
 
     assert answers(scene) == ({"A": {"ben": 0}}, {Reason.CHECKED: 1})
 
 
 def test_checks_of_drawn_labels_are_the_answers_to_what_was_drawn(scene):
-    check_label(draw(scene, size=4), "A", ada=1, ben=0)
+    sample = draw(scene, size=4)
+    check_label(sample, "A", ada=1, ben=0)
+    check_label(sample, "B", ben=0, dan=0)
     judge(scene, "B", ada=1)
 
-    assert answers(scene, Chosen.DRAWN) == ({"A": {"ada": 1, "ben": 0}}, {})
+    drawn = {"A": {"ada": 1, "ben": 0}, "B": {"ben": 0, "dan": 0}}
+    assert answers(scene, Chosen.DRAWN) == (drawn, {})
     assert answers(scene)[0] == {"B": {"ada": 1}}
+
+
+def test_labels_that_a_second_person_still_checks_do_not_count(scene):
+    check_label(draw(scene, size=4), "A", ada=1)
+    judge(scene, "B", ben=1)
+
+    assert answers(scene, Chosen.DRAWN) == ({}, {Reason.OPEN: 1})
+    assert answers(scene) == ({}, {Reason.OPEN: 1})
+
+
+def test_samples_that_ask_two_questions_give_no_grades_to_compare(scene):
+    sample = draw(scene, size=4)
+    check_label(sample, "A", ada=1, ben=1)
+    Sample.objects.update(asks=Sample.Asks.QUESTIONS)
+
+    assert answers(scene, Chosen.DRAWN) == ({}, {})
 
 
 def test_who_settles_a_label_has_seen_others_and_is_not_compared(scene):
@@ -149,9 +168,16 @@ def test_checks_of_leads_and_of_shown_claims_do_not_count(scene):
 
 def test_the_first_of_two_checks_of_the_same_label_counts(scene):
     for name, grade in (("First", 1), ("Second", 2)):
-        check_label(draw(scene, size=4, name=name), "A", ada=grade)
+        check_label(draw(scene, size=4, name=name), "A", ada=grade, ben=grade)
 
-    assert answers(scene, Chosen.DRAWN)[0] == {"A": {"ada": 1}}
+    assert answers(scene, Chosen.DRAWN)[0] == {"A": {"ada": 1, "ben": 1}}
+
+
+def test_somebody_who_saw_the_claim_in_another_sample_is_not_blind(scene):
+    check_label(draw(scene, size=4, name="Shown", shows_claim=True), "A", ada=1)
+    check_label(draw(scene, size=4), "A", ada=1, ben=0)
+
+    assert answers(scene, Chosen.DRAWN) == ({"A": {"ben": 0}}, {Reason.SHOWN: 2})
 
 
 def test_labels_of_other_machines_and_withdrawn_checks_do_not_count(scene):

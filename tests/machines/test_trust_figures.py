@@ -91,11 +91,11 @@ def test_drawn_labels_are_counted_apart_with_their_chance_of_being_drawn(judged)
     sample = draw(judged, size=2)
     drawn = sorted(item.candidate.document.doc_id for item in sample.items.all())
     for doc_id in drawn:
-        check_label(sample, doc_id, dan=0)
+        check_label(sample, doc_id, ada=0, dan=0)
 
     trust = trust_of(judged.model, Chosen.DRAWN)
 
-    assert (trust.documents, trust.people) == (4, 1)
+    assert (trust.documents, trust.people) == (4, 2)
     assert [(one.name, one.stratum, one.drawn, one.frame) for one in trust.strata] == [
         ("Spot checks", "C1", 2, 4),
         ("Spot checks", "S1", 2, 4),

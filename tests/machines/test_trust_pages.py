@@ -107,15 +107,24 @@ def test_unknown_filters_are_errors(led, client):
 
 
 def test_drawn_documents_come_first_and_are_never_mixed_with_others(led, client):
-    check_label(draw(led, size=4), "G", ada=2)
+    check_label(draw(led, size=4), "G", ada=2, ben=2)
 
     drawn, others = (text(client.get(led.page + asked)) for asked in ("", "?chosen=otherwise"))
 
-    assert "1 answer of 1 person on 1 document" in drawn
+    assert "2 answers of 2 people on 1 document" in drawn
     assert "Spot checks" in drawn
     assert "Spot checks" not in others
     assert "They say nothing about other labels of the machine." in others
     assert client.get(led.api).json()["chosen"] == "drawn"
+
+
+def test_a_label_that_somebody_has_to_settle_is_counted_and_not_listed(led, client):
+    check_label(draw(led, size=4), "G", ada=1, ben=0)
+
+    listed = client.get(led.documents)
+
+    assert client.get(led.api).json()["documents"] == 1
+    assert listed.context["rows"] == []
 
 
 def test_what_is_left_out_is_counted_with_the_reason(led, client):

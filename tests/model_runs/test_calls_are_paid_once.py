@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from annotate.models import Judgment
 from audit.model_runs import grading
 from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import Call
+from audit.model_runs.spending import Budget
 from jobs.models import Job
-from tests.model_runs.conftest import run_again
+from tests import factories
+from tests.model_runs.conftest import TEXTS, run_again
 
 pytestmark = pytest.mark.both_databases
 
@@ -34,6 +37,42 @@ def test_a_second_run_changes_no_judgment(grade):
     grade()
 
     assert list(Judgment.objects.order_by("pk").values()) == before
+
+
+def test_two_documents_with_the_same_text_are_paid_once_and_judged_twice(cast, grade, server):
+    factories.candidate(cast.query, "D1b", text=TEXTS["D1"])
+
+    run = grade()
+
+    assert len(server.received) == 3
+    assert run.state == Job.State.DONE
+    machine = Judgment.objects.filter(annotator__is_machine=True)
+    assert machine.filter(candidate__document__doc_id__startswith="D1").count() == 2
+    before = list(Judgment.objects.order_by("pk").values())
+    grade()
+    assert list(Judgment.objects.order_by("pk").values()) == before
+
+
+def test_a_call_that_another_worker_answered_meanwhile_stays_in_doubt(
+    cast, endpoint, server, monkeypatch
+):
+    run = new_run(endpoint=endpoint, documents="all", drawn=1, most_tokens=100_000)
+    run = request_run(run, by=cast.carla)
+
+    def reserve_while_another_worker_answers(budget, call):
+        same = {
+            name: getattr(call, name)
+            for name in ("run", "narrative", "candidate", "text_version", "key", "request")
+        }
+        ended = {"answered_at": timezone.now(), "value": {"quote": "", "grade": 1}}
+        Call.objects.create(**same, **ended, reserved_tokens=1)
+
+    monkeypatch.setattr(Budget, "reserve", reserve_while_another_worker_answers)
+
+    run = run_again(run)
+
+    assert run.state == Job.State.DONE
+    assert (run.calls.answered().count(), run.calls.in_doubt().count()) == (1, 1)
 
 
 class Killed(BaseException):

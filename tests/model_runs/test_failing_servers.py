@@ -50,7 +50,24 @@ def test_an_unknown_model_is_told_at_once(grade, server):
 
     run = fails(grade)
 
-    assert run.error == "The server refuses (404): no such model Nothing was graded."
+    assert run.error == "The server refuses (404): no such model. Nothing was graded."
+
+
+def test_a_first_document_that_the_server_refuses_does_not_end_the_run(grade, server):
+    server.will(*[refuse(400, "too long")] * 3)
+
+    run = grade()
+
+    assert (run.state, run.calls.failed().count(), machine_judgments()) == ("done", 1, 2)
+
+
+def test_a_refused_document_does_not_weaken_how_the_others_are_asked(grade, server):
+    server.will(*[refuse(400, "too long")] * 3)
+
+    grade()
+
+    formats = [request.body.get("response_format", {}).get("type") for request in server.received]
+    assert formats == ["json_schema", "json_object", None, "json_schema", "json_schema"]
 
 
 def test_a_server_that_is_no_longer_allowed_is_not_asked(grade, server, settings, cast, endpoint):

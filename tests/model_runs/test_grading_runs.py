@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Judgment, Membership
+from annotate.projects.actions import archive
+from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import ModelRun
+from base.errors import Refused
+from jobs.errors import JobError
+from tests.model_runs.conftest import run_again
 from tests.services.model_server import MODEL, say
 
 pytestmark = pytest.mark.both_databases
@@ -59,6 +64,23 @@ def test_the_same_seed_draws_the_same_documents(cast, grade, server):
 
     assert len(asked) == 2
     assert set(again.calls.values_list("candidate", flat=True)) == asked
+
+
+def test_a_project_that_was_archived_meanwhile_is_not_asked_about(cast, endpoint, server):
+    run = request_run(new_run(endpoint=endpoint, most_tokens=9_999), by=cast.carla)
+    archive(by=cast.carla)
+
+    with pytest.raises(JobError, match="archived"):
+        run_again(run)
+
+    assert server.received == []
+
+
+def test_a_second_run_waits_for_the_first(cast, endpoint):
+    request_run(new_run(endpoint=endpoint, most_tokens=9_999), by=cast.carla)
+
+    with pytest.raises(Refused, match="A run is under way here"):
+        request_run(new_run(endpoint=endpoint, most_tokens=9_999, samples=2), by=cast.carla)
 
 
 def test_people_are_not_touched(cast, grade):

@@ -19,11 +19,12 @@ PRICES = {"prompt_price": Decimal(1), "completion_price": Decimal(2), "most_cost
 
 
 def tokens_of_one_call(endpoint):
-    return plan_run(new_run(endpoint=endpoint, documents="all", drawn=1)).tokens
+    """Return what is reserved for a call: two questions, each with the longest answer."""
+    return 2 * plan_run(new_run(endpoint=endpoint, documents="all", drawn=1)).tokens
 
 
 def test_the_run_ends_before_the_call_that_could_exceed_it(endpoint, grade, server):
-    # The server counts 25 tokens for a call, so after one call a second one could exceed this.
+    # The server counts 25 tokens for a call, so after one call a second one could exceed this by 5.
     most = tokens_of_one_call(endpoint) + 20
 
     run = grade(most_tokens=most)
@@ -34,20 +35,33 @@ def test_the_run_ends_before_the_call_that_could_exceed_it(endpoint, grade, serv
     assert run_figures(run).tokens == 25
 
 
+def test_the_run_goes_on_while_calls_use_less_than_was_reserved(cast, endpoint, grade, server):
+    values = {"server": "lab", "model": f"{MODEL}-b", "most_tokens": 10**6, "concurrency": 3}
+    wide = add_endpoint(Endpoint(**values), by=cast.carla)
+
+    # Room for one reservation at a time, and for what three calls use.
+    run = grade(endpoint=wide, most_tokens=tokens_of_one_call(wide) + 75)
+
+    assert run.stopped == ""
+    assert run.calls.answered().count() == 3
+
+
 def test_the_grades_that_were_paid_before_the_limit_are_written(endpoint, grade):
     grade(most_tokens=tokens_of_one_call(endpoint) + 20)
 
     assert Judgment.objects.filter(annotator__is_machine=True).count() == 1
 
 
-def test_all_runs_of_a_model_share_its_limit(cast, server, grade):
-    values = {"server": "lab", "model": MODEL, "most_tokens": 10}
+def test_all_runs_of_a_model_share_its_limit(cast, endpoint, server, grade):
+    most = tokens_of_one_call(endpoint) + 20
+    values = {"server": "lab", "model": f"{MODEL}-b", "most_tokens": most, "concurrency": 1}
     small = add_endpoint(Endpoint(**values), by=cast.carla)
+    grade(endpoint=small, drawn=1)
 
     run = grade(endpoint=small)
 
-    assert run.stopped.startswith("All runs of this model may use 10 tokens")
-    assert server.received == []
+    assert run.stopped.startswith(f"All runs of this model may use {most:,} tokens")
+    assert len(server.received) == 1
 
 
 def test_cost_is_counted_from_the_tokens_that_the_server_counts(cast, server, grade):
@@ -68,7 +82,7 @@ def test_the_run_ends_before_the_call_that_could_cost_too_much(cast, server, gra
 
     run = grade(endpoint=priced, most_cost=Decimal("0.0001"))
 
-    assert run.stopped == "This run may cost 0.00, and the next call could exceed it."
+    assert run.stopped == "This run may cost 0.0001, and the next call could exceed it."
     assert server.received == []
 
 
@@ -81,11 +95,16 @@ def test_an_answer_without_a_count_uses_what_was_reserved(endpoint, grade, serve
     assert run_figures(run).tokens == reserved
 
 
+def test_a_cost_cannot_be_limited_without_prices(endpoint, grade):
+    with pytest.raises(Refused, match="only with prices"):
+        grade(most_cost=Decimal(1))
+
+
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        ({"most_tokens": 0}, "may use no token"),
-        ({"most_tokens": 1, "most_cost": None}, "may cost nothing"),
+        ({"most_tokens": 0}, "how many tokens the run may use"),
+        ({"most_tokens": 1, "most_cost": None}, "what the run may cost"),
     ],
 )
 def test_a_run_without_a_limit_is_refused(cast, server, grade, limits, reason):

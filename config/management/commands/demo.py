@@ -54,8 +54,10 @@ class Command(serve.Command):
                 self.model_port = free.getsockname()[1]
             address = f"http://127.0.0.1:{self.model_port}/v1"
             # The programs that are started read it.
+            for name in ("REJUDGE_MODEL_SERVERS", "REJUDGE_MODEL_KEYS"):
+                os.environ.pop(name, None)
+                os.environ.pop(f"{name}_FILE", None)
             os.environ["REJUDGE_MODEL_SERVERS"] = f"imitation={address}"
-            os.environ.pop("REJUDGE_MODEL_KEYS", None)
         kind = options.pop("kind", None)
         self.kinds = kinds_with_examples() if kind == ALL else [kind] if kind else []
         super().handle(*args, **options)
