@@ -10,7 +10,7 @@ from tests.errands.models import Errand
 
 
 def test_the_kinds_of_jobs():
-    kinds = ["agreement", "errand", "evaluation", "export", "load", "pool", "release"]
+    kinds = ["agreement", "errand", "evaluation", "export", "load", "model_run", "pool", "release"]
 
     assert sorted(job_kinds()) == kinds
 
