@@ -157,13 +157,14 @@ def test_publish_links_to_the_page(scene, client):
 
 
 def test_a_lead_who_still_judges_sees_no_grade(scene, client):
-    pair = scene.judged("301", D1=(1, 1, "short"), D2=(1, None, LONG))
+    # An id that no random token contains.
+    pair = scene.judged("301", SHORT_TEXT=(1, 1, "short"), D2=(1, None, LONG))
     factories.assignment(pair, scene.carla)
     client.force_login(scene.carla.user)
 
     page = findings_page(client)
 
-    assert "D1" not in page
+    assert "SHORT_TEXT" not in page
     assert "characters" not in page
 
 
