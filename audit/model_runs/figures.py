@@ -8,16 +8,24 @@ from typing import Annotated
 
 from django.db.models import Count, F, Q
 
-from audit.model_runs.models import Call, CallQuerySet, Endpoint, ModelRun
+from audit.model_runs.models import (
+    IS_ANSWERED,
+    IS_FAILED,
+    IS_IN_DOUBT,
+    Call,
+    CallQuerySet,
+    Endpoint,
+    ModelRun,
+)
 from audit.model_runs.spending import Used
 
 # The calls that a page can list, by what is asked for: name, and which they are.
 CALL_FILTERS: dict[str, tuple[str, Q]] = {
     "": ("All", Q()),
-    "answered": ("Answered", Q(value__isnull=False)),
-    "remarks": ("With remarks", Q(value__isnull=False) & ~Q(remarks=[])),
-    "failed": ("Failed", Q(answered_at__isnull=False, value__isnull=True)),
-    "in_doubt": ("In doubt", Q(answered_at__isnull=True)),
+    "answered": ("Answered", IS_ANSWERED),
+    "remarks": ("With remarks", IS_ANSWERED & ~Q(remarks=[])),
+    "failed": ("Failed", IS_FAILED),
+    "in_doubt": ("In doubt", IS_IN_DOUBT),
 }
 
 

@@ -10,11 +10,12 @@ only ask; every row is written here.
 from __future__ import annotations
 
 import io
+import logging
 import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -44,10 +45,12 @@ from llm.endpoint import Prices
 from llm.request import request_body
 from llm.transport import open_pool
 
+logger = logging.getLogger(__name__)
+
 # After so many failures in a row the server, the key or the model is the cause, not a document.
 GIVE_UP_AFTER = 10
-# An answer that cannot be read is asked for once more.
-QUESTIONS = 2
+# An answer that cannot be read is asked for once more, so a call has at most two questions.
+MOST_QUESTIONS = 2
 # With these, asking about another document is useless: a wrong key, an unknown model or address.
 _HOPELESS = {FailureKind.REDIRECT, FailureKind.UNREACHABLE}
 _HOPELESS_STATUS = {401, 403, 404}
@@ -139,8 +142,8 @@ class _Asking:
             return ""
         needed = estimate_call(self._model, asked.messages, asked.schema)
         tokens = needed.prompt_tokens + needed.completion_tokens
-        reserved_tokens = tokens * QUESTIONS
-        reserved_cost = None if needed.cost is None else needed.cost * QUESTIONS
+        reserved_tokens = tokens * MOST_QUESTIONS
+        reserved_cost = None if needed.cost is None else needed.cost * MOST_QUESTIONS
         # What is under way may use less than was reserved for it.
         while stopped := self._budget.why_not(reserved_tokens, reserved_cost):
             if not self._under_way:
@@ -220,10 +223,12 @@ class _Asking:
             call, question = self._under_way.pop(future)
             answer = future.result()
             reserved = call.counted_tokens, call.counted_cost
-            # Another worker that took the run over may have an answer already: then this call
-            # stays in doubt.
-            with suppress(IntegrityError), transaction.atomic():
-                record_answer(call, question, answer, self._model.prices)
+            try:
+                with transaction.atomic():
+                    record_answer(call, question, answer, self._model.prices)
+            except IntegrityError:
+                # Another worker that took the run over has an answer already.
+                logger.warning("%s stays in doubt: it was answered twice", call, exc_info=True)
             self._budget.settle(call, *reserved)
             if answer.failure is None and answer.response_format != self._model.response_format:
                 self._model = replace(self._model, response_format=answer.response_format)

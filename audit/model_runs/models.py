@@ -168,20 +168,26 @@ class ModelRun(Job):
         return "Another run is under way in this project." if runs.exists() else ""
 
 
+# How a call ended: with a value, without one for a reason, or nobody recorded it: it may be paid.
+IS_ANSWERED = Q(value__isnull=False)
+IS_FAILED = Q(answered_at__isnull=False, value__isnull=True)
+IS_IN_DOUBT = Q(answered_at__isnull=True)
+
+
 class CallQuerySet(models.QuerySet["Call"]):
     """Calls of models."""
 
     def answered(self) -> CallQuerySet:
         """Return the calls that brought a value."""
-        return self.filter(value__isnull=False)
+        return self.filter(IS_ANSWERED)
 
     def failed(self) -> CallQuerySet:
         """Return the calls that ended without a value."""
-        return self.filter(answered_at__isnull=False, value__isnull=True)
+        return self.filter(IS_FAILED)
 
     def in_doubt(self) -> CallQuerySet:
-        """Return the calls that were sent and whose end nobody recorded: they may be paid."""
-        return self.filter(answered_at__isnull=True)
+        """Return the calls that were sent and whose end nobody recorded."""
+        return self.filter(IS_IN_DOUBT)
 
 
 class Call(models.Model):
@@ -241,7 +247,7 @@ class Call(models.Model):
             models.UniqueConstraint(
                 name="call_answered_once_in_a_run",
                 fields=["run", "narrative", "candidate", "sample"],
-                condition=Q(value__isnull=False),
+                condition=IS_ANSWERED,
             ),
             models.CheckConstraint(
                 name="call_ends_with_a_value_or_a_reason",
@@ -256,7 +262,7 @@ class Call(models.Model):
         ]
         indexes: ClassVar = [
             # The answer that was paid for a request.
-            models.Index(fields=["key"], name="call_key", condition=Q(value__isnull=False)),
+            models.Index(fields=["key"], name="call_key", condition=IS_ANSWERED),
         ]
 
     def __str__(self) -> str:

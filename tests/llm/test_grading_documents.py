@@ -11,10 +11,10 @@ from llm.answers import FailureKind, read_value
 from llm.batch import read_answers, write_requests
 from llm.cost import estimate_call
 from llm.imitation import imitate_judge
-from llm.judge import judge
 from llm.prompts import Prompt, PromptError
 from llm.relevance import DEFAULT_PROMPT, VARIABLES, grade_question
 from llm.request import request_body
+from tests.llm.conftest import judge
 from tests.services.model_server import completion, say
 
 NARRATIVE = "What causes the tides of the ocean?"

@@ -10,9 +10,8 @@ from llm.answers import FailureKind
 from llm.completion import complete
 from llm.endpoint import Endpoint
 from llm.imitation import MODEL, imitation_server
-from llm.judge import judge
 from llm.relevance import grade_question
-from tests.llm.conftest import QUESTION, SCHEMA
+from tests.llm.conftest import QUESTION, SCHEMA, judge
 
 GRADES = {0: "Not relevant", 1: "Relevant", 2: "Highly relevant"}
 

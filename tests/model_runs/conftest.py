@@ -20,6 +20,12 @@ NARRATIVE = "Plants count where waves are heavy."
 TEXTS = {"D1": "Plants count the waves.", "D2": "Two plants stand there.", "D3": "A river."}
 
 
+@pytest.fixture(autouse=True)
+def no_pulse(monkeypatch):
+    """Keep the thread that writes progress idle: it waits for the transaction of the test."""
+    monkeypatch.setattr("jobs.runner.PULSE", 3_600)
+
+
 @pytest.fixture
 def server(settings):
     with model_server() as running:

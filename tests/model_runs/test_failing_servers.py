@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Judgment
-from audit.model_runs.actions import new_run, request_run
+from annotate.projects.project_jobs import cancel_job
+from audit.model_runs.actions import new_run, remove_endpoint, request_run
 from audit.model_runs.grading import GIVE_UP_AFTER
 from audit.model_runs.models import ModelRun
 from jobs.errors import JobError
@@ -43,6 +44,22 @@ def test_the_key_is_in_no_row(grade, server):
 
     assert KEY not in run.error
     assert KEY not in str(list(run.calls.values()))
+
+
+def test_a_failed_run_is_not_retried_beside_another_or_without_its_model(
+    cast, grade, server, endpoint
+):
+    server.will(*[refuse(401)] * 4)
+    failed = fails(grade)
+    assert failed.why_not_retryable() == ""
+
+    other = request_run(new_run(endpoint=endpoint, most_tokens=9_999), by=cast.carla)
+    assert failed.why_not_retryable() == "Another run is under way in this project."
+
+    cancel_job(job=other, by=cast.carla)
+    remove_endpoint(endpoint=endpoint, by=cast.carla)
+    failed.refresh_from_db()
+    assert failed.why_not_retryable() == "This model is no longer in use."
 
 
 def test_an_unknown_model_is_told_at_once(grade, server):
