@@ -83,7 +83,12 @@ document.addEventListener("change", ({ target }) => {
 // saved, and restores them when the page is opened again; leaving with unsent text asks first. `[data-draft-notice]` in
 // the form is shown after a restore, and its button `[data-draft-discard]` goes back to what the server has. The rewrite
 // page keeps its drafts on the server too: see rewriting/draft.js.
-for (const form of document.querySelectorAll("form[data-draft]")) {
+const drafted = new WeakSet(); // forms
+let refreshing = false; // by the server's wish, which loses nothing: drafts are restored
+
+function keepDraft(form) {
+  if (drafted.has(form)) return;
+  drafted.add(form);
   const name = `draft:${form.dataset.draft}`;
   const fields = [...form.elements].filter((field) => field.matches("textarea, input:not([type=hidden], [type=file], [type=password], [type=checkbox])"));
   const values = () => fields.map((field) => field.value);
@@ -104,15 +109,21 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
     notice.hidden = true;
   });
   addEventListener("beforeunload", (event) => {
-    if (!sending && trimmed(values()) !== trimmed(served)) event.preventDefault();
+    // A form that was replaced in its page asks nothing.
+    if (form.isConnected && !sending && !refreshing && trimmed(values()) !== trimmed(served)) event.preventDefault();
   });
 
   const stored = JSON.parse(localStorage.getItem(name) ?? "null");
-  if (stored?.length !== fields.length) continue;
+  if (stored?.length !== fields.length) return;
   if (trimmed(stored) === trimmed(served)) {
     localStorage.removeItem(name);
-    continue;
+    return;
   }
   fill(stored);
   if (notice) notice.hidden = false;
 }
+
+const keepDrafts = (root) => root.querySelectorAll("form[data-draft]").forEach(keepDraft);
+keepDrafts(document);
+document.addEventListener("htmx:load", (event) => keepDrafts(event.target.parentElement ?? document));
+document.addEventListener("htmx:beforeOnLoad", ({ detail }) => (refreshing = detail.xhr.getResponseHeader("HX-Refresh") === "true"));

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotate.models import Membership
+from jobs.models import Job
 from tests import factories
 
 
@@ -71,3 +73,19 @@ def test_an_ended_session_keeps_the_page_and_says_so(carla):
 
     expect(carla.get_by_text("You are signed out, so nothing was saved")).to_be_visible()
     expect(carla.get_by_label("User name")).to_have_value("ada")
+
+
+def test_settings_that_are_not_saved_stay_while_a_layout_is_written_and_proved(carla):
+    carla.goto("/projects/tides/publication/")
+    carla.get_by_label("Publisher").fill("The university")
+
+    carla.get_by_role("button", name="Write and prove").first.click()
+
+    job = carla.locator("#job")
+    expect(job).to_contain_text("Waiting")
+    expect(carla.get_by_label("Publisher")).to_have_value("The university")
+    now = timezone.now()
+    Job.objects.update(state=Job.State.CANCELLED, cancel_requested_at=now, finished_at=now)
+    expect(job).to_contain_text("Cancelled")
+    expect(carla.get_by_label("Publisher")).to_have_value("The university")
+    expect(carla.get_by_text("had not saved, is back")).to_be_visible()
