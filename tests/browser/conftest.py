@@ -7,6 +7,7 @@ that the Content-Security-Policy forbids.
 from __future__ import annotations
 
 import os
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 import pytest
 from django.conf import settings
+from django.core.signals import request_finished, request_started
 from django.test import Client
 from playwright.sync_api import (
     Browser,
@@ -73,6 +75,40 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+class OpenRequests:
+    """The number of requests that the servers of this process are answering."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.changed = threading.Condition()
+
+    def begin(self, **_signal: Any) -> None:
+        with self.changed:
+            self.count += 1
+
+    def end(self, **_signal: Any) -> None:
+        with self.changed:
+            self.count -= 1
+            self.changed.notify_all()
+
+    def wait_for_none(self) -> None:
+        """Return when the last request is answered, at the latest after `PATIENCE`."""
+        with self.changed:
+            answered = self.changed.wait_for(lambda: self.count <= 0, PATIENCE / 1000)
+        assert answered, f"{self.count} requests are still being answered"
+
+
+@pytest.fixture(autouse=True)
+def open_requests() -> Iterator[OpenRequests]:
+    """Count the requests of this test."""
+    requests = OpenRequests()
+    request_started.connect(requests.begin)
+    request_finished.connect(requests.end)
+    yield requests
+    request_started.disconnect(requests.begin)
+    request_finished.disconnect(requests.end)
+
+
 class ReusableContext(NamedTuple):
     """A browser context, and the session of its blank page, which clears it after a test."""
 
@@ -101,6 +137,7 @@ def new_person(
     live_server: Any,
     expected_complaints: list[str],
     used_contexts: dict[str, list[ReusableContext]],
+    open_requests: OpenRequests,
 ) -> Iterator[Callable[..., Page]]:
     """A function that opens a page in its own browser context.
 
@@ -146,7 +183,7 @@ def new_person(
     for kind, used in reusable:
         for event, listener in listeners.items():
             used.context.remove_listener(event, listener)
-        _empty(used, live_server.url)
+        _empty(used, live_server.url, open_requests)
         used_contexts[kind].append(used)
     assert unexpected == [], "the browser complained"
 
@@ -178,16 +215,18 @@ def _new_context(browser: Browser, url: str, options: dict[str, Any]) -> Reusabl
     return ReusableContext(context, context.new_cdp_session(context.new_page()))
 
 
-def _empty(used: ReusableContext, url: str) -> None:
+def _empty(used: ReusableContext, url: str, open_requests: OpenRequests) -> None:
     """Close the pages of a context and clear the data that a person left in it."""
-    # First: a last request of a closing page must not carry the session. Its answer could come
-    # during the next test, and would delete that test's cookie, because the session is gone.
+    # First: a last request of a closing page must not carry the session.
     used.context.clear_cookies()
     used.context.unroute_all()
     used.context.set_offline(False)
     _blank, *others = used.context.pages
     for page in others:
         page.close()
+    # An answer that came during the next test would delete that test's cookie, because the session
+    # it belongs to is gone.
+    open_requests.wait_for_none()
     what = {"origin": url, "storageTypes": LEFT_BEHIND}
     used.blank.send("Storage.clearDataForOrigin", what)
 
