@@ -31,6 +31,7 @@ class FailureKind(StrEnum):
     CUT = "cut"  # the answer ended at the limit of tokens
     DECLINED = "declined"  # the model refuses to answer, or a filter removed the answer
     UNREADABLE = "unreadable"  # the model's text is not what the schema asks for
+    UNUSABLE = "unusable"  # it is, and says nothing that can be used
 
 
 @dataclass(frozen=True, slots=True)

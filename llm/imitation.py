@@ -1,7 +1,7 @@
 """An imitation of a model server, to try everything without one: `python -m llm.imitation PORT`.
 
-It grades by words and reads no meaning. It listens on this machine only, and is called
-`imitation-1`, so that everything it answers says so.
+It grades, writes and criticises by words, and reads no meaning. It listens on this machine only,
+and is called `imitation-1`, so that everything it answers says so.
 """
 
 from __future__ import annotations
@@ -11,30 +11,70 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 MODEL = "imitation-1"
 _BETWEEN = r"<{name} (\w+)>\n(.*?)\n</{name} \1>"
 _MAX_REQUEST = 4 * 1024 * 1024
 
 
-def imitate_judge(messages: Sequence[Mapping[str, object]]) -> str:
-    """Answer a question of `llm.relevance`.
+def imitate(body: Mapping[str, Any]) -> str:
+    """Answer a request with a question of `llm.relevance`, `llm.criticism` or `llm.authoring`.
+
+    Raise ValueError or LookupError for another one.
+    """
+    content = str(body["messages"][0]["content"])
+    fields = body["response_format"]["json_schema"]["schema"]["properties"]
+    if "grade" in fields:
+        answer: Any = imitate_judge(content, sorted(fields["grade"]["enum"]))
+    elif "instruction" in fields:
+        answer = {"instruction": imitate_author(content)}
+    else:
+        answer = imitate_critic(content, fields)
+    return json.dumps(answer)
+
+
+def imitate_judge(content: str, grades: Sequence[int]) -> dict[str, Any]:
+    """Grade a document.
 
     The grade is the highest if the document has half of the narrative's words of five letters or
     more, the middle one if it has any, else the lowest; the quote is its first line with such a
-    word. Raise ValueError for another question.
+    word.
     """
-    content = str(messages[0]["content"])
     narrative, document = _between("narrative", content), _between("document", content)
     wanted = _words(narrative)
-    around = content.replace(document, "").replace(narrative, "")
-    grades = sorted(int(grade) for grade in re.findall(r"^(-?\d+): ", around, re.MULTILINE))
-    if not grades:
-        raise ValueError("the question has no grades")
     shared = wanted & _words(document)
     place = 0 if not shared else -1 if len(shared) * 2 >= len(wanted) else len(grades) // 2
     lines = [line for line in document.splitlines() if _words(line) & shared]
-    return json.dumps({"quote": lines[0] if lines else "", "grade": grades[place]})
+    return {"quote": lines[0] if lines else "", "grade": grades[place]}
+
+
+def imitate_author(content: str) -> str:
+    """Write an instruction: a poor one if the query has an odd number of characters, and a better
+    one once it was criticised.
+    """
+    query = _between("query", content)
+    is_poor = len(query) % 2 == 1 and not _has("criticism", content)
+    words = sorted(_words(query), key=lambda word: (-len(word), word)) or ["this"]
+    rule = "It should be informative." if is_poor else "A single example is not enough."
+    return f"Only what compares kinds of {words[0]}. {rule}"
+
+
+def imitate_critic(content: str, criteria: Mapping[str, Any]) -> dict[str, Any]:
+    """Give each criterion the first level, but the first one the last level if the instruction asks
+    for something informative.
+    """
+    is_poor = "informative" in _between("instruction", content)
+    words = "“Informative” rules nothing out." if is_poor else "It is clear."
+    answers = {}
+    for place, (key, answer) in enumerate(criteria.items()):
+        levels = answer["properties"]["level"]["enum"]
+        answers[key] = {"words": words, "level": levels[-1 if is_poor and not place else 0]}
+    return answers
+
+
+def _has(name: str, content: str) -> bool:
+    return re.search(_BETWEEN.format(name=name), content, re.DOTALL) is not None
 
 
 def _between(name: str, content: str) -> str:
@@ -49,7 +89,7 @@ def _words(text: str) -> set[str]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers each question as the judge."""
+    """Answers each question by its rule."""
 
     protocol_version = "HTTP/1.1"
 
@@ -59,14 +99,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(413)
             return
         try:
-            messages = json.loads(self.rfile.read(length))["messages"]
-            text = imitate_judge(messages)
+            body = json.loads(self.rfile.read(length))
+            text = imitate(body)
         except (ValueError, LookupError, TypeError) as error:
             self._send(400, {"error": {"message": str(error)}})
             return
         choice = {"index": 0, "message": {"role": "assistant", "content": text}}
         # A token is about four characters.
-        prompt = sum(len(message["content"]) for message in messages) // 4
+        prompt = sum(len(message["content"]) for message in body["messages"]) // 4
         usage = {"prompt_tokens": prompt, "completion_tokens": len(text) // 4}
         choices = [{**choice, "finish_reason": "stop"}]
         self._send(200, {"model": MODEL, "choices": choices, "usage": usage})

@@ -8,7 +8,7 @@ from typing import Any
 
 from llm.documents import cut, delimit, find_quote
 from llm.prompts import Prompt
-from llm.request import Message, Schema
+from llm.request import Message, Question
 
 # Some 15,000 tokens of English, which the models of most servers can read.
 MAX_CHARACTERS = 60_000
@@ -51,19 +51,10 @@ class Grading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GradeQuestion:
-    """The question for a grade, as it is estimated, sent, or written into a batch file.
+class GradeQuestion(Question):
+    """The question for a grade; `document` is the part of it that the model reads."""
 
-    Attributes:
-        messages, schema: The arguments of `llm.completion.complete`.
-        document: The part of the document that the model reads.
-        note: How much that is; "" if it is all of it.
-    """
-
-    messages: list[Message]
-    schema: Schema
     document: str
-    note: str
 
     def read(self, value: Mapping[str, Any]) -> Grading:
         """Return what an answer says that matches the schema."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from llm.endpoint import Endpoint, ResponseFormat
@@ -18,6 +19,18 @@ class Message(TypedDict):
 
     role: Literal["system", "user", "assistant"]
     content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a model is asked: the arguments of `llm.completion.complete`.
+
+    `note` says how much of a text the model reads; "" if it is all of it.
+    """
+
+    messages: list[Message]
+    schema: Schema
+    note: str = ""
 
 
 _IN_WORDS = "\n\nAnswer with one JSON object that matches this schema, and with nothing else:\n"

@@ -40,7 +40,7 @@ from audit.checks.machines import choose_machine
 from audit.checks.samples import draw_sample
 from audit.model_runs import actions as models
 from audit.model_runs.models import Endpoint
-from audit.model_runs.questions import shipped_prompt
+from audit.model_runs.tasks import task_of
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
@@ -305,11 +305,13 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
         )
     )
     story.logs("prompt.saved")(
-        lambda: models.save_prompt(text=f"{shipped_prompt()}Be brief.", by=carla)
+        lambda: models.save_prompt(
+            task="grade", text=f"{task_of('grade').shipped.text}Be brief.", by=carla
+        )
     )
     model_run = story.logs("model_run.asked")(
         lambda: models.request_run(
-            models.new_run(endpoint=endpoint, documents="all", most_tokens=9_000), by=carla
+            models.new_run(endpoint=endpoint, subjects="all", most_tokens=9_000), by=carla
         )
     )
     story.logs("model_run.cancelled", times=2)(lambda: cancel_job(job=model_run, by=carla))

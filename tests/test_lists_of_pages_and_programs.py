@@ -191,6 +191,7 @@ def crowded(tides: World) -> World:
     for end in ({"value": {"grade": 1}}, {"failure": "busy", "reason": "Wait."}):
         Call.objects.create(
             run=in_doubt.run,
+            pair=in_doubt.pair,
             narrative=in_doubt.narrative,
             candidate=in_doubt.candidate,
             text_version=1,

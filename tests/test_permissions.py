@@ -32,7 +32,7 @@ from annotate.models import (
 )
 from annotate.people.invitations import invite, invite_to_installation
 from annotate.people.tokens import make_token
-from audit.model_runs.questions import shipped_prompt
+from audit.model_runs.tasks import task_of
 from audit.models import (
     AgreementReport,
     Call,
@@ -544,7 +544,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         project=project,
         by=carla,
         endpoint=endpoint,
-        prompt=Prompt.objects.create(project=project, version=1, text=shipped_prompt(), by=carla),
+        prompt=Prompt.objects.create(
+            project=project, version=1, text=task_of("grade").shipped.text, by=carla
+        ),
         machine="small, prompt 1",
         draw_seed=1,
         most_tokens=1_000,
@@ -554,6 +556,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     )
     call = Call.objects.create(
         run=model_run,
+        pair=pair,
         narrative=factories.altered(pair),
         candidate=candidate,
         text_version=1,

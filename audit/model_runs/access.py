@@ -32,18 +32,18 @@ def model_run(user: Person, slug: str, pk: int) -> tuple[Membership, ModelRun]:
 
 
 def calls(user: Person, slug: str, pk: int) -> tuple[Membership, ModelRun, QuerySet[Call]]:
-    """Return a run and its calls, for a lead who has nothing to judge: calls show grades."""
+    """Return a run and its calls, for a lead who has nothing to answer: calls show grades."""
     member = unblinded_lead(user, slug)
     run = row_or_404(model_runs(member), pk, "There is no such run in this project.")
-    rows = run.calls.select_related("narrative__pair__query", "candidate__document")
+    rows = run.calls.select_related("pair__query", "narrative", "candidate__document")
     return member, run, rows.defer("request", "replies", "narrative__text")
 
 
 def call(user: Person, slug: str, pk: int) -> tuple[Membership, Call]:
-    """Return one call with all that was said, for a lead who has nothing to judge."""
+    """Return one call with all that was said, for a lead who has nothing to answer."""
     member = unblinded_lead(user, slug)
     rows = Call.objects.filter(run__project=member.project_id).select_related(
-        *("run__endpoint", "run__prompt", "narrative__pair__query", "candidate__document"),
+        *("run__endpoint", "run__prompt", "pair__query", "narrative", "candidate__document"),
         "cached_from__run",
     )
     return member, row_or_404(rows, pk, "There is no such call in this project.")

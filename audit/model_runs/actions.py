@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import ROUND_UP, Decimal
 from typing import Any, NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,15 +17,9 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from audit.checks.models import SEED
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
-from audit.model_runs.questions import (
-    Item,
-    Question,
-    documents_to_ask,
-    questions,
-    read_prompt,
-    shipped_prompt,
-)
 from audit.model_runs.servers import model_behind, server_names
+from audit.model_runs.tasks import TASKS, task_of, tasks_for
+from audit.model_runs.tasks.base import Item, Question
 from base.control_characters import tidy
 from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse_invalid_names
 from base.extras import missing_extra
@@ -38,7 +33,6 @@ ESTIMATED_FROM = 40
 EXAMPLES = 3
 MAX_PROMPT = 20_000
 MAX_SAMPLES = 9
-MAX_TOKENS = 10**12
 # How much more than its estimate a run may use, if the lead does not say otherwise.
 ROOM = Decimal("1.2")
 CENT = Decimal("0.01")
@@ -54,12 +48,10 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     if endpoint.server not in server_names():
         raise InvalidField("The administrator does not allow this server.", "server")
     refuse_invalid_names(endpoint.model)
-    if (endpoint.prompt_price is None) != (endpoint.completion_price is None):
-        raise InvalidField("Give both prices, or none.", "completion_price")
-    if endpoint.prompt_price is not None and endpoint.most_cost is None:
-        raise InvalidField("With prices, say what all runs together may cost.", "most_cost")
-    if endpoint.prompt_price is None and endpoint.most_cost is not None:
-        raise InvalidField("A cost can be limited only with prices.", "most_cost")
+    try:
+        endpoint.validate_constraints(exclude=("project", "by", "removed_by"))
+    except ValidationError as error:
+        raise Refused(error.messages[0]) from error
     try:
         model_behind(endpoint)
     except ValueError as error:
@@ -88,14 +80,15 @@ def remove_endpoint(*, endpoint: Endpoint, by: Membership, now: datetime | None 
             record(project=by.project, what="model.removed", about=endpoint, by=by, now=now)
 
 
-def current_prompt(project: Project) -> Prompt:
-    """Return the newest version of a project's prompt; unsaved, the shipped text as version 1."""
-    newest = Prompt.objects.filter(project=project).order_by("-version").first()
-    return newest or Prompt(project=project, version=1, text=shipped_prompt())
+def current_prompt(project: Project, task: str) -> Prompt:
+    """Return the newest version of a task's prompt; unsaved, the shipped text as version 1."""
+    newest = Prompt.objects.filter(project=project, task=task).order_by("-version").first()
+    shipped = task_of(task).shipped.text
+    return newest or Prompt(project=project, task=task, version=1, text=shipped)
 
 
-def save_prompt(*, text: str, by: Membership, now: datetime | None = None) -> Prompt:
-    """Save a new version of the project's prompt, and return it.
+def save_prompt(*, task: str, text: str, by: Membership, now: datetime | None = None) -> Prompt:
+    """Save a new version of the project's prompt for a task, and return it.
 
     Refused: a member who is not a lead, an archived project, a text that lacks a variable, has an
     unknown one or is the current one.
@@ -106,17 +99,19 @@ def save_prompt(*, text: str, by: Membership, now: datetime | None = None) -> Pr
         raise InvalidField(f"A prompt has at most {MAX_PROMPT:,} characters.", "text")
     refuse_invalid_characters(text)
     try:
-        read_prompt(text)
+        task_of(task).read_prompt(text)
     except PromptError as error:
         raise InvalidField(str(error), "text") from error
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        current = current_prompt(by.project)
+        current = current_prompt(by.project, task)
         if current.text == text:
             raise InvalidField("This is the current text. Change it, or leave the page.", "text")
         if not current.is_saved:
             _save_shipped(current, by, now)
-        prompt = Prompt(project=by.project, version=current.version + 1, text=text, by=by)
+        prompt = Prompt(
+            project=by.project, task=task, version=current.version + 1, text=text, by=by
+        )
         prompt.at = now or timezone.now()
         prompt.save()
         record(project=by.project, what="prompt.saved", about=prompt, by=by, now=now)
@@ -131,11 +126,11 @@ def _save_shipped(prompt: Prompt, by: Membership, now: datetime | None) -> None:
 class Plan(NamedTuple):
     """What a run would do.
 
-    `answered_before` and `estimate` are estimated from `estimated_from` documents; the estimate is
-    for all calls that are not answered yet, with answers as long as they may be.
+    `answered_before` and `estimate` are estimated from `estimated_from` items; the estimate is for
+    all calls that are not answered yet, with answers as long as they may be.
     """
 
-    documents: int
+    items: int
     without_text: int
     calls: int
     answered_before: int
@@ -168,19 +163,20 @@ class Plan(NamedTuple):
 
 def plan_run(run: ModelRun) -> Plan:
     """Return what an unsaved run would do. Refused: its server or its prompt cannot be used."""
+    task = task_of(run.task)
     try:
-        model, prompt = model_behind(run.endpoint), read_prompt(run.prompt.text)
+        model, prompt = model_behind(run.endpoint), task.read_prompt(run.prompt.text)
     except ValueError as error:
         raise Refused(str(error)) from error
-    documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
-    items, calls = documents.items, len(documents.items) * run.samples
+    items, without_text = task.items(run)
+    calls = len(items) * run.samples
     some = _spread(items, ESTIMATED_FROM)
-    asked = list(questions(run.project, prompt, some))
+    asked = list(task.questions(run.project, prompt, some))
     answered = round(calls * _share_answered(run, model, asked))
     estimates = [estimate_call(model, one.asked.messages, one.asked.schema) for one in asked]
     return Plan(
-        documents=len(items),
-        without_text=documents.without_text,
+        items=len(items),
+        without_text=without_text,
         calls=calls,
         answered_before=answered,
         estimate=_scaled(total_estimate(estimates), calls - answered),
@@ -223,21 +219,23 @@ def _scaled(estimate: Estimate, calls: int) -> Estimate:
 def new_run(
     *,
     endpoint: Endpoint,
-    documents: str = ModelRun.Documents.JUDGED,
+    subjects: str = ModelRun.Subjects.JUDGED,
     drawn: int | None = None,
     draw_seed: int = SEED,
     samples: int = 1,
     most_tokens: int = 0,
     most_cost: Decimal | None = None,
 ) -> ModelRun:
-    """Return an unsaved run with the project's current prompt."""
-    prompt = current_prompt(endpoint.project)
+    """Return an unsaved run with the current prompt of the task that has these subjects."""
+    task = next(task for task in TASKS.values() if subjects in task.subjects)
+    prompt = current_prompt(endpoint.project, task.task)
     return ModelRun(
         project=endpoint.project,
         endpoint=endpoint,
         prompt=prompt,
+        task=task.task,
         machine=machine_name(endpoint, prompt),
-        documents=documents,
+        subjects=subjects,
         drawn=drawn,
         draw_seed=draw_seed,
         samples=samples,
@@ -251,16 +249,17 @@ def machine_name(endpoint: Endpoint, prompt: Prompt) -> str:
     same = Endpoint.objects.filter(project=endpoint.project_id, model=endpoint.model)
     place = same.filter(pk__lte=endpoint.pk).count()
     ordinal = f" ({place})" if place > 1 else ""
-    return f"{endpoint.model}{ordinal}, prompt {prompt.version}"
+    return f"{endpoint.model}{ordinal}, {task_of(prompt.task).prompt_name} {prompt.version}"
 
 
 def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -> ModelRun:
     """Save and enqueue a run (see `new_run`), and return it.
 
     Refused: a member who is not a lead, an archived project, a model that was removed or whose
-    server is no longer allowed, no limit of tokens or (with prices) of cost, a person with the
-    machine's name, another run that is under way, nothing to ask about; any run where the extra
-    `llm` is not installed.
+    server is no longer allowed, a task that the project's kind does not have, several answers in a
+    task that takes one, no limit of tokens or (with prices) of cost, a person with the machine's
+    name, another run that is under way, nothing to ask about; any run where the extra `llm` is not
+    installed.
     """
     _check_lead(by)
     if sentence := missing_extra("llm", "Asking a model"):
@@ -269,6 +268,11 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         raise Refused("This model is no longer in use here. Choose another one.")
     if run.endpoint.server not in server_names():
         raise Refused("The administrator no longer allows the server of this model.")
+    task = task_of(run.task)
+    if task not in tasks_for(by):
+        raise InvalidField("The kind of this project has no instructions to review.", "subjects")
+    if run.samples > 1 and not task.may_repeat:
+        raise InvalidField("Only grades can be asked for several times.", "samples")
     if run.most_tokens < 1:
         raise InvalidField("Enter how many tokens the run may use.", "most_tokens")
     if run.endpoint.prompt_price is not None and run.most_cost is None:
@@ -277,9 +281,8 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         raise InvalidField("A cost can be limited only with prices.", "most_cost")
     if Membership.objects.people().named(run.machine).filter(project=by.project).exists():
         raise Refused(f"A person here is called “{run.machine}”. A machine needs another name.")
-    documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
-    if not documents.items:
-        raise Refused("There is no such document with a text to ask about.")
+    if not task.items(run).items:
+        raise Refused(f"There is no such {task.thing} to ask about.")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if ModelRun.objects.filter(project=by.project, state__in=Job.UNDER_WAY).exists():

@@ -26,10 +26,18 @@ from audit.model_runs.actions import (
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, run_figures
 from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
-from base.api.bodies import FormBody
+from base.api.bodies import FormBody, RequestBody
 from base.api.jobs import JobSerializer
 from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
+
+
+class SentModel(serializers.ModelSerializer[Endpoint], RequestBody):
+    """A model, how it is asked, and what all its runs may use."""
+
+    class Meta:
+        model = Endpoint
+        fields = EndpointForm.Meta.fields
 
 
 class ModelSerializer(serializers.ModelSerializer[Endpoint]):
@@ -37,12 +45,7 @@ class ModelSerializer(serializers.ModelSerializer[Endpoint]):
 
     class Meta:
         model = Endpoint
-        fields = (
-            *("id", "server", "model", "temperature", "seed", "max_tokens", "limit_field"),
-            *("prompt_price", "completion_price", "most_tokens", "most_cost"),
-            *("concurrency", "requests_per_minute", "tokens_per_minute"),
-            *("added_at", "removed_at"),
-        )
+        fields = ("id", *EndpointForm.Meta.fields, "added_at", "removed_at")
         read_only_fields = fields
 
 
@@ -53,17 +56,18 @@ class PromptSerializer(serializers.ModelSerializer[Prompt]):
 
     class Meta:
         model = Prompt
-        fields = ("version", "text", "by", "at")
+        fields = ("task", "version", "text", "by", "at")
         read_only_fields = fields
 
 
 class ModelRunSerializer(JobSerializer):
-    """A run of a model: which documents it grades, and what it may use."""
+    """A run of a model: what it does, about what, and what it may use."""
 
     machine = serializers.CharField()
     model = serializers.IntegerField(source="endpoint_id")
     prompt = serializers.IntegerField(source="prompt.version")
-    documents = serializers.ChoiceField(choices=ModelRun.Documents.choices)
+    task = serializers.ChoiceField(choices=ModelRun.Task.choices)
+    subjects = serializers.ChoiceField(choices=ModelRun.Subjects.choices)
     drawn = serializers.IntegerField(allow_null=True)
     draw_seed = serializers.IntegerField()
     samples = serializers.IntegerField()
@@ -83,12 +87,15 @@ class FullModelRunSerializer(serializers.Serializer[Any]):
 class CallSerializer(serializers.ModelSerializer[Call]):
     """A call: what it was about and what came of it, without texts."""
 
-    query_id = serializers.CharField(source="narrative.pair.query.query_id")
-    pair_id = serializers.CharField(source="narrative.pair.pair_id")
-    side = serializers.CharField(source="narrative.side")
-    version = serializers.IntegerField(source="narrative.version")
-    doc_id = serializers.CharField(source="candidate.document.doc_id")
-    grade = serializers.IntegerField(allow_null=True)
+    query_id = serializers.CharField(source="pair.query.query_id")
+    pair_id = serializers.CharField(source="pair.pair_id")
+    side = serializers.CharField(
+        source="narrative.side", allow_null=True, help_text="null: for a first instruction."
+    )
+    version = serializers.IntegerField(source="narrative.version", allow_null=True)
+    doc_id = serializers.CharField(
+        source="candidate.document.doc_id", allow_null=True, help_text="null: no document."
+    )
     used_again = serializers.IntegerField(
         source="cached_from_id", allow_null=True, help_text="The call whose answer it used."
     )
@@ -97,7 +104,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
         model = Call
         fields = (
             *("id", "uuid", "query_id", "pair_id", "side", "version", "doc_id", "text_version"),
-            *("sample", "key", "sent_at", "answered_at", "used_again", "grade", "evidence"),
+            *("sample", "key", "sent_at", "answered_at", "used_again", "outcome", "evidence"),
             *("remarks", "failure", "reason", "model", "prompt_tokens", "completion_tokens"),
             *("cost", "milliseconds"),
         )
@@ -124,11 +131,11 @@ class ModelRunPlanSerializer(RecordSerializer):
 
     class Meta:
         record = Plan
-        fields = ("documents", "without_text", "calls", "answered_before", "estimated_from")
+        fields = ("items", "without_text", "calls", "answered_before", "estimated_from")
 
 
 class SentRun(FormBody):
-    """Which documents a model grades, how often, and what it may use."""
+    """What a model does, about what and how often, and what it may use."""
 
     endpoint = KeyField(help_text="The model.")
 
@@ -140,8 +147,8 @@ class AskedPlan(QueryParameters):
     """The choices of a run."""
 
     endpoint = KeyField(help_text="The model.")
-    documents = serializers.ChoiceField(
-        choices=ModelRun.Documents.choices, default=ModelRun.Documents.JUDGED.value
+    subjects = serializers.ChoiceField(
+        choices=ModelRun.Subjects.choices, default=ModelRun.Subjects.JUDGED.value
     )
     drawn = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
     draw_seed = serializers.IntegerField(default=SEED, min_value=0)
@@ -162,7 +169,7 @@ class Models(Resource, tag="Language models"):
         """List the models, also those that were removed."""
         return self.page(Endpoint.objects.filter(project=lead(self.person, slug).project_id))
 
-    @writes(ModelSerializer, body=EndpointForm, scope=Scope.LEAD, status=201)
+    @writes(ModelSerializer, body=SentModel, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Endpoint:
         """Add a model. It cannot be changed afterwards."""
         member = lead(self.person, slug)
@@ -180,20 +187,20 @@ class OneModel(Resource, tag="Language models"):
 
 
 class Prompts(Resource, tag="Language models"):
-    """The versions of a project's prompt."""
+    """The versions of a project's prompts."""
 
     @reads(PromptSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List the versions, the newest first; none while the shipped text is used."""
+        """List the versions, the newest first; none of a task whose shipped text is used."""
         member = lead(self.person, slug)
         prompts = Prompt.objects.filter(project=member.project_id).select_related("by")
         return self.page(prompts, newest_first=True)
 
     @writes(PromptSerializer, body=PromptForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Prompt:
-        """Save a new version."""
+        """Save a new version of the prompt for a task."""
         member = lead(self.person, slug)
-        return save_prompt(text=self.body()["text"], by=member)
+        return save_prompt(**self.body(), by=member)
 
 
 class ModelRuns(Resource, tag="Language models"):
@@ -206,7 +213,7 @@ class ModelRuns(Resource, tag="Language models"):
 
     @writes(ModelRunSerializer, body=SentRun, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> ModelRun:
-        """Have a model grade documents."""
+        """Have a model grade documents, or write or criticise instructions."""
         member = lead(self.person, slug)
         return request_run(_run(member.project, self.body()), by=member)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 
 from audit.model_runs.models import (
     IS_ANSWERED,
     IS_FAILED,
     IS_IN_DOUBT,
     Call,
-    CallQuerySet,
     Endpoint,
     ModelRun,
 )
@@ -38,11 +36,11 @@ class FailureCount:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradeCount:
-    """How many documents got one grade."""
+class OutcomeCount:
+    """How many first answers say the same."""
 
-    grade: int
-    documents: int
+    outcome: Annotated[str, "A grade, or how many criteria got each level."]
+    count: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,14 +56,14 @@ class RunFigures:
     tokens: int
     cost: Annotated[float | None, "null: the model has no prices."]
     failures: list[FailureCount]
-    grades: list[GradeCount]
+    outcomes: Annotated[list[OutcomeCount], "Empty for instructions that were written."]
     repeated: Annotated[int, "Documents with two answers or more."]
     steady: Annotated[int, "Of them, those that always got the same grade."]
     models: Annotated[list[str], "As the server named them."]
 
 
 def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
-    """Return what came of a run so far; without grades for a lead who is still `blind`."""
+    """Return what came of a run so far; without outcomes for a lead who is still `blind`."""
     calls = run.calls.all()
     counts = calls.aggregate(
         calls=Count("pk"),
@@ -78,35 +76,27 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
     failures = calls.failed().values_list("failure").annotate(count=Count("pk"))
     models = calls.exclude(model="").order_by("model").values_list("model", flat=True).distinct()
     used = Used(calls)
-    first, repeated, steady = _grades(calls)
+    first = calls.answered().filter(sample=1).values_list("outcome").annotate(count=Count("pk"))
+    hides_outcomes = blind or run.task == ModelRun.Task.WRITE
+    repeated = (
+        calls.answered()
+        .values("narrative", "candidate")
+        .annotate(answers=Count("pk"), outcomes=Count("outcome", distinct=True))
+        .filter(answers__gt=1)
+    )
     return RunFigures(
         **counts,
         tokens=used.tokens,
         cost=None if run.endpoint.prompt_price is None else float(used.cost),
         failures=[FailureCount(kind=kind, count=n) for kind, n in failures.order_by("failure")],
-        grades=[
-            GradeCount(grade=grade, documents=first[grade]) for grade in sorted(first) if not blind
+        outcomes=[
+            OutcomeCount(outcome=outcome, count=count)
+            for outcome, count in ([] if hides_outcomes else first.order_by("-count", "outcome"))
         ],
-        repeated=repeated,
-        steady=steady,
+        repeated=repeated.count(),
+        steady=repeated.filter(outcomes=1).count(),
         models=list(models),
     )
-
-
-def _grades(calls: CallQuerySet) -> tuple[Counter[int], int, int]:
-    """Count the first grades; documents with several answers; and those that are all the same."""
-    first: Counter[int] = Counter()
-    answers: dict[tuple[int, int], set[int]] = {}
-    many: set[tuple[int, int]] = set()
-    rows = calls.answered().values_list("narrative", "candidate", "sample", F("value__grade"))
-    for narrative, candidate, sample, grade in rows.iterator(5_000):
-        key = (narrative, candidate)
-        if sample == 1:
-            first[grade] += 1
-        if key in answers:
-            many.add(key)
-        answers.setdefault(key, set()).add(grade)
-    return first, len(many), sum(len(answers[key]) == 1 for key in many)
 
 
 @dataclass(frozen=True, kw_only=True)

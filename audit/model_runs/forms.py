@@ -2,97 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from django import forms
 
-from annotate.projects.models import Project
+from annotate.projects.models import Membership
 from audit.checks.models import SEED
-from audit.model_runs.actions import MAX_PROMPT, MAX_SAMPLES, MAX_TOKENS
-from audit.model_runs.models import Endpoint, ModelRun
+from audit.model_runs.actions import MAX_PROMPT, MAX_SAMPLES
+from audit.model_runs.models import MAX_SEED, MAX_TOKENS, Endpoint, ModelRun
 from audit.model_runs.servers import server_names
-
-MAX_SEED = 2**31 - 1
-# The cost of one call at most has to fit its column.
-MAX_PRICE = 10_000
+from audit.model_runs.tasks import TASKS, tasks_for
+from audit.model_runs.tasks.base import Task
 
 
-class EndpointForm(forms.Form):
+class EndpointForm(forms.ModelForm[Endpoint]):
     """A model, how it is asked, and what it may use."""
 
-    server = forms.CharField(
-        label="Server",
-        max_length=60,
-        widget=forms.Select,
-        help_text="One of those that the administrator allows.",
-    )
-    model = forms.CharField(
-        label="Model",
-        max_length=120,
-        help_text="As the server names it, for example gpt-4.1-mini.",
-    )
-    temperature = forms.FloatField(
-        label="Temperature",
-        required=False,
-        initial=0.0,
-        min_value=0,
-        max_value=2,
-        help_text="From 0 to 2; empty for a model that refuses it.",
-    )
-    seed = forms.IntegerField(
-        label="Seed",
-        required=False,
-        min_value=0,
-        max_value=MAX_SEED,
-        help_text="Sent with each request, for servers that know seeds.",
-    )
-    max_tokens = forms.IntegerField(
-        label="Tokens of an answer, at most", initial=1_024, min_value=1, max_value=1_000_000
-    )
-    limit_field = forms.ChoiceField(
-        label="How the server calls that limit",
-        choices=Endpoint.LimitField.choices,
-        initial=Endpoint.LimitField.MAX_TOKENS,
-        help_text="Newer models of some providers know only the longer name.",
-    )
-    most_tokens = forms.IntegerField(
-        label="Tokens of all runs, at most",
-        initial=10_000_000,
-        min_value=0,
-        max_value=MAX_TOKENS,
-        help_text="No call is made that could exceed it.",
-    )
-    prompt_price = forms.DecimalField(
-        label="Price of a million tokens sent",
-        required=False,
-        min_value=0,
-        max_value=MAX_PRICE,
-        max_digits=10,
-        decimal_places=4,
-        help_text="In your currency; without prices only tokens are counted.",
-    )
-    completion_price = forms.DecimalField(
-        label="Price of a million tokens answered",
-        required=False,
-        min_value=0,
-        max_value=MAX_PRICE,
-        max_digits=10,
-        decimal_places=4,
-    )
-    most_cost = forms.DecimalField(
-        label="Cost of all runs, at most",
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-    )
-    concurrency = forms.IntegerField(label="Requests at once", initial=4, min_value=1, max_value=32)
-    requests_per_minute = forms.IntegerField(
-        label="Requests in a minute, at most", required=False, min_value=1, max_value=1_000_000
-    )
-    tokens_per_minute = forms.IntegerField(
-        label="Tokens in a minute, at most", required=False, min_value=1, max_value=MAX_TOKENS
-    )
+    class Meta:
+        model = Endpoint
+        fields = (
+            *("server", "model", "temperature", "seed", "max_tokens", "limit_field"),
+            *("most_tokens", "prompt_price", "completion_price", "most_cost"),
+            *("concurrency", "requests_per_minute", "tokens_per_minute"),
+        )
+        widgets: ClassVar = {"server": forms.Select}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -104,23 +38,30 @@ class EndpointForm(forms.Form):
 class PromptForm(forms.Form):
     """The text that a model is asked with."""
 
+    task = forms.ChoiceField(label="Task", choices=ModelRun.Task.choices, widget=forms.HiddenInput)
     text = forms.CharField(
         label="Prompt",
         max_length=MAX_PROMPT,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 24}),
-        help_text="It contains {narrative}, {grades} and {document}; other braces are text.",
+        help_text="Its variables must all occur; other braces are text.",
     )
 
 
+def subjects_of(tasks: Iterable[Task]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return what runs can be about, by task, as choices of a field."""
+    return [
+        (str(task.task.label), [(choice.value, str(choice.label)) for choice in task.subjects])
+        for task in tasks
+    ]
+
+
 class RunForm(forms.Form):
-    """Which documents a model grades, how often, and what it may use."""
+    """What a model does, about what and how often, and what it may use."""
 
     endpoint = forms.IntegerField(label="Model", min_value=1, widget=forms.Select)
-    documents = forms.ChoiceField(
-        label="Documents",
-        choices=ModelRun.Documents.choices,
-        initial=ModelRun.Documents.JUDGED,
+    subjects = forms.ChoiceField(
+        label="Task", choices=subjects_of(TASKS.values()), initial=ModelRun.Subjects.JUDGED
     )
     drawn = forms.IntegerField(
         label="How many of them",
@@ -134,7 +75,7 @@ class RunForm(forms.Form):
         initial=SEED,
         min_value=0,
         max_value=MAX_SEED,
-        help_text="The same seed draws the same documents.",
+        help_text="The same seed draws the same ones.",
     )
     samples = forms.IntegerField(
         label="Answers for each document",
@@ -159,9 +100,12 @@ class RunForm(forms.Form):
         decimal_places=4,
     )
 
-    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, lead: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        endpoints = Endpoint.objects.filter(project=project, removed_at=None).order_by("pk")
+        subjects = self.fields["subjects"]
+        assert isinstance(subjects, forms.ChoiceField)
+        subjects.choices = subjects_of(tasks_for(lead))
+        endpoints = Endpoint.objects.filter(project=lead.project_id, removed_at=None).order_by("pk")
         self.endpoints = {endpoint.pk: endpoint for endpoint in endpoints}
         choice = self.fields["endpoint"].widget
         assert isinstance(choice, forms.Select)

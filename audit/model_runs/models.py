@@ -6,16 +6,30 @@ import uuid
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
 from annotate.collection.models import Candidate
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
 from base.constraints import at_and_by
 from jobs.models import Job
+
+MAX_SEED = 2**31 - 1
+MAX_TOKENS = 10**12
+# The cost of one call at most has to fit its column.
+MAX_PRICE = 10_000
+
+
+class Task(models.TextChoices):
+    """What models do; `audit.model_runs.tasks` says how."""
+
+    GRADE = "grade", "Grade documents"
+    WRITE = "write", "Write instructions"
+    CRITICISE = "criticise", "Criticise instructions"
 
 
 class Endpoint(models.Model):
@@ -33,24 +47,83 @@ class Endpoint(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="endpoints")
     # The name of the server in the settings.
-    server = models.CharField(max_length=60)
-    model = models.CharField(max_length=120)
-    # Null: not sent, because some models refuse it.
-    temperature = models.FloatField(null=True, blank=True, default=0.0)
-    seed = models.PositiveIntegerField(null=True, blank=True)
-    # The most tokens of one answer, and the field of a request that says so.
-    max_tokens = models.PositiveIntegerField(default=1_024)
-    limit_field = models.CharField(max_length=30, choices=LimitField, default=LimitField.MAX_TOKENS)
-    # What a million tokens cost; null: unknown.
-    prompt_price = models.DecimalField(max_digits=10, decimal_places=4, null=True, blank=True)
-    completion_price = models.DecimalField(max_digits=10, decimal_places=4, null=True, blank=True)
-    # What all runs together may use.
-    most_tokens = models.PositiveBigIntegerField()
-    most_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
-    # How many requests are sent at once, and in a minute; null: as many as the server answers.
-    concurrency = models.PositiveSmallIntegerField(default=4)
-    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
-    tokens_per_minute = models.PositiveBigIntegerField(null=True, blank=True)
+    server = models.CharField(
+        max_length=60, help_text="One of those that the administrator allows."
+    )
+    model = models.CharField(
+        max_length=120, help_text="As the server names it, for example gpt-4.1-mini."
+    )
+    temperature = models.FloatField(
+        null=True,
+        blank=True,
+        default=0.0,
+        validators=[MinValueValidator(0), MaxValueValidator(2)],
+        help_text="From 0 to 2; empty for a model that refuses it.",
+    )
+    seed = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_SEED)],
+        help_text="Sent with each request, for servers that know seeds.",
+    )
+    max_tokens = models.PositiveIntegerField(
+        "tokens of an answer, at most",
+        default=1_024,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+    )
+    limit_field = models.CharField(
+        "how the server calls that limit",
+        max_length=30,
+        choices=LimitField,
+        default=LimitField.MAX_TOKENS,
+        help_text="Newer models of some providers know only the longer name.",
+    )
+    most_tokens = models.PositiveBigIntegerField(
+        "tokens of all runs, at most",
+        default=10_000_000,
+        validators=[MaxValueValidator(MAX_TOKENS)],
+        help_text="No call is made that could exceed it.",
+    )
+    prompt_price = models.DecimalField(
+        "price of a million tokens sent",
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0), MaxValueValidator(MAX_PRICE)],
+        help_text="In your currency; without prices only tokens are counted.",
+    )
+    completion_price = models.DecimalField(
+        "price of a million tokens answered",
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0), MaxValueValidator(MAX_PRICE)],
+    )
+    most_cost = models.DecimalField(
+        "cost of all runs, at most",
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+    )
+    concurrency = models.PositiveSmallIntegerField(
+        "requests at once", default=4, validators=[MinValueValidator(1), MaxValueValidator(32)]
+    )
+    requests_per_minute = models.PositiveIntegerField(
+        "requests in a minute, at most",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+    )
+    tokens_per_minute = models.PositiveBigIntegerField(
+        "tokens in a minute, at most",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_TOKENS)],
+    )
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
     added_at = models.DateTimeField(default=timezone.now)
     removed_at = models.DateTimeField(null=True, blank=True)
@@ -64,12 +137,15 @@ class Endpoint(models.Model):
                 name="endpoint_both_prices_or_none",
                 condition=Q(prompt_price__isnull=True, completion_price__isnull=True)
                 | Q(prompt_price__isnull=False, completion_price__isnull=False),
+                violation_error_message="Give both prices, or none.",
             ),
             # A cost that is unknown cannot be limited; one that is known is limited.
             models.CheckConstraint(
                 name="endpoint_limits_a_known_cost",
                 condition=Q(prompt_price__isnull=True, most_cost__isnull=True)
                 | Q(prompt_price__isnull=False, most_cost__isnull=False),
+                violation_error_message="With prices, say what all runs together may cost; "
+                "without them, no cost can be limited.",
             ),
             models.CheckConstraint(
                 name="endpoint_sends_at_least_one_at_once", condition=Q(concurrency__gte=1)
@@ -87,9 +163,13 @@ class Endpoint(models.Model):
 
 
 class Prompt(models.Model):
-    """One version of what a project asks a model. It never changes: a new text is a new version."""
+    """One version of what a project asks models for a task.
+
+    It never changes: a new text is a new version.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="prompts")
+    task = models.CharField(max_length=20, choices=Task, default=Task.GRADE)
     version = models.PositiveIntegerField()
     text = models.TextField()
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
@@ -97,11 +177,17 @@ class Prompt(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(name="prompt_version_once", fields=["project", "version"]),
+            models.UniqueConstraint(
+                name="prompt_version_once", fields=["project", "task", "version"]
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"prompt {self.version}"
+        return f"{self.get_task_display()}, prompt {self.version}"
+
+    def get_absolute_url(self) -> str:
+        """Return the address of the page of its task's prompts."""
+        return f"{reverse('audit:prompt', args=[self.project.slug])}?task={self.task}"
 
     @property
     def is_saved(self) -> bool:
@@ -110,39 +196,47 @@ class Prompt(models.Model):
 
 
 class ModelRun(Job):
-    """A model grades documents under the narratives that people judge.
+    """A model does a task: it grades documents, or writes or criticises instructions.
 
-    Its grades are judgments of a machine, one for each model and version of the prompt.
+    What it says is a machine's, one for each model, task and version of the prompt.
     """
 
-    class Documents(models.TextChoices):
-        """Which documents are graded."""
+    Task = Task
+
+    class Subjects(models.TextChoices):
+        """What a run is about; each task has some of them."""
 
         JUDGED = "judged", "Documents that people have judged"
         UNJUDGED = "unjudged", "Documents that nobody has judged"
         ALL = "all", "All documents to judge"
+        UNWRITTEN = "unwritten", "Instructions that are not written yet"
+        CRITICISED = "criticised", "Instructions that a machine criticised and no person reviewed"
+        SENT_BACK = "sent_back", "Instructions of models that were sent back"
+        BY_OTHERS = "by_others", "Undecided instructions, without those of this model"
+        UNDECIDED = "undecided", "Undecided instructions, also those of this model"
 
     KIND: ClassVar[str] = "model_run"
-    WORK: ClassVar[str] = "audit.model_runs.grading.grade_documents"
+    WORK: ClassVar[str] = "audit.model_runs.asking.ask_model"
     TITLE: ClassVar[str] = "Asking the model"
     WHEN_CANCELLED: ClassVar[str] = (
-        "No grade was written. What was answered is kept, and is not asked or paid again."
+        "Nothing was written. What was answered is kept, and is not asked or paid again."
     )
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="runs")
     prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="runs")
-    # The name of the machine whose judgments its grades become.
+    task = models.CharField(max_length=20, choices=Task, default=Task.GRADE)
+    # The name of the machine that says what the model answers.
     machine = models.CharField(max_length=150)
-    documents = models.CharField(max_length=10, choices=Documents, default=Documents.JUDGED)
+    subjects = models.CharField(max_length=20, choices=Subjects, default=Subjects.JUDGED)
     # How many of them are drawn, by this seed; null: all.
     drawn = models.PositiveIntegerField(null=True, blank=True)
     draw_seed = models.PositiveIntegerField()
-    # How often each document is asked about; the first answer counts.
+    # How often each of them is asked about; the first answer counts.
     samples = models.PositiveSmallIntegerField(default=1)
     # What this run may use.
     most_tokens = models.PositiveBigIntegerField()
     most_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
-    # Why it ended before every document was asked about; "" if it did not.
+    # Why it ended before everything was asked; "" if it did not.
     stopped = models.TextField(blank=True, default="")
     code_version = models.CharField(max_length=40, blank=True)
 
@@ -199,9 +293,15 @@ class Call(models.Model):
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     run = models.ForeignKey(ModelRun, on_delete=models.PROTECT, related_name="calls")
-    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
-    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")
-    text_version = models.PositiveIntegerField()
+    # What it was about: a document under a narrative, a narrative, or a pair without one.
+    pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="+")
+    narrative = models.ForeignKey(
+        Narrative, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    candidate = models.ForeignKey(
+        Candidate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    text_version = models.PositiveIntegerField(null=True, blank=True)
     # 1 to the run's number of samples.
     sample = models.PositiveSmallIntegerField(default=1)
     # Of the canonical request and the sample: the same key has the same answer.
@@ -223,11 +323,13 @@ class Call(models.Model):
     value: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
+    # The same in a few words, for lists and counts.
+    outcome = models.CharField(max_length=200, blank=True)
     # Where the quote stands in the text, as in judgments: [{"start": 10, "end": 42}].
     evidence: models.JSONField[list[dict[str, int]], list[dict[str, int]]] = models.JSONField(
         default=list, blank=True
     )
-    # What a reader of the grade must know: a quote that does not occur, a document that was cut.
+    # What a reader of the answer must know: a quote that does not occur, a document that was cut.
     remarks: models.JSONField[list[str], list[str]] = models.JSONField(default=list, blank=True)
     # Why there is no answer: a kind of `llm.answers.FailureKind`, and a sentence.
     failure = models.CharField(max_length=30, blank=True)
@@ -245,9 +347,19 @@ class Call(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                name="call_answered_once_in_a_run",
+                name="call_about_a_document_answered_once_in_a_run",
                 fields=["run", "narrative", "candidate", "sample"],
-                condition=IS_ANSWERED,
+                condition=IS_ANSWERED & Q(candidate__isnull=False),
+            ),
+            models.UniqueConstraint(
+                name="call_about_an_instruction_answered_once_in_a_run",
+                fields=["run", "pair", "sample"],
+                condition=IS_ANSWERED & Q(candidate__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="call_about_a_text_of_a_document_under_a_narrative",
+                condition=Q(candidate__isnull=True, text_version__isnull=True)
+                | Q(candidate__isnull=False, text_version__isnull=False, narrative__isnull=False),
             ),
             models.CheckConstraint(
                 name="call_ends_with_a_value_or_a_reason",
@@ -285,6 +397,6 @@ class Call(models.Model):
         return (self.reserved_cost if self.cost is None else self.cost) or Decimal(0)
 
     @property
-    def grade(self) -> int | None:
-        """The grade that the model gave; None without an answer."""
-        return None if self.value is None else int(self.value["grade"])
+    def about(self) -> str:
+        """What it was about, for people."""
+        return self.pair.pair_id if self.candidate is None else self.candidate.document.label

@@ -30,8 +30,8 @@ from audit.model_runs.actions import (
 from audit.model_runs.figures import CALL_FILTERS, endpoint_use, run_figures
 from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
-from audit.model_runs.questions import example_questions
 from audit.model_runs.servers import server_names
+from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import BLIND
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key
@@ -44,7 +44,7 @@ SECTION = "models"
 
 @require_GET
 def models(request: PageRequest, slug: str) -> HttpResponse:
-    """List the models of a project, the prompt, and the runs, the newest first."""
+    """List the models of a project, the prompts, and the runs, the newest first."""
     member = lead(request.user, slug)
     endpoints = Endpoint.objects.filter(project=member.project, removed_at=None).order_by("pk")
     page = newest_by_key(access.model_runs(member), request.GET, PAGE_SIZE)
@@ -55,7 +55,7 @@ def models(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         servers=server_names(),
         models=[endpoint_use(endpoint) for endpoint in endpoints],
-        prompt=current_prompt(member.project),
+        prompts=[current_prompt(member.project, task.task) for task in tasks_for(member)],
         runs=page.rows,
         page=page,
     )
@@ -94,21 +94,28 @@ def model_removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def prompt(request: PageRequest, slug: str) -> HttpResponse:
-    """Show the prompt, filled with three documents; a POST saves or, with `preview`, fills it."""
+    """Show the prompt of a task, filled with a few examples; a POST saves or, with `preview`, fills
+    it.
+    """
     member = lead(request.user, slug)
-    current = current_prompt(member.project)
-    form = PromptForm(request.POST or None, initial={"text": current.text})
+    task = task_of(request.POST.get("task") or request.GET.get("task", ""))
+    current = current_prompt(member.project, task.task)
+    form = PromptForm(request.POST or None, initial={"task": task.task, "text": current.text})
     text = current.text
     if request.method == "POST" and form.is_valid():
         text = form.cleaned_data["text"]
         with refusal_in(form):
             if "preview" not in request.POST:
-                saved = save_prompt(text=text, by=member)
+                saved = save_prompt(**form.cleaned_data, by=member)
                 messages.success(request, f"Saved as version {saved.version}.")
-                return redirect("audit:prompt", slug)
+                return redirect(saved)
     examples, problem = [], ""
+    # What others criticised is not shown to somebody who still reviews.
+    hides_examples = task.shows_answers and must_answer_first(member)
     try:
-        examples = example_questions(member.project, text, EXAMPLES)
+        filled = task.read_prompt(text)
+        items = [] if hides_examples else task.examples(member.project, EXAMPLES)
+        examples = list(task.questions(member.project, filled, items))
     except PromptError as error:
         problem = str(error)
     return project_page(
@@ -118,7 +125,10 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         form=form,
         prompt=current,
-        versions=Prompt.objects.filter(project=member.project)
+        task=task,
+        variables=sorted(f"{{{name}}}" for name in task.shipped.required),
+        blind=BLIND if hides_examples else "",
+        versions=Prompt.objects.filter(project=member.project, task=task.task)
         .select_related("by")
         .order_by("-version"),
         examples=examples,
@@ -132,7 +142,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     """Show what a run would do, and start it; the choices are in the address."""
     member = lead(request.user, slug)
     sent = request.POST or (request.GET if "endpoint" in request.GET else None)
-    form = RunForm(member.project, sent)
+    form = RunForm(member, sent)
     plan: Plan | None = None
     if sent and form.is_valid():
         run = new_run(**form.cleaned_data)
@@ -142,7 +152,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         with refusal_in(form):
             plan = plan_run(run)
             if request.method == "GET":
-                form = RunForm(member.project, _chosen(request.GET) | plan.proposed_limits())
+                form = RunForm(member, _chosen(request.GET) | plan.proposed_limits())
     return project_page(
         request,
         "model_runs/new_run.html",
@@ -150,7 +160,9 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         form=form,
         plan=plan,
-        # Which documents others have judged is not shown to somebody who still judges.
+        thing=task_of(run.task).thing if plan else "",
+        # Which documents others have judged, and what they criticised, is not shown to somebody who
+        # still answers.
         examples=[] if plan is None or must_answer_first(member) else plan.examples,
         status=422 if request.method == "POST" and form.errors else 200,
     )
@@ -174,7 +186,7 @@ def model_run(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         run=run,
         blind=BLIND if blind else "",
         figures=run_figures(run, blind=blind),
-        grades=list(member.project.grades.order_by("value")),
+        thing=task_of(run.task).thing,
         machine=Membership.objects.filter(project=member.project, name=run.machine).first(),
         again=f"{reverse('audit:new_model_run', args=[slug])}?{again_query(run)}",
     )
@@ -184,7 +196,7 @@ def again_query(run: ModelRun) -> str:
     """Return the choices of a run as a query string, to begin another one with."""
     choices: dict[str, Any] = {
         "endpoint": run.endpoint_id,
-        "documents": run.documents,
+        "subjects": run.subjects,
         "drawn": run.drawn or "",
         "draw_seed": run.draw_seed,
         "samples": run.samples,

@@ -42,7 +42,7 @@ from annotate.pools.removal import DOCUMENTS
 from audit.checks import actions as checking
 from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
-from audit.model_runs.questions import shipped_prompt
+from audit.model_runs.tasks import task_of
 from audit.models import AgreementReport, Call, Endpoint, ModelRun, Prompt, Sample
 from audit.settling.names import reveal_names
 from audit.settling.queue import read_page
@@ -555,7 +555,9 @@ def _model_run(project: Project, lead: Membership) -> dict[str, list[str]]:
     endpoint = Endpoint.objects.create(
         project=project, server="lab", model="small", most_tokens=9_000, by=lead
     )
-    prompt = Prompt.objects.create(project=project, version=1, text=shipped_prompt(), by=lead)
+    prompt = Prompt.objects.create(
+        project=project, version=1, text=task_of("grade").shipped.text, by=lead
+    )
     now = timezone.now()
     run = ModelRun.objects.create(
         project=project,
@@ -580,6 +582,7 @@ def _model_run(project: Project, lead: Membership) -> dict[str, list[str]]:
     calls = [
         Call.objects.create(
             run=run,
+            pair=narrative.pair,
             narrative=narrative,
             candidate=candidate,
             text_version=1,

@@ -120,7 +120,7 @@ def test_several_calls_share_connections(server, endpoint):
 
 def test_threads_share_a_pool_and_each_call_keeps_its_own_counts(server, endpoint):
     server.will(cut_connection())
-    server.rule = lambda messages: f'{{"grade": {messages[0]["content"]}}}'
+    server.rule = lambda body: f'{{"grade": {body["messages"][0]["content"]}}}'
     once, pool = replace(endpoint, retries=0), open_pool()
 
     def ask(grade: int) -> Answer:

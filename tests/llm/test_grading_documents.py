@@ -10,7 +10,7 @@ import pytest
 from llm.answers import FailureKind, read_value
 from llm.batch import read_answers, write_requests
 from llm.cost import estimate_call
-from llm.imitation import imitate_judge
+from llm.imitation import imitate
 from llm.prompts import Prompt, PromptError
 from llm.relevance import DEFAULT_PROMPT, VARIABLES, grade_question
 from llm.request import request_body
@@ -44,7 +44,7 @@ def judged(endpoint):
 def test_a_document_gets_the_grade_and_the_passage_of_the_answer(
     server, judged, document, grade, quote
 ):
-    server.rule = imitate_judge
+    server.rule = imitate
     question = question_about(document)
 
     grading, answer = judged(question)
@@ -54,7 +54,7 @@ def test_a_document_gets_the_grade_and_the_passage_of_the_answer(
 
 
 def test_a_quote_is_found_in_the_document(server, judged):
-    server.rule = imitate_judge
+    server.rule = imitate
     question = question_about()
 
     grading, _ = judged(question)
@@ -161,8 +161,8 @@ def test_a_question_is_estimated_before_it_is_sent(endpoint):
 def test_a_question_is_answered_by_a_batch_file_as_by_a_server(endpoint):
     question, stream = question_about(), io.BytesIO()
     write_requests([("d1", request_body(endpoint, question.messages, question.schema))], stream)
-    sent = json.loads(stream.getvalue())["body"]["messages"]
-    response = {"status_code": 200, "body": completion(imitate_judge(sent))}
+    sent = json.loads(stream.getvalue())["body"]
+    response = {"status_code": 200, "body": completion(imitate(sent))}
     line = json.dumps({"custom_id": "d1", "response": response, "error": None})
 
     (answer,) = read_answers(io.BytesIO(line.encode()))

@@ -10,7 +10,7 @@ from annotate.models import Project
 from audit.model_runs.actions import add_endpoint, new_run, request_run
 from audit.model_runs.models import Endpoint, ModelRun
 from jobs.runner import run as run_job
-from llm.imitation import imitate_judge
+from llm.imitation import imitate
 from tests import factories
 from tests.services.model_server import MODEL, model_server
 
@@ -29,7 +29,7 @@ def no_pulse(monkeypatch):
 @pytest.fixture
 def server(settings):
     with model_server() as running:
-        running.rule = imitate_judge
+        running.rule = imitate
         settings.MODEL_SERVERS = {"lab": running.base_url}
         settings.MODEL_KEYS = {"lab": KEY}
         yield running
@@ -69,7 +69,7 @@ def grade(cast, endpoint):
     """A function that requests a run and does it; it returns the run's row."""
 
     def request_and_run(**choices) -> ModelRun:
-        chosen = {"endpoint": endpoint, "documents": ModelRun.Documents.ALL} | choices
+        chosen = {"endpoint": endpoint, "subjects": ModelRun.Subjects.ALL} | choices
         run = request_run(new_run(**{"most_tokens": 100_000} | chosen), by=cast.carla)
         return run_again(run)
 

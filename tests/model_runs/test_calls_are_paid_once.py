@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.models import Judgment
-from audit.model_runs import grading
+from audit.model_runs import asking
 from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import Call
@@ -56,13 +56,13 @@ def test_two_documents_with_the_same_text_are_paid_once_and_judged_twice(cast, g
 def test_a_call_that_another_worker_answered_meanwhile_stays_in_doubt(
     cast, endpoint, server, monkeypatch
 ):
-    run = new_run(endpoint=endpoint, documents="all", drawn=1, most_tokens=100_000)
+    run = new_run(endpoint=endpoint, subjects="all", drawn=1, most_tokens=100_000)
     run = request_run(run, by=cast.carla)
 
     def reserve_while_another_worker_answers(budget, call):
         same = {
             name: getattr(call, name)
-            for name in ("run", "narrative", "candidate", "text_version", "key", "request")
+            for name in ("run", "pair", "narrative", "candidate", "text_version", "key", "request")
         }
         ended = {"answered_at": timezone.now(), "value": {"quote": "", "grade": 1}}
         Call.objects.create(**same, **ended, reserved_tokens=1)
@@ -80,21 +80,21 @@ class Killed(BaseException):
 
 
 def test_a_worker_that_is_killed_leaves_no_answer_behind(cast, endpoint, server, monkeypatch):
-    run = new_run(endpoint=endpoint, documents="all", most_tokens=100_000)
+    run = new_run(endpoint=endpoint, subjects="all", most_tokens=100_000)
     run = request_run(run, by=cast.carla)
-    recorded = grading.record_answer
+    recorded = asking.record_answer
 
     def record_one_then_die(*arguments):
         recorded(*arguments)
-        monkeypatch.setattr(grading, "record_answer", die)
+        monkeypatch.setattr(asking, "record_answer", die)
 
     def die(*arguments):
         raise Killed
 
-    monkeypatch.setattr(grading, "record_answer", record_one_then_die)
+    monkeypatch.setattr(asking, "record_answer", record_one_then_die)
     with pytest.raises(Killed):
         run_again(run)
-    monkeypatch.setattr(grading, "record_answer", recorded)
+    monkeypatch.setattr(asking, "record_answer", recorded)
     assert run.calls.answered().count() == 1
 
     run = run_again(run)

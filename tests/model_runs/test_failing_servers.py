@@ -7,7 +7,7 @@ import pytest
 from annotate.models import Judgment
 from annotate.projects.project_jobs import cancel_job
 from audit.model_runs.actions import new_run, remove_endpoint, request_run
-from audit.model_runs.grading import GIVE_UP_AFTER
+from audit.model_runs.asking import GIVE_UP_AFTER
 from audit.model_runs.models import ModelRun
 from jobs.errors import JobError
 from tests import factories
@@ -33,7 +33,7 @@ def test_a_wrong_key_is_told_at_once(grade, server, endpoint, settings):
 
     assert run.state == "failed"
     assert run.error.startswith("The server refuses (401): wrong key: ")
-    assert run.error.endswith("Nothing was graded.")
+    assert run.error.endswith("Nothing was answered.")
     assert machine_judgments() == 0
 
 
@@ -67,7 +67,7 @@ def test_an_unknown_model_is_told_at_once(grade, server):
 
     run = fails(grade)
 
-    assert run.error == "The server refuses (404): no such model. Nothing was graded."
+    assert run.error == "The server refuses (404): no such model. Nothing was answered."
 
 
 def test_a_first_document_that_the_server_refuses_does_not_end_the_run(grade, server):
@@ -101,7 +101,7 @@ def test_many_failures_in_a_row_end_the_run_and_keep_what_was_answered(cast, gra
     for number in range(GIVE_UP_AFTER + 5):
         factories.candidate(cast.query, f"more {number}", text=f"Text {number}.")
     server.will(say('{"quote": "", "grade": 0}'))
-    server.rule = lambda messages: "no JSON"
+    server.rule = lambda body: "no JSON"
 
     run = fails(grade)
 

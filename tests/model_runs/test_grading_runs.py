@@ -45,13 +45,13 @@ def test_the_quote_becomes_the_evidence_of_the_judgment(cast, grade):
 
 
 def test_only_documents_that_people_judged_are_asked_about_if_so_chosen(cast, grade):
-    grade(documents=ModelRun.Documents.JUDGED)
+    grade(subjects=ModelRun.Subjects.JUDGED)
 
     assert set(grades(cast.project)) == {"D1", "D2"}
 
 
 def test_only_documents_that_nobody_judged_are_asked_about_if_so_chosen(cast, grade):
-    grade(documents=ModelRun.Documents.UNJUDGED)
+    grade(subjects=ModelRun.Subjects.UNJUDGED)
 
     assert set(grades(cast.project)) == {"D3"}
 
@@ -80,7 +80,10 @@ def test_a_second_run_waits_for_the_first(cast, endpoint):
     request_run(new_run(endpoint=endpoint, most_tokens=9_999), by=cast.carla)
 
     with pytest.raises(Refused, match="A run is under way here"):
-        request_run(new_run(endpoint=endpoint, most_tokens=9_999, samples=2), by=cast.carla)
+        request_run(
+            new_run(endpoint=endpoint, most_tokens=9_999, samples=2),
+            by=cast.carla,
+        )
 
 
 def test_people_are_not_touched(cast, grade):
@@ -116,8 +119,8 @@ def test_several_answers_show_how_steady_the_model_is(cast, grade, server):
     answers = (2, 2, 1, 2)
     server.will(*(say(f'{{"quote": "", "grade": {answer}}}') for answer in answers))
 
-    run = grade(documents=ModelRun.Documents.JUDGED, samples=2)
+    run = grade(subjects=ModelRun.Subjects.JUDGED, samples=2)
 
     figures = run_figures(run)
     assert (figures.repeated, figures.steady) == (2, 1)
-    assert sum(count.documents for count in figures.grades) == 2
+    assert sum(count.count for count in figures.outcomes) == 2

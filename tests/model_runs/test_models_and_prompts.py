@@ -6,10 +6,11 @@ import pytest
 
 from audit.model_runs.actions import add_endpoint, current_prompt, remove_endpoint, save_prompt
 from audit.model_runs.models import Endpoint, Prompt
-from audit.model_runs.questions import shipped_prompt
+from audit.model_runs.tasks import task_of
 from base.errors import Refused
 from tests.services.model_server import MODEL
 
+SHIPPED = task_of("grade").shipped.text
 VALUES = {"server": "lab", "model": MODEL, "most_tokens": 1_000}
 
 
@@ -22,7 +23,7 @@ VALUES = {"server": "lab", "model": MODEL, "most_tokens": 1_000}
         ({"temperature": 3.0}, "between 0 and 2"),
         ({"prompt_price": 1}, "both prices"),
         ({"prompt_price": 1, "completion_price": 1}, "what all runs together may cost"),
-        ({"most_cost": 1}, "only with prices"),
+        ({"most_cost": 1}, "no cost can be limited"),
     ],
 )
 def test_a_model_that_cannot_be_asked_is_refused(cast, server, values, reason):
@@ -52,15 +53,15 @@ def test_the_first_run_keeps_the_shipped_text_as_version_1(cast, grade):
     grade(drawn=1)
 
     prompt = Prompt.objects.get()
-    assert (prompt.version, prompt.text) == (1, shipped_prompt())
+    assert (prompt.version, prompt.text) == (1, SHIPPED)
 
 
 def test_a_changed_text_is_the_next_version_and_the_shipped_one_stays_the_first(cast):
-    save_prompt(text=f"{shipped_prompt()}Be brief.", by=cast.carla)
+    save_prompt(task="grade", text=f"{SHIPPED}Be brief.", by=cast.carla)
 
     versions = Prompt.objects.filter(project=cast.project).order_by("version")
     assert [prompt.version for prompt in versions] == [1, 2]
-    assert current_prompt(cast.project).text.endswith("Be brief.\n")
+    assert current_prompt(cast.project, "grade").text.endswith("Be brief.\n")
 
 
 @pytest.mark.parametrize(
@@ -68,20 +69,20 @@ def test_a_changed_text_is_the_next_version_and_the_shipped_one_stays_the_first(
     [
         ("Grade {document} by {narrative}.", r"without \{grades\}"),
         ("{document} {narrative} {grades} {answer}", r"Line 1, column \d+: \{answer\}"),
-        (shipped_prompt(), "This is the current text"),
+        (SHIPPED, "This is the current text"),
         ("{document} {narrative} {grades} \x07", "U\\+0007"),
     ],
 )
 def test_a_text_that_cannot_be_used_is_refused(cast, text, reason):
     with pytest.raises(Refused, match=reason):
-        save_prompt(text=text, by=cast.carla)
+        save_prompt(task="grade", text=text, by=cast.carla)
 
     assert not Prompt.objects.exists()
 
 
 def test_another_prompt_grades_as_another_machine(cast, grade):
     grade(drawn=1)
-    save_prompt(text=f"{shipped_prompt()}Be brief.", by=cast.carla)
+    save_prompt(task="grade", text=f"{SHIPPED}Be brief.", by=cast.carla)
 
     run = grade(drawn=1)
 

@@ -61,7 +61,7 @@ def test_a_model_is_added_by_its_form(carla, server):
     assert (added.model, added.max_tokens, added.prompt_price) == (MODEL, 100, None)
 
 
-def test_what_is_wrong_with_a_model_stands_at_its_field(carla, server):
+def test_prices_without_a_limit_are_refused_with_a_sentence(carla, server):
     sent = {**CHOICES, "model": MODEL}
 
     response = carla.post(
@@ -76,7 +76,7 @@ def test_what_is_wrong_with_a_model_stands_at_its_field(carla, server):
     )
 
     assert response.status_code == 422
-    assert "most_cost" in response.context["form"].errors
+    assert "With prices, say what all runs together may cost" in text(response)
 
 
 def test_the_prompt_is_shown_filled_without_saving_it(carla, cast):
@@ -90,12 +90,12 @@ def test_the_prompt_is_shown_filled_without_saving_it(carla, cast):
 
 
 def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
-    asked = {"endpoint": endpoint.pk, "documents": "judged", "draw_seed": 1, "samples": 2}
+    asked = {"endpoint": endpoint.pk, "subjects": "judged", "draw_seed": 1, "samples": 2}
 
     response = carla.get(address("new_model_run"), asked)
 
     plan = response.context["plan"]
-    assert (plan.documents, plan.calls, plan.estimated_from) == (2, 4, 2)
+    assert (plan.items, plan.calls, plan.estimated_from) == (2, 4, 2)
     assert plan.tokens > 0
     # A fifth more than it is likely to need, and what is reserved for the call under way.
     assert response.context["form"]["most_tokens"].value() > plan.tokens * 1.2
@@ -105,17 +105,17 @@ def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
 
 def test_documents_without_a_text_are_counted_and_left_out(carla, cast, endpoint):
     factories.candidate(cast.query, "no text", text=None)
-    asked = {"endpoint": endpoint.pk, "documents": "all", "draw_seed": 1, "samples": 1}
+    asked = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
 
     response = carla.get(address("new_model_run"), asked)
 
-    assert (response.context["plan"].documents, response.context["plan"].without_text) == (3, 1)
+    assert (response.context["plan"].items, response.context["plan"].without_text) == (3, 1)
     assert "1 document without a text" in text(response)
 
 
 def test_a_run_is_started_and_its_page_says_what_came_of_it(carla, endpoint, server):
     server.will(say('{"quote": "whales", "grade": 1}'))
-    sent = {"endpoint": endpoint.pk, "documents": "all", "draw_seed": 1, "samples": 1}
+    sent = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
 
     response = carla.post(address("new_model_run"), {**sent, "most_tokens": 50_000})
     run = run_again(ModelRun.objects.get())
@@ -156,6 +156,6 @@ def test_a_lead_who_still_judges_sees_no_grades(carla, cast, grade):
 
     page = carla.get(run.get_absolute_url())
 
-    assert page.context["figures"].grades == []
+    assert page.context["figures"].outcomes == []
     assert carla.get(address("model_calls", run.pk)).status_code == 403
     assert carla.get(run.calls.first().get_absolute_url()).status_code == 403

@@ -4,7 +4,7 @@
         server.will(refuse(429, retry_after="0.01"), say('{"grade": 2}'))
 
 Each request takes the next thing that the server will do; afterwards `server.rule` answers, which a
-test sets to a function from messages to a text.
+test sets to a function from the body of a request to a text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 MODEL = "imitation-1"
 PIECE = b"word " * 2_000
 
-Messages = list[dict[str, str]]
 Behaviour = Callable[["Connection"], None]
 
 
@@ -52,7 +51,7 @@ class ModelServer:
     received: list[Received] = field(default_factory=list)
     # The bytes of each whole body that was sent.
     sent: list[int] = field(default_factory=list)
-    rule: Callable[[Messages], str] | None = None
+    rule: Callable[[dict[str, Any]], str] | None = None
     # Ends what would wait for ever.
     stopping: threading.Event = field(default_factory=threading.Event)
     _next: deque[Behaviour] = field(default_factory=deque)
@@ -66,7 +65,7 @@ class ModelServer:
         if self._next:
             self._next.popleft()(connection)
         elif self.rule is not None:
-            say(self.rule(connection.received.body["messages"]))(connection)
+            say(self.rule(connection.received.body))(connection)
         else:
             refuse(500, "the test expects no further request")(connection)
 

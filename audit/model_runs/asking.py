@@ -1,4 +1,4 @@
-"""Ask a model about each document of a run, and write its grades: the work of the job.
+"""Ask a model everything that a run is about, and write its answers: the work of the job.
 
 Import it only where this work is done: openai's client takes a second to import.
 
@@ -12,8 +12,6 @@ from __future__ import annotations
 import io
 import logging
 import time
-import uuid
-from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import replace
@@ -29,12 +27,11 @@ from annotate.collection.loading import load_file
 from annotate.projects.access import refuse_if_archived
 from audit.model_runs.models import Call, ModelRun
 from audit.model_runs.pace import Pace
-from audit.model_runs.questions import Item, Question, documents_to_ask, questions, read_prompt
 from audit.model_runs.servers import model_behind
 from audit.model_runs.spending import Budget
+from audit.model_runs.tasks import task_of
+from audit.model_runs.tasks.base import Item, Question, Unusable
 from base.errors import Refused
-from formats.jsonl import write_judgments
-from formats.records import Evidence, JudgmentRecord
 from formats.source import Source
 from jobs.errors import JobError
 from jobs.runner import Progress, save_result
@@ -47,34 +44,33 @@ from llm.transport import open_pool
 
 logger = logging.getLogger(__name__)
 
-# After so many failures in a row the server, the key or the model is the cause, not a document.
+# After so many failures in a row the server, the key or the model is the cause, not the question.
 GIVE_UP_AFTER = 10
 # An answer that cannot be read is asked for once more, so a call has at most two questions.
 MOST_QUESTIONS = 2
-# With these, asking about another document is useless: a wrong key, an unknown model or address.
+# With these, asking anything else is useless: a wrong key, an unknown model or address.
 _HOPELESS = {FailureKind.REDIRECT, FailureKind.UNREACHABLE}
 _HOPELESS_STATUS = {401, 403, 404}
 # The server answered, so it is paid, but it is not known for how many tokens.
 _PAID_UNREAD = {FailureKind.NOT_A_COMPLETION, FailureKind.TOO_LARGE}
-_NAMESPACE = uuid.UUID("4d1f8b55-4c0f-4d0c-9a53-0c6f2f0b9e11")
 
 
-def grade_documents(run: ModelRun, progress: Progress) -> None:
-    """Ask about every document of a run, then write the grades as a machine's judgments.
+def ask_model(run: ModelRun, progress: Progress) -> None:
+    """Ask about everything that a run is about, then write the answers as a machine's.
 
     May be repeated: what was answered is not asked again. At a limit of tokens or cost the run ends
-    and says so, with the grades that it has.
+    and says so, with the answers that it has.
     """
     _refuse_if_archived(run)
-    documents = documents_to_ask(run.project, run.documents, run.drawn, run.draw_seed)
+    items = task_of(run.task).items(run).items
     save_result(run, code_version=settings.VERSION)
     try:
         asking = _Asking(run, progress)
     except ValueError as error:
         raise JobError(str(error)) from error
-    stopped = asking.ask_about(documents.items)
-    progress.start(None, "Writing the grades")
-    write_grades(run)
+    stopped = asking.ask_about(items)
+    progress.start(None, "Writing the answers")
+    write_answers(run)
     save_result(run, stopped=stopped)
 
 
@@ -94,7 +90,8 @@ class _Asking:
         self._run = run
         self._progress = progress
         self._model = model_behind(run.endpoint)
-        self._prompt = read_prompt(run.prompt.text)
+        self._task = task_of(run.task)
+        self._prompt = self._task.read_prompt(run.prompt.text)
         self._budget = Budget(run)
         self._pace = Pace(run.endpoint.requests_per_minute, run.endpoint.tokens_per_minute)
         self._under_way: dict[Future[Answer], tuple[Call, Question]] = {}
@@ -104,9 +101,10 @@ class _Asking:
     def ask_about(self, items: list[Item]) -> str:
         """Ask about each item that has no answer; return why it stopped before the end, or ""."""
         run = self._run
-        answered = set(run.calls.answered().values_list("narrative_id", "candidate_id", "sample"))
+        columns = ("pair_id", "narrative_id", "candidate_id", "sample")
+        answered = set(run.calls.answered().values_list(*columns))
         left = [
-            (item, [n for n in range(1, run.samples + 1) if (*item[:2], n) not in answered])
+            (item, [n for n in range(1, run.samples + 1) if (*item[:3], n) not in answered])
             for item in items
         ]
         self._progress.start(len(items) * run.samples, "Asking the model")
@@ -119,7 +117,7 @@ class _Asking:
             ThreadPoolExecutor(run.endpoint.concurrency) as threads,
         ):
             try:
-                for question in questions(run.project, self._prompt, open_items):
+                for question in self._task.questions(run.project, self._prompt, open_items):
                     for sample in samples[question.item]:
                         if stopped := self._ask(question, sample, pool, threads):
                             return stopped
@@ -151,7 +149,7 @@ class _Asking:
             self._give_up_after(self._record_answers(timeout=1.0))
             self._progress.check()
         self._wait_for_turn(tokens)
-        # It may have been answered meanwhile: another document with the same text.
+        # It may have been answered meanwhile: another item with the same texts.
         if (earlier := self._paid_before(question.item, key)) is not None:
             self._use_again(earlier, question, sample)
             return ""
@@ -168,11 +166,12 @@ class _Asking:
         return ""
 
     def _paid_before(self, item: Item, key: str) -> Call | None:
-        """Return the call that was paid for this request, if possible about the same document."""
+        """Return the call that was paid for this request, if possible about the same item."""
         paid = Call.objects.answered().filter(
             key=key, run__project=self._run.project_id, cached_from=None
         )
-        return paid.filter(candidate=item.candidate).first() or paid.first()
+        same = paid.filter(pair=item.pair, candidate=item.candidate)
+        return same.first() or paid.first()
 
     def _wait_for_turn(self, tokens: int) -> None:
         """Record answers until the next request may be sent."""
@@ -189,6 +188,7 @@ class _Asking:
     def _about(self, item: Item, sample: int, key: str) -> dict[str, Any]:
         return {
             "run": self._run,
+            "pair_id": item.pair,
             "narrative_id": item.narrative,
             "candidate_id": item.candidate,
             "text_version": item.text_version,
@@ -205,6 +205,7 @@ class _Asking:
             cached_from=earlier,
             replies=earlier.replies,
             value=earlier.value,
+            outcome=earlier.outcome,
             evidence=earlier.evidence,
             remarks=earlier.remarks,
             model=earlier.model,
@@ -245,7 +246,7 @@ class _Asking:
             self._failures += 1
             is_hopeless = failure.kind in _HOPELESS or failure.status in _HOPELESS_STATUS
             if not self._has_answers and is_hopeless:
-                raise JobError(f"{_sentence(failure.reason)} Nothing was graded.")
+                raise JobError(f"{_sentence(failure.reason)} Nothing was answered.")
             if self._failures >= GIVE_UP_AFTER:
                 raise JobError(
                     f"{GIVE_UP_AFTER} calls in a row failed, the last one so: "
@@ -276,20 +277,29 @@ def record_answer(call: Call, question: Question, answer: Answer, prices: Prices
     if answer.failure is not None:
         call.failure, call.reason = answer.failure.kind, answer.failure.reason
     else:
-        call.value = answer.value
-        grading = question.asked.read(answer.value)
-        call.evidence, call.remarks = question.evidence(grading), question.remarks(grading)
+        try:
+            reading = question.read(answer.value)
+        except Unusable as unusable:
+            call.failure, call.reason = FailureKind.UNUSABLE, str(unusable)
+        else:
+            call.value, call.outcome = answer.value, reading.outcome[:200]
+            call.evidence, call.remarks = reading.evidence, reading.remarks
     call.save()
 
 
-def write_grades(run: ModelRun) -> None:
-    """Write the first grade of each document of a run as a judgment of its machine.
+def write_answers(run: ModelRun) -> None:
+    """Load the first answer about each item of a run into its project, as a file would be.
 
-    Grades that the machine has already given change nothing. Raise JobError if they are refused.
+    What is there already changes nothing. Raise JobError if the answers are refused.
     """
     _refuse_if_archived(run)
+    task = task_of(run.task)
+    calls = run.calls.answered().filter(sample=1).order_by("pk")
+    calls = calls.select_related("cached_from", "pair__query").defer(
+        *("request", "cached_from__request", "replies", "cached_from__replies")
+    )
     content = io.BytesIO()
-    if not write_judgments(_judgments(run), content):
+    if not task.write(run, calls, content):
         return
     raw = content.getvalue()
     name = str(run)
@@ -302,39 +312,13 @@ def write_grades(run: ModelRun) -> None:
     try:
         report = load_file(
             project=run.project,
-            format_name="judgments-jsonl",
+            format_name=task.format_name,
             file=file,
             despite_rules=True,
+            carry_claims=task.carries_claims,
             by=run.by,
         )
     except Refused as refused:
         raise JobError(str(refused)) from refused
     if report.refused:
-        raise JobError(f"The grades cannot be written: {report.problems[0].message}.")
-
-
-def _judgments(run: ModelRun) -> Iterator[JudgmentRecord]:
-    calls = run.calls.answered().filter(sample=1).order_by("pk")
-    calls = calls.select_related(
-        "cached_from", "narrative__pair__query", "candidate__document"
-    ).defer("request", "cached_from__request", "replies", "cached_from__replies")
-    for call in calls.iterator(500):
-        pair, answered = call.narrative.pair, call.cached_from or call
-        # The same answer of the same machine is the same judgment.
-        about = f"{call.narrative_id} {call.candidate_id} {call.text_version}"
-        same = f"{answered.uuid} {about} {run.machine}"
-        yield JudgmentRecord(
-            query_id=pair.query.query_id,
-            doc_id=call.candidate.document.doc_id,
-            annotator=run.machine,
-            relevance=int((call.value or {})["grade"]),
-            side=call.narrative.side,
-            pair_id=pair.pair_id,
-            version=call.narrative.version,
-            note=" ".join(call.remarks),
-            uuid=str(uuid.uuid5(_NAMESPACE, same)),
-            machine=True,
-            evidence=tuple(Evidence(**span) for span in call.evidence),
-            text_version=call.text_version,
-            at=answered.answered_at,
-        )
+        raise JobError(f"The answers cannot be written: {report.problems[0].message}.")

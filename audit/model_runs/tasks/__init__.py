@@ -1,0 +1,27 @@
+"""The tasks of models, one module each. To add one, add a module and list it here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from annotate.projects.models import Membership
+from annotate.projects.navigation import uses
+from audit.model_runs.models import ModelRun
+from audit.model_runs.tasks.base import Task
+from audit.model_runs.tasks.criticise import Criticise
+from audit.model_runs.tasks.grade import Grade
+from audit.model_runs.tasks.write import Write
+
+__all__ = ["TASKS", "task_of", "tasks_for"]
+
+TASKS: Mapping[str, Task] = {task.task: task for task in (Grade(), Write(), Criticise())}
+
+
+def task_of(key: str) -> Task:
+    """Return the task with this key; for any other, to grade documents."""
+    return TASKS.get(key, TASKS[ModelRun.Task.GRADE])
+
+
+def tasks_for(lead: Membership) -> list[Task]:
+    """Return the tasks that a lead's project has a use for."""
+    return [task for task in TASKS.values() if uses(lead, task.needs)]

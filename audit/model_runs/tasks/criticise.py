@@ -1,0 +1,128 @@
+"""A model criticises instructions by the project's rubric, as a machine's reviews."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, ClassVar
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotate.pairs.models import Assignment, Narrative
+from annotate.pairs.pool import workable_pairs
+from annotate.projects.models import Project
+from audit.model_runs.models import CallQuerySet, ModelRun
+from audit.model_runs.tasks.base import Item, Items, Question, Reading, Task, only_drawn, paid_call
+from audit.model_runs.tasks.instructions import check_words, query_text
+from audit.reviews.models import Decision, Review
+from audit.reviews.rubrics import current_rubric
+from formats.jsonl import write_judgments
+from formats.records import RatingRecord, ReviewRecord
+from llm.criticism import DEFAULT_PROMPT, criticism_question
+from llm.prompts import Prompt
+
+Subjects = ModelRun.Subjects
+
+
+class Criticise(Task):
+    """Criticise instructions."""
+
+    task = ModelRun.Task.CRITICISE
+    subjects: ClassVar = (Subjects.BY_OTHERS, Subjects.UNDECIDED)
+    thing = "instruction"
+    prompt_name = "critic prompt"
+    shipped = DEFAULT_PROMPT
+    needs = "review"
+    format_name = "judgments-jsonl"
+
+    def items(self, run: ModelRun) -> Items:
+        """Return the undecided instructions that its machine has not reviewed."""
+        reviewed = Review.objects.filter(narrative=OuterRef("pk"), auditor__name=run.machine)
+        narratives = _undecided(run.project).exclude(Exists(reviewed.of_machines()))
+        if run.subjects == Subjects.BY_OTHERS:
+            narratives = narratives.exclude(model=run.endpoint.model)
+        ids: dict[Item, tuple[str, ...]] = {
+            Item(pair, narrative): (pair_id,)
+            for pair, narrative, pair_id in narratives.values_list(
+                "pair__pk", "pk", "pair__pair_id"
+            )
+        }
+        return Items(only_drawn(ids, run))
+
+    def examples(self, project: Project, most: int) -> list[Item]:
+        """Return the first undecided instructions."""
+        rows = _undecided(project).order_by("pair__pair_id").values_list("pair__pk", "pk")
+        return [Item(pair, narrative) for pair, narrative in rows[:most]]
+
+    def questions(
+        self, project: Project, prompt: Prompt, items: Sequence[Item]
+    ) -> Iterator[Question]:
+        """Yield the question about each instruction, by the current rubric."""
+        rubric = current_rubric(project.pk)
+        criteria = {
+            criterion.key: f"{criterion.name}. {criterion.asks} Not if: {criterion.poor_when}"
+            for criterion in rubric.criteria
+        }
+        levels = {level.value: f"{level.name}. {level.sentence}" for level in rubric.levels}
+        narratives = Narrative.objects.select_related("pair__query").in_bulk(
+            [item.narrative for item in items]
+        )
+        for item in items:
+            narrative = narratives[item.narrative or 0]
+            asked = criticism_question(
+                query=query_text(narrative.pair),
+                instruction=narrative.text,
+                criteria=criteria,
+                levels=levels,
+                prompt=prompt,
+            )
+            yield Question(item=item, asked=asked, read=_read)
+
+    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
+        """Write each answer as a review of the run's machine."""
+        return write_judgments(_reviews(run, calls), stream)
+
+
+def _undecided(project: Project) -> QuerySet[Narrative]:
+    """Return the instructions that can be reviewed and that no lead has decided on."""
+    decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
+    return Narrative.objects.current().filter(
+        ~Exists(decided),
+        side=Narrative.Side.ALTERED,
+        pair__in=workable_pairs(Assignment.Task.REVIEW, project),
+    )
+
+
+def _read(value: dict[str, Any]) -> Reading:
+    """Return how many criteria got each level."""
+    for answer in value.values():
+        check_words(answer["words"])
+    levels = Counter(answer["level"] for answer in value.values())
+    return Reading(outcome=", ".join(f"{n} {level}" for level, n in sorted(levels.items())))
+
+
+def _reviews(run: ModelRun, calls: CallQuerySet) -> Iterator[ReviewRecord]:
+    rubric = current_rubric(run.project_id)
+    for call in calls.select_related("narrative").iterator(500):
+        narrative = call.narrative
+        assert narrative is not None
+        answers = call.value or {}
+        # The rubric was changed meanwhile: the answer is kept, and is no review by the new one.
+        if set(answers) != set(rubric.keys):
+            continue
+        answered_at = paid_call(call).answered_at
+        yield ReviewRecord(
+            pair_id=call.pair.pair_id,
+            query_id=call.pair.query.query_id,
+            auditor=run.machine,
+            rubric=rubric.name,
+            side=narrative.side,
+            version=narrative.version,
+            started_at=answered_at,
+            at=answered_at,
+            ratings=tuple(
+                RatingRecord(key, answers[key]["level"], answers[key]["words"].strip())
+                for key in rubric.keys
+            ),
+            machine=True,
+        )

@@ -1,0 +1,61 @@
+"""What models read of a query and its instruction, and what auditors criticise about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Project
+from audit.model_runs.tasks.base import Unusable
+from audit.reviews.models import Decision
+from audit.reviews.passes import passes_of
+from base.errors import Refused, refuse_invalid_characters, refuse_longer
+
+MAX_WORDS = 4_000
+
+
+def query_text(pair: InstructionPair, original: str = "") -> str:
+    """Return a query as a model reads it: title, description and original narrative."""
+    parts = (pair.query.title, pair.query.description, original)
+    return "\n".join(part for part in parts if part.strip())
+
+
+def types_of(project: Project) -> dict[str, str]:
+    """Return what each type of instruction of a project means, by its key."""
+    return {
+        category.key: f"{category.name}. {category.sentence}".strip()
+        for category in project.categories.all()
+    }
+
+
+def criticism_of(narratives: Iterable[Narrative]) -> dict[int, list[str]]:
+    """Return what speaks against each narrative, by its key: rejecting answers of people and
+    machines with their words, and the reasons of leads. Nobody is named.
+    """
+    narratives = list(narratives)
+    criticism: dict[int, list[str]] = {narrative.pk: [] for narrative in narratives}
+    for passes in (passes_of(narratives), passes_of(narratives, machines=True)):
+        for key, reviews in passes.items():
+            for review in reviews:
+                criticism[key].extend(
+                    f"{answer.criterion.name}, {answer.level.name}: {answer.words}".strip(": ")
+                    for answer in review.answers
+                    if answer.level is not None and answer.level.rejects
+                )
+    for decision in Decision.objects.current().filter(narrative__in=narratives):
+        criticism[decision.narrative_id].append(decision.reason)
+    for narrative in narratives:
+        criticism[narrative.pk].append(narrative.pair.sent_back_reason)
+    return {
+        key: [words for words in dict.fromkeys(several) if words.strip()]
+        for key, several in criticism.items()
+    }
+
+
+def check_words(words: str) -> None:
+    """Raise Unusable for words of a model that cannot be stored."""
+    try:
+        refuse_longer(words, MAX_WORDS, "A text has %(length)s characters; at most %(most)s.")
+        refuse_invalid_characters(words)
+    except Refused as refused:
+        raise Unusable(str(refused)) from refused

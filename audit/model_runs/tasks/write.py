@@ -1,0 +1,188 @@
+"""A model writes instructions, and better ones for those that were criticised."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any, ClassVar
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from annotate.collection.models import Candidate, DocumentText
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import workable_pairs
+from annotate.projects.models import Project
+from audit.model_runs.models import CallQuerySet, ModelRun
+from audit.model_runs.tasks.base import Item, Items, Question, Reading, Task, Unusable, only_drawn
+from audit.model_runs.tasks.instructions import (
+    check_words,
+    criticism_of,
+    query_text,
+    types_of,
+)
+from audit.reviews.models import Decision, Rating, Review
+from base.control_characters import tidy
+from formats.jsonl_pairs import write_pairs
+from formats.records import NarrativeRecord, PairRecord
+from formats.texts import excerpt
+from llm.authoring import DEFAULT_PROMPT, writing_question
+from llm.prompts import Prompt
+
+# Documents of the query that the author reads the beginning of.
+DOCUMENTS = 3
+# Pairs whose texts are in memory at once.
+_AT_ONCE = 50
+
+Subjects = ModelRun.Subjects
+
+
+class Write(Task):
+    """Write instructions."""
+
+    task = ModelRun.Task.WRITE
+    subjects: ClassVar = (Subjects.UNWRITTEN, Subjects.CRITICISED, Subjects.SENT_BACK)
+    thing = "instruction"
+    prompt_name = "author prompt"
+    shipped = DEFAULT_PROMPT
+    needs = "review"
+    shows_answers = True
+    format_name = "pairs-jsonl"
+    carries_claims = True
+
+    def items(self, run: ModelRun) -> Items:
+        """Return the pairs that lack an instruction, or whose instruction is to be better."""
+        pairs = _pairs(run.project, run.subjects)
+        ids: dict[Item, tuple[str, ...]] = {
+            Item(pair, narrative): (pair_id,)
+            for pair, narrative, pair_id in pairs.values_list("pk", "altered_id", "pair_id")
+        }
+        return Items(only_drawn(ids, run))
+
+    def examples(self, project: Project, most: int) -> list[Item]:
+        """Return the first pairs of each choice, at most this many."""
+        items: dict[Item, None] = {}
+        for subjects in self.subjects:
+            rows = _pairs(project, subjects).order_by("pair_id").values_list("pk", "altered_id")
+            items |= dict.fromkeys(Item(pair, narrative) for pair, narrative in rows[:most])
+        return list(items)[:most]
+
+    def questions(
+        self, project: Project, prompt: Prompt, items: Sequence[Item]
+    ) -> Iterator[Question]:
+        """Yield the question for an instruction of each pair, with what was criticised before."""
+        types = types_of(project)
+        for start in range(0, len(items), _AT_ONCE):
+            some = items[start : start + _AT_ONCE]
+            pairs = InstructionPair.objects.select_related("query", "project").in_bulk(
+                [item.pair for item in some]
+            )
+            originals = dict(
+                Narrative.objects.current()
+                .filter(pair__in=pairs, side=Narrative.Side.ORIGINAL)
+                .values_list("pair__pk", "text")
+            )
+            earlier = Narrative.objects.select_related("pair").in_bulk(
+                [item.narrative for item in some if item.narrative]
+            )
+            criticism = criticism_of(earlier.values())
+            documents = _some_documents(pairs.values())
+            for item in some:
+                pair = pairs[item.pair]
+                before = earlier[item.narrative].text if item.narrative else ""
+                asked = writing_question(
+                    query=query_text(pair, originals.get(pair.pk, "")),
+                    instruction_type=types.get(pair.category, pair.category),
+                    documents=documents[pair.query_id],
+                    earlier=before,
+                    criticism=criticism.get(item.narrative or 0, []),
+                    prompt=prompt,
+                )
+                yield Question(item=item, asked=asked, read=_Read(before))
+
+    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
+        """Write each answer as the next version of its instruction.
+
+        An instruction that somebody wrote meanwhile stays as it is.
+        """
+        return write_pairs(_versions(run, calls), stream)
+
+
+def _pairs(project: Project, subjects: str) -> QuerySet[Any, Any]:
+    """Return the pairs that a run with these subjects writes, with `altered_id`."""
+    to_write: QuerySet[Any, Any] = workable_pairs(Assignment.Task.REWRITE, project)
+    if subjects == Subjects.UNWRITTEN:
+        return to_write.filter(altered_id__isnull=True)
+    # What people wrote, people improve.
+    by_models = Q(altered__origin=InstructionPair.Origin.LLM)
+    if subjects == Subjects.SENT_BACK:
+        return to_write.filter(by_models)
+    altered = OuterRef("altered_id")
+    poor = Rating.objects.filter(
+        review__narrative=altered, review__auditor__is_machine=True, rejects=True
+    )
+    by_people = Review.objects.of_people().filter(narrative=altered)
+    decided = Decision.objects.current().filter(narrative=altered)
+    return workable_pairs(Assignment.Task.REVIEW, project).filter(
+        by_models, Exists(poor), ~Exists(by_people), ~Exists(decided)
+    )
+
+
+def _some_documents(pairs: Iterable[InstructionPair]) -> dict[int, list[str]]:
+    """Return the texts of a few documents of each query: two queries."""
+    queries = {pair.query_id for pair in pairs}
+    ranked = Candidate.objects.filter(
+        query__in=queries, made_for=None, document__text_version__isnull=False
+    ).order_by("query", F("prior_relevance").desc(nulls_last=True), "pk")
+    chosen: dict[int, list[int]] = defaultdict(list)
+    for query, document in ranked.values_list("query__pk", "document__pk").iterator(5_000):
+        if len(chosen[query]) < DOCUMENTS:
+            chosen[query].append(document)
+    keys = {document for several in chosen.values() for document in several}
+    texts = DocumentText.objects.filter(document__in=keys, version=F("document__text_version"))
+    by_document = {text.document_id: text.text for text in texts}
+    return {
+        query: [by_document[document] for document in chosen[query] if document in by_document]
+        for query in queries
+    }
+
+
+class _Read:
+    """Reads an answer to a question for an instruction; `before` is the one to improve."""
+
+    def __init__(self, before: str) -> None:
+        self.before = before
+
+    def __call__(self, value: dict[str, Any]) -> Reading:
+        text = tidy(value["instruction"])
+        check_words(text)
+        if not text:
+            raise Unusable("The instruction has no words.")
+        if text == tidy(self.before):
+            raise Unusable("The instruction is the earlier one, word for word.")
+        return Reading(outcome=excerpt(text, 150))
+
+
+def _versions(run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
+    model = run.endpoint.model
+    altered = Narrative.objects.filter(side=Narrative.Side.ALTERED)
+    for call in calls.iterator(500):
+        versions = list(altered.filter(pair=call.pair_id).values("pk", "version", "is_current"))
+        current = next((row["pk"] for row in versions if row["is_current"]), None)
+        if current != call.narrative_id:
+            continue
+        narrative = NarrativeRecord(
+            side=Narrative.Side.ALTERED,
+            version=max((row["version"] for row in versions), default=0) + 1,
+            text=tidy((call.value or {})["instruction"]),
+            note=run.machine,
+            origin=InstructionPair.Origin.LLM,
+            model=model,
+        )
+        yield PairRecord(
+            pair_id=call.pair.pair_id,
+            query_id=call.pair.query.query_id,
+            category=call.pair.category,
+            origin=InstructionPair.Origin.LLM,
+            model=model,
+            narratives=(narrative,),
+        )
