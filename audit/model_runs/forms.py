@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
@@ -12,8 +11,7 @@ from audit.checks.models import SEED
 from audit.model_runs.actions import MAX_PROMPT, MAX_SAMPLES
 from audit.model_runs.models import MAX_SEED, MAX_TOKENS, Endpoint, ModelRun
 from audit.model_runs.servers import server_names
-from audit.model_runs.tasks import TASKS, tasks_for
-from audit.model_runs.tasks.base import Task
+from audit.model_runs.tasks import tasks_for
 
 
 class EndpointForm(forms.ModelForm[Endpoint]):
@@ -48,20 +46,12 @@ class PromptForm(forms.Form):
     )
 
 
-def subjects_of(tasks: Iterable[Task]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return what runs can be about, by task, as choices of a field."""
-    return [
-        (str(task.task.label), [(choice.value, str(choice.label)) for choice in task.subjects])
-        for task in tasks
-    ]
-
-
 class RunForm(forms.Form):
     """What a model does, about what and how often, and what it may use."""
 
     endpoint = forms.IntegerField(label="Model", min_value=1, widget=forms.Select)
     subjects = forms.ChoiceField(
-        label="Task", choices=subjects_of(TASKS.values()), initial=ModelRun.Subjects.JUDGED
+        label="Task", choices=ModelRun.Subjects.choices, initial=ModelRun.Subjects.JUDGED
     )
     drawn = forms.IntegerField(
         label="How many of them",
@@ -104,7 +94,9 @@ class RunForm(forms.Form):
         super().__init__(*args, **kwargs)
         subjects = self.fields["subjects"]
         assert isinstance(subjects, forms.ChoiceField)
-        subjects.choices = subjects_of(tasks_for(lead))
+        subjects.choices = [
+            (choice.value, choice.label) for task in tasks_for(lead) for choice in task.subjects
+        ]
         endpoints = Endpoint.objects.filter(project=lead.project_id, removed_at=None).order_by("pk")
         self.endpoints = {endpoint.pk: endpoint for endpoint in endpoints}
         choice = self.fields["endpoint"].widget

@@ -206,14 +206,14 @@ class ModelRun(Job):
     class Subjects(models.TextChoices):
         """What a run is about; each task has some of them."""
 
-        JUDGED = "judged", "Documents that people have judged"
-        UNJUDGED = "unjudged", "Documents that nobody has judged"
-        ALL = "all", "All documents to judge"
-        UNWRITTEN = "unwritten", "Instructions that are not written yet"
-        CRITICISED = "criticised", "Instructions that a machine criticised and no person reviewed"
-        SENT_BACK = "sent_back", "Instructions of models that were sent back"
-        BY_OTHERS = "by_others", "Undecided instructions, without those of this model"
-        UNDECIDED = "undecided", "Undecided instructions, also those of this model"
+        JUDGED = "judged", "Grade documents that people have judged"
+        UNJUDGED = "unjudged", "Grade documents that nobody has judged"
+        ALL = "all", "Grade all documents to judge"
+        UNWRITTEN = "unwritten", "Write instructions that are not there yet"
+        CRITICISED = "criticised", "Write anew what a machine criticised and no person reviewed"
+        SENT_BACK = "sent_back", "Write anew what was sent back to a model"
+        BY_OTHERS = "by_others", "Criticise undecided instructions that this model did not write"
+        UNDECIDED = "undecided", "Criticise all undecided instructions"
 
     KIND: ClassVar[str] = "model_run"
     WORK: ClassVar[str] = "audit.model_runs.asking.ask_model"

@@ -40,8 +40,6 @@ def project(db, shared_data):
     """IndusTR with its queries, tables, earlier qrels and pairs, but none of its instructions."""
     folder = shared_data / "followtable/IndusTR/beir"
     made = factories.project(kind="followtable", overlap_rewrite=0, overlap_review=2)
-    made.lead = factories.lead(made)
-    made.auditors = [factories.member(made, name) for name in ("dan", "ben")]
     instructions = [
         json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()
     ]
@@ -69,15 +67,20 @@ def project(db, shared_data):
     return made
 
 
-def model(project, name):
+@pytest.fixture
+def carla(project):
+    return factories.lead(project)
+
+
+def model(carla, name):
     values = {"server": "lab", "model": name, "most_tokens": 10_000_000}
-    return add_endpoint(Endpoint(**values), by=project.lead)
+    return add_endpoint(Endpoint(**values), by=carla)
 
 
-def ask(project, endpoint, subjects):
+def ask(carla, endpoint, subjects):
     """Request a run, and do it until it is over; return its row."""
     run = new_run(endpoint=endpoint, subjects=subjects, most_tokens=2_000_000)
-    return run_again(request_run(run, by=project.lead))
+    return run_again(request_run(run, by=carla))
 
 
 def killed_after(monkeypatch, answers):
@@ -93,13 +96,13 @@ def killed_after(monkeypatch, answers):
     return recorded
 
 
-def test_45_instructions_go_from_nothing_to_accepted(project, server, monkeypatch):
-    author, critic = model(project, "author"), model(project, "critic")
+def test_45_instructions_go_from_nothing_to_accepted(project, carla, server, monkeypatch):
+    author, critic = model(carla, "author"), model(carla, "critic")
 
     # Written, with the worker killed after 10 and after 20 more answers.
     writing = request_run(
         new_run(endpoint=author, subjects=Subjects.UNWRITTEN, most_tokens=2_000_000),
-        by=project.lead,
+        by=carla,
     )
     for answers in (10, 20):
         recorded = killed_after(monkeypatch, answers)
@@ -117,59 +120,60 @@ def test_45_instructions_go_from_nothing_to_accepted(project, server, monkeypatc
     assert written.count() == 45
 
     # Criticised: those for a query with an odd number of characters are poor.
-    ask(project, critic, Subjects.BY_OTHERS)
+    ask(carla, critic, Subjects.BY_OTHERS)
     odd = {
         pair.pk for pair in project.pairs.select_related("query") if len(pair.query.title) % 2 == 1
     }
     assert 0 < len(odd) < 45
-    anew = ask(project, author, Subjects.CRITICISED)
+    anew = ask(carla, author, Subjects.CRITICISED)
     assert run_figures(anew).answered == len(odd)
     assert set(written.filter(version=2).values_list("pair", flat=True)) == odd
     # The second round finds nothing poor any more.
-    again = ask(project, critic, Subjects.BY_OTHERS)
+    again = ask(carla, critic, Subjects.BY_OTHERS)
     assert {count.outcome: count.count for count in run_figures(again).outcomes} == {
         "6 excellent": len(odd)
     }
 
+    auditors = [factories.member(project, name) for name in ("dan", "ben")]
     # Two people review all; dan finds the first one poor.
-    first = written.order_by("pair__pair_id").first()
-    for auditor in project.auditors:
+    first = written.earliest("pair__pair_id")
+    for auditor in auditors:
         for narrative in written:
             factories.assignment(narrative.pair, auditor, Assignment.Task.REVIEW)
             is_poor = narrative == first and auditor.name == "dan"
-            answers = levels(semantic_expansion="poor" if is_poor else "excellent")
-            save_ratings(narrative=narrative, answers=answers, by=auditor)
+            given = levels(semantic_expansion="poor" if is_poor else "excellent")
+            save_ratings(narrative=narrative, answers=given, by=auditor)
             submit_review(narrative=narrative, by=auditor)
     rest = list(written.exclude(pk=first.pk))
-    decide_many(narratives=rest, outcome=Decision.Outcome.ACCEPTED, by=project.lead)
+    decide_many(narratives=rest, outcome=Decision.Outcome.ACCEPTED, by=carla)
     decide(
         narrative=first,
         outcome=Decision.Outcome.REVISE,
         reason="Say which years.",
-        by=project.lead,
+        by=carla,
     )
 
     # Sent back, written anew with the words and the reason, reviewed and accepted.
     server.received.clear()
     server.rule = lambda body: json.dumps({"instruction": "Only tables of the last ten years."})
-    ask(project, author, Subjects.SENT_BACK)
+    ask(carla, author, Subjects.SENT_BACK)
     (request,) = server.received
     content = request.body["messages"][0]["content"]
     assert "Semantic expansion, Poor: Weak." in content
     assert "Say which years." in content
     newest = written.get(pair=first.pair_id)
     assert newest.version == first.version + 1
-    for auditor in project.auditors:
+    for auditor in auditors:
         save_ratings(narrative=newest, answers=levels(), by=auditor)
         submit_review(narrative=newest, by=auditor)
-    decide(narrative=newest, outcome=Decision.Outcome.ACCEPTED, by=project.lead)
+    decide(narrative=newest, outcome=Decision.Outcome.ACCEPTED, by=carla)
     accepted = Decision.objects.current().filter(outcome=Decision.Outcome.ACCEPTED)
     assert accepted.count() == 45
     assert not workable_pairs(Assignment.Task.REWRITE, project).exists()
 
     # Its history is on one page: versions, reviews of people and of machines, decisions.
     client = Client()
-    client.force_login(project.lead.user)
+    client.force_login(carla.user)
     page = client.get(reverse("audit:story", args=[first.pair_id])).content.decode()
     for words in ("author prompt 1", "critic prompt 1", "Say which years.", "last ten years"):
         assert words in page
