@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.checks.api import checking, samples
-from audit.machines import trust_api
+from audit.machines import second_look_api, trust_api
 from audit.model_runs import api as model_runs
 from audit.reports import api as reports
 from audit.reviews import api as reviews
@@ -90,6 +90,11 @@ urlpatterns = [
     route(f"{PROJECT}coverage/", reports.Coverage, "api_coverage"),
     # How far a machine may be trusted
     route(f"{PROJECT}machines/<int:machine>/trust/", trust_api.MachineTrust, "api_trust"),
+    route(
+        f"{PROJECT}machines/<int:machine>/second-look/",
+        second_look_api.SecondLooks,
+        "api_second_look",
+    ),
     # Language models
     route(f"{PROJECT}models/", model_runs.Models, "api_models"),
     route(f"{PROJECT}models/<int:model>/", model_runs.OneModel, "api_model"),

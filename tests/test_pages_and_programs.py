@@ -130,6 +130,7 @@ SAME = {
     "audit:prompt": ["POST audit:api_prompts"],
     "audit:new_model_run": ["POST audit:api_model_runs"],
     "audit:suspects": ["POST audit:api_suspects"],
+    "audit:second_look": ["POST audit:api_second_look"],
     "audit:check": ["PUT audit:api_check"],
     "audit:check_withdrawal": ["DELETE audit:api_check"],
     "audit:check_reason": ["POST audit:api_label_reason"],

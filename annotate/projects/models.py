@@ -218,6 +218,18 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
         """Exclude members who have left."""
         return self.filter(left_at__isnull=True)
 
+    def who_led(self) -> MembershipQuerySet:
+        """Return those who lead their project or may have led it.
+
+        Whoever was never removed and whose role never changed has had their role since joining.
+        """
+        changed = AuditEvent.objects.filter(
+            project=models.OuterRef("project"),
+            what__in=("member.role", "member.removed"),
+            about=models.OuterRef("name"),
+        )
+        return self.filter(Q(role=Membership.Role.LEAD) | Q(models.Exists(changed)))
+
     def named(self, name: str) -> MembershipQuerySet:
         """Return the members of a name, as at sign-in without regard to capital letters.
 

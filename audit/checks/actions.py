@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotate.collection import text_versions
@@ -23,6 +24,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from audit.checks import check_chain
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
+from audit.checks.queue import answered, answered_or_led
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
 
@@ -87,6 +89,7 @@ def check(
         read = text_versions.lock_read_version(item.candidate.document_id, text)
         current = _current_checks(item)
         answer = _validate_answer(answer, item, by)
+        _refuse_second_look(item, answered_or_led([by]))
         mine = next((one for one in current if one.checker_id == by.pk), None)
         if mine is not None:
             _refuse_if_fixed(mine, current, by)
@@ -129,6 +132,8 @@ def settle(
         first_two = [one for one in current if one.place != Check.SETTLES]
         if any(one.checker_id == by.pk for one in first_two):
             raise Refused("You are one of the two who checked this. A third person settles it.")
+        if not by.leads:
+            _refuse_second_look(item, answered([by]))
         if len(first_two) < 2:
             raise Refused("Two people have to check this one before it can be settled.")
         if is_agreed(*first_two):
@@ -311,6 +316,15 @@ def _lock_item(item: SampleItem, by: Membership) -> None:
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
         raise Refused("Only people of this project can check its labels.")
     SampleItem.objects.select_for_update().get(pk=item.pk)
+
+
+def _refuse_second_look(item: SampleItem, is_known: Q) -> None:
+    """Refuse if the item is one of a second look, and somebody who checks it knows it."""
+    if item.sample.is_second_look and SampleItem.objects.filter(is_known, pk=item.pk).exists():
+        raise Refused(
+            "This label is for people who have not answered the document before and have not led "
+            "the project."
+        )
 
 
 def _current_checks(item: SampleItem) -> list[Check]:

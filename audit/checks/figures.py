@@ -400,6 +400,12 @@ def _selection_in_words(sample: Sample, items: int) -> str:
         if sample.below is None:
             return words
         return words + f", where a document scored below {sample.below} counts as not ranked"
+    if sample.is_second_look:
+        if sample.kind == Sample.Kind.DIFFERING:
+            words = "those on which people and the machine differ most"
+        else:
+            words = "of each grade those on which its own answers differ most"
+        return f"{words}, not a random sample"
     about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
     if sample.per == Sample.Per.INSTRUCTION:
         words = "{size} of each instruction, drawn at random with seed {seed}".format(**about)

@@ -20,13 +20,20 @@ RESAMPLES = 2_000
 
 
 class Sample(models.Model):
-    """Claimed labels that people check: drawn at random, or picked because runs fail on them."""
+    """Claimed labels that people check: drawn at random, or picked because runs fail on them, or
+    people and a machine differ, or a machine is unsure.
+    """
 
     class Kind(models.TextChoices):
         """How the labels were chosen."""
 
         RANDOM = "random", "Drawn at random"
         SUSPECTS = "suspects", "Suspects from runs"
+        DIFFERING = "differing", "Where people and the machine differ most"
+        UNSURE = "unsure", "Where the machine is least sure"
+
+    # The labels of these are checked only by people who are still blind to them.
+    SECOND_LOOKS: ClassVar = (Kind.DIFFERING, Kind.UNSURE)
 
     class Source(models.TextChoices):
         """Whose labels are checked."""
@@ -114,7 +121,8 @@ class Sample(models.Model):
                 condition=Q(source="machine", rater__isnull=False)
                 | (~Q(source="machine") & Q(rater__isnull=True)),
             ),
-            # A random sample has a seed and a size, a sample of suspects its rule.
+            # A random sample has a seed and a size, a sample of suspects its rule, a second look
+            # the machine and a size.
             models.CheckConstraint(
                 name="sample_says_how_it_was_made",
                 condition=Q(
@@ -131,6 +139,17 @@ class Sample(models.Model):
                     size__isnull=True,
                     at_least__gte=1,
                     depth__gte=1,
+                )
+                | Q(
+                    kind__in=("differing", "unsure"),
+                    source="machine",
+                    shows_claim=False,
+                    seed__isnull=True,
+                    size__isnull=False,
+                    size__gte=1,
+                    at_least__isnull=True,
+                    depth__isnull=True,
+                    below__isnull=True,
                 ),
             ),
         ]
@@ -147,6 +166,11 @@ class Sample(models.Model):
         if member.leads or self.shows_claim:
             return self.name
         return f"Sample {self.pk}"
+
+    @property
+    def is_second_look(self) -> bool:
+        """Whether only people who are still blind to its labels check them."""
+        return self.kind in self.SECOND_LOOKS
 
     @property
     def source_words(self) -> str:

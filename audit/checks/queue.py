@@ -23,6 +23,7 @@ from django.db.models.functions import Coalesce, Concat
 from django.urls import reverse
 
 from annotate.judgments.in_force import in_pools
+from annotate.judgments.models import Statement
 from annotate.overview.contributions import Contribution, Todo
 from annotate.overview.notices import Notice
 from annotate.projects.kinds import kind_of
@@ -122,17 +123,44 @@ def _to_check(members: Sequence[Membership], sample: Sample | None) -> QuerySet[
     checks = Check.objects.current().filter(item=OuterRef("pk"))
     both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
     return _checkable_items(members, sample).filter(
-        ~both, ~Exists(checks.filter(checker__in=members))
+        ~both,
+        ~Exists(checks.filter(checker__in=members)),
+        ~Q(answered_or_led(members), sample__kind__in=Sample.SECOND_LOOKS),
     )
 
 
 def _to_settle(members: Sequence[Membership], sample: Sample | None) -> QuerySet[Any, Any]:
     checks = Check.objects.current().filter(item=OuterRef("pk"))
+    # Leads settle what others differ on, also where they have judged.
+    others = [member for member in members if not member.leads]
     return (
         with_checks(_checkable_items(members, sample))
-        .filter(TO_SETTLE)
+        .filter(TO_SETTLE, ~Q(answered(others), sample__kind__in=Sample.SECOND_LOOKS))
         .exclude(Exists(checks.filter(checker__in=members)))
     )
+
+
+def answered(members: Sequence[Membership]) -> Q:
+    """Return whether one of `members` judged or flagged the item's document under its narrative, or
+    checked it in another sample.
+    """
+    unit = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
+    judged = Statement.objects.filter(**unit, annotator__in=members)
+    checked = Check.objects.filter(
+        item__narrative=OuterRef("narrative"),
+        item__candidate=OuterRef("candidate"),
+        checker__in=members,
+    ).exclude(item=OuterRef("pk"))
+    return Q(Exists(judged)) | Q(Exists(checked))
+
+
+def answered_or_led(members: Sequence[Membership]) -> Q:
+    """Return whether one of `members` has answered the item elsewhere, or leads or led its project
+    and could look up what the machine answered.
+    """
+    keys = [member.pk for member in members]
+    leads = Membership.objects.filter(project=OuterRef("sample__project"), pk__in=keys).who_led()
+    return answered(members) | Q(Exists(leads))
 
 
 def _waiting_by_member(

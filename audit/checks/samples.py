@@ -218,6 +218,32 @@ def pick_suspects(
     return made
 
 
+def choose_second_look(
+    *,
+    name: str,
+    kind: str,
+    machine: Membership,
+    claims: Sequence[Claim],
+    of: int,
+    size: int,
+    by: Membership,
+    now: datetime | None = None,
+) -> Sample:
+    """Make a sample of claims of a machine that were chosen, at most `size` of `of`, which only
+    people who are still blind to them check, in this order.
+
+    Refused, with nothing made: as `draw_sample`.
+    """
+    selection = ClaimSelection(Sample.Source.MACHINE, machine)
+    name = _validate_choices(name, selection, Sample.Stratify.NONE, by)
+    with transaction.atomic():
+        _refuse_taken_name(name, by)
+        sample = Sample(kind=kind, size=size, frame={"": of})
+        return _insert_sample(
+            sample, name, selection, [(claim, "", None) for claim in claims], by, now
+        )
+
+
 def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: Membership) -> str:
     """Return the normalized name, or refuse the choices."""
     if not by.leads:

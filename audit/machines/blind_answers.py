@@ -33,7 +33,7 @@ from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Judgment, Statement
 from annotate.pairs.models import Narrative
-from annotate.projects.models import AuditEvent, Membership
+from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
 from audit.reports.unit_counts import could_see, joined_answers, read_pattern
@@ -194,8 +194,12 @@ def _checks(machine: Membership) -> Iterable[Any]:
 
 
 def _unchecked_labels() -> QuerySet[Any, Any]:
-    """Return the labels that fewer than two people have checked: a lead may be the next."""
-    return _blind_labels().filter(answered__lt=Check.SETTLES - 1)
+    """Return the labels that fewer than two people have checked, and that a lead may check."""
+    return (
+        _blind_labels()
+        .filter(answered__lt=Check.SETTLES - 1)
+        .exclude(sample__kind__in=Sample.SECOND_LOOKS)
+    )
 
 
 def settled_only(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
@@ -250,13 +254,6 @@ def _case(*reasons: When) -> Case:
 
 
 def _who_led(machine: Membership) -> list[int]:
-    """Return the members (by key) who lead the project or may have led it.
-
-    Whoever was never removed and whose role never changed has had the present one since joining.
-    """
-    changed = AuditEvent.objects.filter(
-        project=machine.project_id, what__in=("member.role", "member.removed")
-    )
+    """Return the members (by key) who lead the project or may have led it."""
     members = Membership.objects.filter(project=machine.project_id)
-    led = Q(role=Membership.Role.LEAD) | Q(name__in=changed.values("about"))
-    return list(members.filter(led).values_list("pk", flat=True))
+    return list(members.who_led().values_list("pk", flat=True))

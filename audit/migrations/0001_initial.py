@@ -178,7 +178,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=120)),
-                ('kind', models.CharField(choices=[('random', 'Drawn at random'), ('suspects', 'Suspects from runs')], default='random', max_length=10)),
+                ('kind', models.CharField(choices=[('random', 'Drawn at random'), ('suspects', 'Suspects from runs'), ('differing', 'Where people and the machine differ most'), ('unsure', 'Where the machine is least sure')], default='random', max_length=10)),
                 ('source', models.CharField(choices=[('machine', 'Judgments of a machine'), ('claims', 'Claims that count, of all machines'), ('consensus', "What people's judgments come to"), ('prior', 'Earlier qrels'), ('never', 'Earlier non-relevant documents, under the altered narrative')], max_length=10)),
                 ('relevant_only', models.BooleanField(default=False)),
                 ('asks', models.CharField(choices=[('grade', 'Which grade it is'), ('count', 'How many conditions it meets'), ('questions', 'Two questions: on topic, and meets the constraint')], default='grade', max_length=10)),
@@ -364,7 +364,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='sample',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('at_least__isnull', True), ('below__isnull', True), ('depth__isnull', True), ('kind', 'random'), ('seed__isnull', False), ('size__gte', 1)), models.Q(('at_least__gte', 1), ('depth__gte', 1), ('kind', 'suspects'), ('seed__isnull', True), ('size__isnull', True)), _connector='OR'), name='sample_says_how_it_was_made'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('at_least__isnull', True), ('below__isnull', True), ('depth__isnull', True), ('kind', 'random'), ('seed__isnull', False), ('size__gte', 1)), models.Q(('at_least__gte', 1), ('depth__gte', 1), ('kind', 'suspects'), ('seed__isnull', True), ('size__isnull', True)), models.Q(('at_least__isnull', True), ('below__isnull', True), ('depth__isnull', True), ('kind__in', ('differing', 'unsure')), ('seed__isnull', True), ('shows_claim', False), ('size__gte', 1), ('size__isnull', False), ('source', 'machine')), _connector='OR'), name='sample_says_how_it_was_made'),
         ),
         migrations.AddConstraint(
             model_name='sampleitem',

@@ -367,6 +367,8 @@ NOT_NOW = {
     "annotate:api_attributes": 422,
     # The run has no documents.
     "audit:api_suspects": 422,
+    # Nobody differs from the machine.
+    "audit:api_second_look": 422,
     # No server of models is allowed, and the words are no prompt.
     "audit:api_models": 422,
     "audit:api_model_runs": 422,

@@ -358,6 +358,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:agreement_machines": project_pages("audit:agreement_machines"),
     "audit:trust": machine_pages("audit:trust", "?chosen=otherwise", "?chosen=drawn"),
     "audit:trust_documents": machine_pages("audit:trust_documents", "?chosen=otherwise"),
+    "audit:second_look": machine_pages("audit:second_look", ""),
     "audit:agreement_comparison": project_pages(
         "audit:agreement_comparison", "?of=&against=blind%3D1"
     ),

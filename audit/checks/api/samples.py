@@ -451,7 +451,7 @@ class Samples(Resource, tag="Checks"):
         """List the samples, with how many labels of each you can check or settle."""
         member = annotate_access.member(self.person, slug)
         samples = Sample.objects.filter(project=member.project_id).select_related("rater")
-        return self.page(samples, prepare=lambda rows: _sample_rows(member, rows))
+        return self.page(samples, prepare=lambda rows: sample_rows(member, rows))
 
     @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> dict[str, Any]:
@@ -463,7 +463,7 @@ class Samples(Resource, tag="Checks"):
         made = samples.draw_sample(
             selection=selection, by=member, **{name: body[name] for name in names}
         )
-        return _sample_rows(member, [made])[0]
+        return sample_rows(member, [made])[0]
 
 
 class SamplePlan(Resource, tag="Checks"):
@@ -530,7 +530,7 @@ class Suspects(Resource, tag="Checks"):
             shows_claim=body["shows_claim"],
             by=member,
         )
-        return _sample_rows(member, [made])[0]
+        return sample_rows(member, [made])[0]
 
 
 class OneSample(Resource, tag="Checks"):
@@ -540,7 +540,7 @@ class OneSample(Resource, tag="Checks"):
     def get(self, request: Request, sample: int) -> dict[str, Any]:
         """Read its progress, and how many labels you can check or settle."""
         member, row = access.sample(self.person, sample)
-        return _sample_rows(member, [row])[0]
+        return sample_rows(member, [row])[0]
 
 
 class SampleFigures(Resource, tag="Checks"):
@@ -566,7 +566,7 @@ class SampleLabels(Resource, tag="Checks"):
         return self.page(rows, prepare=lambda part: _label_rows(row, part))
 
 
-def _sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:
+def sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:
     """Return the input for `SampleSerializer`; how samples were made and how many labels are
     checked only for leads.
     """
