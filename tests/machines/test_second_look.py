@@ -77,11 +77,12 @@ def ask_several_times(scene, answers, text_version=1):
     )
     for doc_id, grades in answers.items():
         for number, grade in enumerate(grades, start=1):
-            candidate = scene.candidates[doc_id]
+            narrative = scene.narratives["C1" if doc_id in "ABCD" else "S1"]
             Call.objects.create(
                 run=run,
-                narrative=scene.narratives["C1" if doc_id in "ABCD" else "S1"],
-                candidate=candidate,
+                pair=narrative.pair,
+                narrative=narrative,
+                candidate=scene.candidates[doc_id],
                 text_version=text_version,
                 sample=number,
                 key="0" * 64,
