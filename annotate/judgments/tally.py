@@ -223,11 +223,14 @@ def _count_changes(
     if kind.counts_claims:
         of_narratives = Judgment.objects.filter(narrative__in=narratives.values("pk"))
         columns = ("candidate__prior_relevance", "candidate__made_for")
+        # As in the claimed qrels: the result of a check overrides the claim.
+        checked = checked_labels(narratives)
         for claim in counting_claims(project, of_narratives, *columns):
-            if (claim.narrative, claim.candidate) not in judged_documents:
+            label = (claim.narrative, claim.candidate)
+            if label not in judged_documents:
                 prior, made_for = claim.columns
-                pair, of_claim = pairs[claim.narrative], [claim.candidate]
-                _add_documents(project, pair, prior, claim.relevance, of_claim)
+                relevance = checked.get(label, claim.relevance)
+                _add_documents(project, pairs[claim.narrative], prior, relevance, [claim.candidate])
                 document = DocumentClass(prior, made_for is not None)
                 judged[claim.narrative] += document.is_shown(project)
     sizes = pool_sizes(

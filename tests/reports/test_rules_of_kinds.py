@@ -12,6 +12,10 @@ from annotate.judgments.pair_rules import Counts, Rule, RuleStatus
 from annotate.judgments.tally import rule_report
 from annotate.models import Adjudication, Candidate, Condition, Narrative, Project, Verdict
 from annotate.pools.removal import DOCUMENTS
+from audit.checks.actions import check
+from audit.checks.claims import ClaimSelection
+from audit.checks.samples import draw_sample
+from audit.models import Sample
 from audit.reports.rule_standings import rule_standings
 from audit.settling.adjudication import adjudicate, settle_condition
 from tests import factories
@@ -128,6 +132,29 @@ def test_judgments_take_precedence_over_claims():
 
 
 @pytest.mark.django_db
+def test_checks_take_precedence_over_claims():
+    scene = Scene("followtable")
+    for claimed in (1, 1, 1, 0, 0, 0):
+        scene.candidate(1, claimed)
+    sample = draw_sample(
+        name="Spot check",
+        selection=ClaimSelection(Sample.Source.MACHINE, scene.machine),
+        stratify=Sample.Stratify.NONE,
+        per=Sample.Per.STRATUM,
+        size=6,
+        seed=1,
+        by=scene.carla,
+    )
+    violating = sample.items.filter(claimed=0)[0]
+
+    check(item=violating, relevance=1, by=factories.member(scene.project, "ada"))
+    assert scene.rule_state() == ("holds", 1, 0, 0)
+    check(item=violating, relevance=1, by=factories.member(scene.project, "ben"))
+
+    assert scene.rule_state() == ("broken", 0, 0, 1)
+
+
+@pytest.mark.django_db
 def test_a_gold_document_that_the_reversed_mode_claims_breaks_the_rule_and_is_named():
     scene = Scene("infosearch")
     gold = scene.candidate(1, 1)
@@ -217,5 +244,5 @@ def test_rules_of_labels_cost_the_same_however_many_pairs_there_are(django_asser
             1,
         )
 
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         rule_report(scene.carla)
