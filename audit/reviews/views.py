@@ -92,6 +92,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
         "reviews",
         rows=rows,
         any_waits=member.leads and any(row.waits for row in rows),
+        ticked=request.GET.getlist("ticked"),
         max_reason=MAX_WORDS,
         can_take=open_pairs.is_any_open(task=Assignment.Task.REVIEW, by=member)
         or bool(open_assignments(member, Assignment.Task.REVIEW)),
@@ -110,21 +111,24 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def decide_ticked(request: PageRequest, slug: str) -> HttpResponse:
-    """Accept the ticked instructions, or send them back with one reason: all or none."""
+    """Accept the ticked instructions, or send them back with one reason: all or none.
+
+    If refused, they are still ticked.
+    """
     member = annotate_access.lead(request.user, slug)
     outcome, reason = request.POST.get("outcome", ""), request.POST.get("reason", "")
+    query = request.GET.copy()
+    query.setlist("ticked", request.POST.getlist("narratives"))
     with refusal_as_message(request):
-        narratives = access.ticked_narratives(
-            member, parse_keys(request.POST.getlist("narratives"))
-        )
+        narratives = access.ticked_narratives(member, parse_keys(query.getlist("ticked")))
         made = decisions.decide_many(
             narratives=narratives, outcome=outcome, reason=reason, by=member
         )
         number = "1 instruction is" if len(made) == 1 else f"{len(made)} instructions are"
         done = "accepted" if outcome == Decision.Outcome.ACCEPTED else "sent back"
         messages.success(request, f"{number} {done}. Withdraw a decision on its history page.")
-    query = request.GET.urlencode()
-    return redirect(reverse("audit:reviews", args=[slug]) + (f"?{query}" if query else ""))
+        del query["ticked"]
+    return redirect(reverse("audit:reviews", args=[slug], query=query))
 
 
 @require_GET

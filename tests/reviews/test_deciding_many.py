@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -93,6 +95,19 @@ def test_a_rejected_instruction_prevents_all_from_being_accepted(two, client):
     assert decided() == set()
     assert "303_1: " in page
     assert "Nothing was decided." in page
+
+
+def test_what_was_ticked_is_still_ticked_after_a_refusal(two, client):
+    client.force_login(two.carla.user)
+
+    refused = accept(client, two, two.others, query="?state=to-decide", outcome="removed")
+    accepted = accept(client, two, two.others, query="?state=to-decide")
+
+    assert refused.redirect_chain[-1][0].endswith(f"?state=to-decide&ticked={two.others.pk}")
+    boxes = re.findall(r'name="narratives"[^>]*>', refused.content.decode())
+    assert [f'value="{two.others.pk}"' in box for box in boxes if "checked" in box] == [True]
+    assert accepted.redirect_chain[-1][0].endswith("/reviews/?state=to-decide")
+    assert "ticked=" not in accepted.content.decode()
 
 
 @pytest.mark.parametrize("sent", [[], ["x"], ["999999"]])
