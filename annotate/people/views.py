@@ -324,7 +324,12 @@ def members_page(
     people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
-    context: dict[str, Any] = {"members": people, "invited": invited, "done": done}
+    context: dict[str, Any] = {
+        "members": people,
+        "invited": invited,
+        "done": done,
+        "any_handed": any(person["handed"] for person in done or ()),
+    }
     if member.leads:
         if several is None and "several" in request.GET:
             several = SeveralForm(leading=led_by(request, member), here=member)

@@ -209,6 +209,18 @@ def test_the_page_names_the_wrong_line_and_keeps_the_input(client, carla):
     assert "ada\nnot a name" in response.content.decode()
 
 
+@pytest.mark.parametrize(("names", "any_link"), [("ben", False), ("ben\nnobody-yet", True)])
+def test_links_are_spoken_of_only_if_somebody_got_one(client, carla, names, any_link):
+    factories.user("ben")
+    client.force_login(carla.user)
+    page = reverse("annotate:several_invitations", args=["tides"])
+
+    response = client.post(page, {"people": names, "role-tides": "annotator", "days": "7"})
+
+    assert "has an account and was added at once" in response.text
+    assert ("Pass the links on now" in response.text) is any_link
+
+
 def test_the_page_offers_only_projects_that_the_person_leads(client, carla):
     factories.member(factories.project("moon"), "carla")
     client.force_login(carla.user)
