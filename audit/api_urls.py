@@ -101,6 +101,7 @@ urlpatterns = [
     route(f"{PROJECT}prompts/", model_runs.Prompts, "api_prompts"),
     route(f"{PROJECT}model-runs/", model_runs.ModelRuns, "api_model_runs"),
     route(f"{PROJECT}model-runs/plan/", model_runs.ModelRunPlan, "api_model_run_plan"),
+    route(f"{PROJECT}model-runs/questions/", model_runs.ModelBatch, "api_model_batch"),
     route(f"{PROJECT}model-runs/<int:run>/", model_runs.OneModelRun, "api_model_run"),
     route(f"{PROJECT}model-runs/<int:run>/calls/", model_runs.ModelCalls, "api_model_calls"),
     route(f"{PROJECT}model-calls/<int:call>/", model_runs.OneModelCall, "api_model_call"),

@@ -144,6 +144,7 @@ urlpatterns = [
     path(f"{PROJECT}models/<int:pk>/removal/", model_runs.model_removal, name="model_removal"),
     path(f"{PROJECT}models/prompt/", model_runs.prompt, name="prompt"),
     path(f"{PROJECT}models/runs/new/", model_runs.new_model_run, name="new_model_run"),
+    path(f"{PROJECT}models/runs/new/questions.jsonl", model_runs.model_batch, name="model_batch"),
     path(f"{PROJECT}models/runs/<int:pk>/", model_runs.model_run, name="model_run"),
     path(f"{PROJECT}models/runs/<int:pk>/calls/", model_runs.model_calls, name="model_calls"),
     path(f"{PROJECT}models/calls/<int:pk>/", model_runs.model_call, name="model_call"),

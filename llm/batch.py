@@ -32,8 +32,8 @@ class BatchAnswer:
     failure: Failure | None
 
 
-def write_requests(requests: Iterable[tuple[str, dict[str, Any]]], stream: IO[bytes]) -> int:
-    """Write a line for each id and body (`llm.request.request_body`); return how many.
+def request_lines(requests: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    """Yield a line for each id and body (`llm.request.request_body`), with its line feed.
 
     Raise BatchError for an id that is empty or occurs twice.
     """
@@ -41,8 +41,7 @@ def write_requests(requests: Iterable[tuple[str, dict[str, Any]]], stream: IO[by
     for line, (custom_id, body) in enumerate(requests, start=1):
         _add_new(custom_id, ids, line)
         request = {"custom_id": custom_id, "method": "POST", "url": URL, "body": body}
-        stream.write(f"{as_json(request)}\n".encode())
-    return len(ids)
+        yield f"{as_json(request)}\n"
 
 
 def read_answers(stream: IO[bytes]) -> Iterator[BatchAnswer]:

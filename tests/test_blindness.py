@@ -588,9 +588,11 @@ def test_every_route_is_read_and_answers_somebody(stage):
         "annotate:people": {403},
         "annotate:api_accounts": {403},
         "annotate:api_account_invitations": {403},
-        # They require a parameter.
+        # They require a parameter; the page of a run asks for it.
         "annotate:api_document_views": {400},
         "audit:api_model_run_plan": {400, 403},
+        "audit:api_model_batch": {400, 403},
+        "audit:model_batch": {302, 403},
         # No narrative is sent back.
         "annotate:api_sent_back": {404},
         # The report has no table.

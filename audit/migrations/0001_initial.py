@@ -68,6 +68,7 @@ class Migration(migrations.Migration):
                 ('samples', models.PositiveSmallIntegerField(default=1)),
                 ('most_tokens', models.PositiveBigIntegerField()),
                 ('most_cost', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True)),
+                ('answers', models.FileField(blank=True, max_length=300, upload_to='uploads')),
                 ('stopped', models.TextField(blank=True, default='')),
                 ('code_version', models.CharField(blank=True, max_length=40)),
                 ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='audit.endpoint')),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
+from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,7 +17,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from audit.checks.models import SEED
-from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.models import Call, CallQuerySet, Endpoint, ModelRun, Prompt
 from audit.model_runs.servers import model_behind, server_names
 from audit.model_runs.tasks import TASKS, task_of, tasks_for
 from audit.model_runs.tasks.base import Item, Question
@@ -24,9 +25,11 @@ from base.control_characters import tidy
 from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse_invalid_names
 from base.extras import missing_extra
 from jobs.models import Job
+from llm.batch import request_lines
 from llm.cost import Estimate, estimate_call, total_estimate
 from llm.endpoint import Endpoint as Model
 from llm.prompts import PromptError
+from llm.request import request_body
 
 # A plan estimates from so many documents, and shows so many as examples.
 ESTIMATED_FROM = 40
@@ -190,10 +193,13 @@ def plan_run(run: ModelRun) -> Plan:
 def _share_answered(run: ModelRun, model: Model, asked: Sequence[Question]) -> float:
     """Return which share of these questions was answered, and paid, before."""
     keys = {one.key(model, sample) for one in asked for sample in range(1, run.samples + 1)}
-    paid = Call.objects.answered().filter(
-        key__in=keys, run__project=run.project_id, cached_from=None
-    )
+    paid = _paid_calls(run).filter(key__in=keys)
     return paid.values("key").distinct().count() / len(keys) if keys else 0.0
+
+
+def _paid_calls(run: ModelRun) -> CallQuerySet:
+    """Return the calls of the run's project whose answers are used again."""
+    return Call.objects.answered().filter(run__project=run.project_id, cached_from=None)
 
 
 def _spread(items: Sequence[Item], most: int) -> list[Item]:
@@ -225,8 +231,12 @@ def new_run(
     samples: int = 1,
     most_tokens: int = 0,
     most_cost: Decimal | None = None,
+    answers: File[bytes] | None = None,
 ) -> ModelRun:
-    """Return an unsaved run with the current prompt of the task that has these subjects."""
+    """Return an unsaved run with the current prompt of the task that has these subjects.
+
+    `answers` are those of a batch file (`batch_lines`): then no server is asked.
+    """
     task = next(task for task in TASKS.values() if subjects in task.subjects)
     prompt = current_prompt(endpoint.project, task.task)
     return ModelRun(
@@ -241,7 +251,33 @@ def new_run(
         samples=samples,
         most_tokens=most_tokens,
         most_cost=most_cost,
+        answers=answers or "",
     )
+
+
+def batch_lines(run: ModelRun) -> Iterator[str]:
+    """Yield the questions of an unsaved run that were not answered before, as a batch file.
+
+    Refused: its server or its prompt cannot be used.
+    """
+    task = task_of(run.task)
+    try:
+        model, prompt = model_behind(run.endpoint), task.read_prompt(run.prompt.text)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    questions = task.questions(run.project, prompt, task.items(run).items)
+
+    def requests() -> Iterator[tuple[str, dict[str, Any]]]:
+        # Two items with the same texts have one question.
+        written = set(_paid_calls(run).values_list("key", flat=True))
+        for question in questions:
+            for sample in range(1, run.samples + 1):
+                key = question.key(model, sample)
+                if key not in written:
+                    written.add(key)
+                    yield key, request_body(model, question.asked.messages, question.asked.schema)
+
+    return request_lines(requests())
 
 
 def machine_name(endpoint: Endpoint, prompt: Prompt) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -17,6 +19,7 @@ from audit.model_runs import access
 from audit.model_runs.actions import (
     Plan,
     add_endpoint,
+    batch_lines,
     new_run,
     plan_run,
     remove_endpoint,
@@ -26,6 +29,7 @@ from audit.model_runs.actions import (
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, run_figures
 from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody
 from base.api.jobs import JobSerializer
 from base.api.records import RecordSerializer, serializer_of
@@ -138,9 +142,17 @@ class SentRun(FormBody):
     """What a model does, about what and how often, and what it may use."""
 
     endpoint = KeyField(help_text="The model.")
+    answers = serializers.FileField(
+        required=False,
+        allow_null=True,
+        default=None,
+        max_length=200,
+        help_text="Answers of a batch file of the same choices, sent as multipart/form-data.",
+    )
 
     class Meta:
         form = RunForm
+        fields = tuple(name for name in RunForm.base_fields if name != "answers")
 
 
 class AskedPlan(QueryParameters):
@@ -226,6 +238,17 @@ class ModelRunPlan(Resource, tag="Language models"):
         """Count calls, and estimate tokens and cost. Nothing is asked."""
         member = lead(self.person, slug)
         return plan_run(_run(member.project, self.parameters()))
+
+
+class ModelBatch(Resource, tag="Language models"):
+    """The questions of a run, for a server that answers files."""
+
+    @reads(OpenApiTypes.STR, parameters=AskedPlan, media="application/jsonl", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Return a line for each question that was not answered before. Nothing is asked."""
+        member = unblinded_lead(self.person, slug)
+        lines = batch_lines(_run(member.project, self.parameters()))
+        return StreamingHttpResponse(lines, content_type="application/jsonl; charset=utf-8")
 
 
 class OneModelRun(Resource, tag="Language models"):

@@ -35,11 +35,12 @@ from base.errors import Refused
 from formats.source import Source
 from jobs.errors import JobError
 from jobs.runner import Progress, save_result
-from llm.answers import Failure, FailureKind
+from llm.answers import Failure, FailureKind, NoAnswer, read_value
+from llm.batch import BatchAnswer, BatchError, read_answers
 from llm.completion import Answer, complete
 from llm.cost import estimate_call
-from llm.endpoint import Prices
-from llm.request import request_body
+from llm.endpoint import Prices, ResponseFormat
+from llm.request import Schema, request_body
 from llm.transport import open_pool
 
 logger = logging.getLogger(__name__)
@@ -97,6 +98,9 @@ class _Asking:
         self._under_way: dict[Future[Answer], tuple[Call, Question]] = {}
         self._failures = 0
         self._has_answers = False
+        # Those of a batch file, by the key of the question; None: the server is asked.
+        self._batch = _read_batch(run) if run.answers else None
+        self._not_in_batch = 0
 
     def ask_about(self, items: list[Item]) -> str:
         """Ask about each item that has no answer; return why it stopped before the end, or ""."""
@@ -124,7 +128,7 @@ class _Asking:
                 while self._under_way:
                     self._give_up_after(self._record_answers(timeout=1.0))
                     self._progress.check()
-                return ""
+                return self._why_incomplete()
             finally:
                 # What is under way will be paid, so its answers are recorded.
                 while self._under_way:
@@ -137,6 +141,9 @@ class _Asking:
         key = question.key(self._model, sample)
         if (earlier := self._paid_before(question.item, key)) is not None:
             self._use_again(earlier, question, sample)
+            return ""
+        if self._batch is not None:
+            self._use_batch(self._batch.get(key), question, sample, key)
             return ""
         needed = estimate_call(self._model, asked.messages, asked.schema)
         tokens = needed.prompt_tokens + needed.completion_tokens
@@ -216,6 +223,40 @@ class _Asking:
         self._failures, self._has_answers = 0, True
         self._progress.advance()
 
+    def _use_batch(
+        self, answered: BatchAnswer | None, question: Question, sample: int, key: str
+    ) -> None:
+        """Record what the batch file answers, if it does and this run has not recorded it."""
+        if answered is None:
+            self._not_in_batch += 1
+            return
+        self._has_answers = True
+        self._progress.advance()
+        if self._run.calls.filter(key=key, sample=sample, candidate=question.item.candidate):
+            return
+        asked = question.asked
+        with transaction.atomic():
+            call = Call.objects.create(
+                **self._about(question.item, sample, key),
+                request=request_body(self._model, asked.messages, asked.schema),
+                reserved_tokens=0,
+            )
+            record_answer(call, question, _answer_of(answered, asked.schema), self._model.prices)
+
+    def _why_incomplete(self) -> str:
+        """Return what a batch file lacks, as a sentence; "" if nothing.
+
+        Raise JobError if it has no answer to any question.
+        """
+        if self._not_in_batch and not self._has_answers:
+            raise JobError(
+                "No line of the file answers a question of this run. Its batch file has to be "
+                "written with the same choices, model and prompt."
+            )
+        several = "" if self._not_in_batch == 1 else "s"
+        missing = f"The file has no answer to {self._not_in_batch:,} question{several}."
+        return missing if self._not_in_batch else ""
+
     def _record_answers(self, timeout: float | None) -> list[Failure | None]:
         """Wait for an answer, write all that have come, and return how each of them failed."""
         done, _ = wait(self._under_way, timeout, return_when=FIRST_COMPLETED)
@@ -253,6 +294,35 @@ class _Asking:
                     f"{_sentence(failure.reason)} What was answered before is kept, and is not "
                     "asked again."
                 )
+
+
+def _read_batch(run: ModelRun) -> dict[str, BatchAnswer]:
+    """Return the answers of the run's batch file by their ids. Raise JobError for a bad line."""
+    try:
+        with run.answers.open("rb") as stream:
+            return {answer.custom_id: answer for answer in read_answers(stream)}
+    except BatchError as error:
+        raise JobError(
+            f"The file of answers cannot be read: {error}. Nothing was written."
+        ) from error
+
+
+def _answer_of(answered: BatchAnswer, schema: Schema) -> Answer:
+    """Return a line of a batch file as the server's answer to the question."""
+    value, failure = None, answered.failure
+    if answered.reply is not None:
+        try:
+            value = read_value(answered.reply, schema)
+        except NoAnswer as error:
+            failure = error.failure
+    return Answer(
+        value=value,
+        failure=failure,
+        replies=() if answered.reply is None else (answered.reply,),
+        response_format=ResponseFormat.JSON_SCHEMA,
+        in_doubt=0,
+        seconds=0.0,
+    )
 
 
 def _sentence(text: str) -> str:

@@ -90,6 +90,13 @@ class RunForm(forms.Form):
         decimal_places=4,
     )
 
+    answers = forms.FileField(
+        label="Answers of a batch file",
+        required=False,
+        max_length=200,
+        help_text="Then no server is asked. The batch file is that of the same choices.",
+    )
+
     def __init__(self, lead: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         subjects = self.fields["subjects"]

@@ -236,6 +236,8 @@ class ModelRun(Job):
     # What this run may use.
     most_tokens = models.PositiveBigIntegerField()
     most_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    # Answers of a batch file; then no server is asked.
+    answers = models.FileField(upload_to="uploads", max_length=300, blank=True)
     # Why it ended before everything was asked; "" if it did not.
     stopped = models.TextField(blank=True, default="")
     code_version = models.CharField(max_length=40, blank=True)

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -20,6 +20,7 @@ from audit.model_runs.actions import (
     EXAMPLES,
     Plan,
     add_endpoint,
+    batch_lines,
     current_prompt,
     new_run,
     plan_run,
@@ -32,7 +33,8 @@ from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
 from audit.model_runs.servers import server_names
 from audit.model_runs.tasks import task_of, tasks_for
-from audit.reports.access import BLIND
+from audit.reports.access import BLIND, unblinded_lead
+from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key
 from llm.prompts import PromptError
@@ -142,7 +144,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     """Show what a run would do, and start it; the choices are in the address."""
     member = lead(request.user, slug)
     sent = request.POST or (request.GET if "endpoint" in request.GET else None)
-    form = RunForm(member, sent)
+    form = RunForm(member, sent, request.FILES or None)
     plan: Plan | None = None
     if sent and form.is_valid():
         run = new_run(**form.cleaned_data)
@@ -161,11 +163,35 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         plan=plan,
         thing=task_of(run.task).thing if plan else "",
+        batch_url="" if plan is None or must_answer_first(member) else batch_url(run),
         # Which documents others have judged, and what they criticised, is not shown to somebody who
         # still answers.
         examples=[] if plan is None or must_answer_first(member) else plan.examples,
         status=422 if request.method == "POST" and form.errors else 200,
     )
+
+
+def batch_url(run: ModelRun) -> str:
+    """Return the address of the questions of a run as a file."""
+    address = reverse("audit:model_batch", args=[run.project.slug])
+    return f"{address}?{again_query(run)}"
+
+
+@require_GET
+def model_batch(request: PageRequest, slug: str) -> HttpResponseBase:
+    """Download the questions of a run with these choices that were not answered, as JSON lines."""
+    member = unblinded_lead(request.user, slug)
+    form = RunForm(member, request.GET)
+    if not form.is_valid():
+        return redirect(f"{reverse('audit:new_model_run', args=[slug])}?{request.GET.urlencode()}")
+    try:
+        lines = batch_lines(new_run(**form.cleaned_data))
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("audit:models", slug)
+    response = StreamingHttpResponse(lines, content_type="application/jsonl; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="questions-{slug}.jsonl"'
+    return response
 
 
 def _chosen(choices: QueryDict) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from llm.answers import FailureKind, read_value
-from llm.batch import read_answers, write_requests
+from llm.batch import read_answers, request_lines
 from llm.cost import estimate_call
 from llm.imitation import imitate
 from llm.prompts import Prompt, PromptError
@@ -159,9 +159,10 @@ def test_a_question_is_estimated_before_it_is_sent(endpoint):
 
 
 def test_a_question_is_answered_by_a_batch_file_as_by_a_server(endpoint):
-    question, stream = question_about(), io.BytesIO()
-    write_requests([("d1", request_body(endpoint, question.messages, question.schema))], stream)
-    sent = json.loads(stream.getvalue())["body"]
+    question = question_about()
+    body = request_body(endpoint, question.messages, question.schema)
+    (written,) = request_lines([("d1", body)])
+    sent = json.loads(written)["body"]
     response = {"status_code": 200, "body": completion(imitate(sent))}
     line = json.dumps({"custom_id": "d1", "response": response, "error": None})
 

@@ -1,0 +1,149 @@
+"""A run's questions are written as a batch file, and answered by a file without any server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+from django.urls import reverse
+
+from annotate.models import Judgment
+from audit.model_runs.actions import batch_lines, new_run, request_run
+from audit.model_runs.figures import run_figures
+from audit.model_runs.models import ModelRun
+from jobs.errors import JobError
+from llm.imitation import imitate
+from tests import factories
+from tests.model_runs.conftest import run_again
+from tests.services.model_server import completion
+
+pytestmark = pytest.mark.both_databases
+
+
+def questions(endpoint, **choices):
+    lines = batch_lines(new_run(endpoint=endpoint, subjects="all", **choices))
+    return [json.loads(line) for line in lines]
+
+
+def answer(question, **details):
+    """Answer a line as a provider does that runs the imitation."""
+    body = completion(imitate(question["body"]), **details)
+    response = {"status_code": 200, "body": body}
+    return {"custom_id": question["custom_id"], "response": response, "error": None}
+
+
+def file_of(*lines):
+    content = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+    return ContentFile(content.encode(), name="answers.jsonl")
+
+
+@pytest.fixture
+def load(cast, endpoint):
+    """A function that does a run with a file of these lines; it returns the run's row."""
+
+    def request_and_run(*lines, **choices) -> ModelRun:
+        chosen = {"endpoint": endpoint, "subjects": "all", "most_tokens": 100_000, **choices}
+        return run_again(request_run(new_run(**chosen, answers=file_of(*lines)), by=cast.carla))
+
+    return request_and_run
+
+
+def grades(project):
+    judged = Judgment.objects.current().filter(annotator__is_machine=True)
+    rows = judged.filter(annotator__project=project).order_by("candidate__document__doc_id")
+    return dict(rows.values_list("candidate__document__doc_id", "relevance"))
+
+
+def test_each_question_is_a_line_that_a_server_would_get_as_a_request(cast, endpoint, grade):
+    lines = questions(endpoint)
+
+    sent = {call.key: call.request for call in grade().calls.all()}
+    assert {line["custom_id"]: line["body"] for line in lines} == sent
+
+
+def test_a_file_answers_a_run_without_asking_the_server(cast, endpoint, server, load):
+    lines = questions(endpoint)
+
+    done = load(*[answer(line) for line in reversed(lines)])
+
+    assert (done.state, done.stopped) == ("done", "")
+    assert grades(cast.project) == {"D1": 2, "D2": 1, "D3": 0}
+    assert server.received == []
+
+
+def test_tokens_are_those_that_the_file_counts(endpoint, load):
+    done = load(*[answer(line, tokens=(100, 7)) for line in questions(endpoint)])
+
+    assert run_figures(done).tokens == 3 * 107
+
+
+def test_what_was_answered_before_is_in_no_further_file(endpoint, grade):
+    grade(drawn=1)
+
+    assert len(questions(endpoint)) == 2
+
+
+def test_what_the_file_lacks_is_told_and_can_be_asked_again(cast, endpoint, load):
+    first, *rest = questions(endpoint)
+
+    done = load(*[answer(line) for line in rest])
+
+    assert done.stopped == "The file has no answer to 1 question."
+    assert len(grades(cast.project)) == 2
+    assert questions(endpoint) == [first]
+
+
+def test_a_line_with_an_error_is_a_failure_and_no_grade(cast, endpoint, load):
+    first, *rest = questions(endpoint)
+    failed = {"custom_id": first["custom_id"], "response": None, "error": {"message": "expired"}}
+
+    done = load(failed, *[answer(line) for line in rest])
+
+    assert "expired" in done.calls.failed().get().reason
+    assert len(grades(cast.project)) == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["no JSON"], "line 1: "),
+        (['{"custom_id": "a"}', '{"custom_id": "a"}'], "line 2: the custom_id “a”"),
+        (['{"custom_id": "of another run"}'], "No line of the file answers a question"),
+    ],
+)
+def test_a_file_that_is_of_no_use_writes_nothing_and_says_why(cast, load, lines, reason):
+    with pytest.raises(JobError, match=reason):
+        load(*lines)
+
+    assert grades(cast.project) == {}
+
+
+def test_the_file_is_downloaded_and_uploaded_on_the_page_of_a_run(cast, endpoint):
+    client = Client()
+    client.force_login(cast.carla.user)
+    address = reverse("audit:new_model_run", args=["tides"])
+    choices = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
+    plan = client.get(address, choices)
+
+    downloaded = client.get(plan.context["batch_url"]).getvalue()
+    lines = [json.loads(line) for line in downloaded.splitlines()]
+    answers = file_of(*[answer(line) for line in lines])
+    client.post(address, {**choices, "most_tokens": 50_000, "answers": answers})
+    run_again(ModelRun.objects.get())
+
+    assert grades(cast.project) == {"D1": 2, "D2": 1, "D3": 0}
+
+
+def test_a_lead_who_still_judges_gets_no_questions_about_what_was_judged(cast, endpoint):
+    factories.assignment(cast.pair, cast.carla)
+    client = Client()
+    client.force_login(cast.carla.user)
+
+    response = client.get(
+        reverse("audit:model_batch", args=["tides"]),
+        {"endpoint": endpoint.pk, "subjects": "judged", "draw_seed": 1, "samples": 1},
+    )
+
+    assert response.status_code == 403
