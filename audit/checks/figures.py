@@ -116,6 +116,17 @@ class WeightedRates(NamedTuple):
     grade: Stratified
 
 
+class ErrorRates(NamedTuple):
+    """Error rates of a sample: of all its labels, by stratum, and weighted.
+
+    `weighted` is None unless strata were drawn at different rates.
+    """
+
+    overall: Rates
+    strata: list[Rates]
+    weighted: WeightedRates | None
+
+
 @dataclass(frozen=True)
 class Figures:
     """All figures on the page of a sample."""
@@ -149,7 +160,8 @@ class Figures:
         return self.percent, self.kappa
 
 
-def _checked_labels(sample: Sample) -> list[CheckedLabel]:
+def labels_of(sample: Sample) -> list[CheckedLabel]:
+    """Return the labels of a sample, each with the answers to it: one query."""
     rows = with_checks(SampleItem.objects.filter(sample=sample)).order_by()
     return [CheckedLabel(*row) for row in rows.values_list(*CheckedLabel._fields)]
 
@@ -169,29 +181,16 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
 
     Raises ValueError for a bound that is not between 0 and 1.
     """
-    relevant_from = sample.project.relevant_from
-    lines = _checked_labels(sample)
+    lines = labels_of(sample)
     answers = question_replies_of(sample)
     decided = decide_replies((line.pk for line in lines if line.outcome is not None), answers)
     sample_questions = list(Question) if sample.asks == Sample.Asks.QUESTIONS else []
-    of_stratum: dict[str, list[CheckedLabel]] = defaultdict(list)
-    for line in lines:
-        of_stratum[line.stratum].append(line)
-    counted: Any = {
-        "relevant_from": relevant_from,
-        "bound": bound,
-        "sample_questions": sample_questions,
-        "decided": decided,
-    }
-    overall = _count_errors("", lines, frame=sum(sample.frame.values()), **counted)
+    overall, strata, weighted = error_rates(
+        sample, lines, bound=bound, sample_questions=sample_questions, decided=decided
+    )
     percent, kappa = agreement_of_rows(_grades_of_the_two(sample))
     differed = [line for line in lines if line.differs]
     settled = sum(1 for line in differed if line.closed)
-    strata = [
-        _count_errors(stratum, of_stratum[stratum], frame=sample.frame.get(stratum, 0), **counted)
-        for stratum in sorted(of_stratum)
-    ]
-    weighted = _weight_rates(sample, strata)
     by_two = sum(1 for line in lines if line.answered == 2)
     outdated = sum(1 for line in lines if not line.in_force)
     questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
@@ -223,6 +222,33 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         questions=questions,
         matrix=error_matrix(sample, ((line.claimed, line.outcome) for line in lines)),
     )
+
+
+def error_rates(
+    sample: Sample,
+    lines: Sequence[CheckedLabel],
+    *,
+    bound: float = BOUND,
+    sample_questions: Sequence[Question] = (),
+    decided: Decided | None = None,
+) -> ErrorRates:
+    """Count the wrong labels among those of a sample, and return their rates: no query."""
+    of_stratum: dict[str, list[CheckedLabel]] = defaultdict(list)
+    for line in lines:
+        of_stratum[line.stratum].append(line)
+    frame = sample.frame
+    counted: Any = {
+        "relevant_from": sample.project.relevant_from,
+        "bound": bound,
+        "sample_questions": sample_questions,
+        "decided": decided or {},
+    }
+    strata = [
+        _count_errors(stratum, of_stratum[stratum], frame=frame.get(stratum, 0), **counted)
+        for stratum in sorted(of_stratum)
+    ]
+    overall = _count_errors("", lines, frame=sum(frame.values()), **counted)
+    return ErrorRates(overall, strata, _weight_rates(sample, strata))
 
 
 def _count_errors(

@@ -102,8 +102,10 @@ class Sample(models.Model):
     runs: models.ManyToManyField[Run, Any] = models.ManyToManyField(
         Run, blank=True, related_name="+"
     )
-    # How many claims the frame had in each stratum: {"C1": 512}.
-    frame: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
+    # How many claims of each grade the frame had, by stratum: {"C1": {"0": 400, "1": 112}}.
+    frame_grades: models.JSONField[dict[str, dict[str, int]], dict[str, dict[str, int]]] = (
+        models.JSONField(default=dict)
+    )
     shows_claim = models.BooleanField(default=False)
     # Whether checkers may read why a document violates its instruction after they answer.
     shows_reason = models.BooleanField(default=False, db_default=False)
@@ -171,6 +173,11 @@ class Sample(models.Model):
     def is_second_look(self) -> bool:
         """Whether only people who are still blind to its labels check them."""
         return self.kind in self.SECOND_LOOKS
+
+    @property
+    def frame(self) -> dict[str, int]:
+        """How many claims the frame had in each stratum: {"C1": 512}."""
+        return {stratum: sum(grades.values()) for stratum, grades in self.frame_grades.items()}
 
     @property
     def source_words(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -109,12 +109,14 @@ def plan(
     return Plan(sizes, taken, claims=claims)
 
 
-def sizes_of(claims: Iterable[Claim], stratify: str) -> dict[str, int]:
-    """Return how many claims there are in each stratum."""
-    sizes: dict[str, int] = defaultdict(int)
+def count_grades(
+    claims: Iterable[Claim], stratify: str, strata: Iterable[str] = ()
+) -> dict[str, dict[str, int]]:
+    """Return how many claims there are of each grade, by stratum; of `strata` also without any."""
+    counts: dict[str, Counter[str]] = {stratum: Counter() for stratum in strata}
     for claim in claims:
-        sizes[claim.stratum(stratify)] += 1
-    return dict(sorted(sizes.items()))
+        counts.setdefault(claim.stratum(stratify), Counter())[str(claim.relevance)] += 1
+    return {stratum: dict(sorted(counts[stratum].items())) for stratum in sorted(counts)}
 
 
 def draw_sample(
@@ -141,8 +143,9 @@ def draw_sample(
         raise Refused("Choose whether the number is per stratum or per instruction.")
     with transaction.atomic():
         _refuse_taken_name(name, by)
+        frame = build_frame(by.project, selection)
         drawn = plan(
-            build_frame(by.project, selection),
+            frame,
             stratify=stratify,
             per=per,
             size=size,
@@ -158,7 +161,7 @@ def draw_sample(
             size=size,
             seed=seed,
             fewer=fewer,
-            frame=drawn.sizes,
+            frame_grades=count_grades(frame.claims, stratify, drawn.sizes),
             shows_claim=shows_claim,
             shows_reason=shows_reason,
         )
@@ -205,7 +208,7 @@ def pick_suspects(
             depth=depth,
             at_least=at_least,
             below=below,
-            frame=sizes_of((suspect.claim for suspect in result.suspects), stratify),
+            frame_grades=count_grades((suspect.claim for suspect in result.suspects), stratify),
             shows_claim=shows_claim,
         )
         picked = [

@@ -192,7 +192,7 @@ class Migration(migrations.Migration):
                 ('at_least', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('depth', models.PositiveIntegerField(blank=True, null=True)),
                 ('below', models.FloatField(blank=True, null=True)),
-                ('frame', models.JSONField(default=dict)),
+                ('frame_grades', models.JSONField(default=dict)),
                 ('shows_claim', models.BooleanField(default=False)),
                 ('shows_reason', models.BooleanField(db_default=False, default=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),

@@ -118,7 +118,7 @@ class FilledInstallation:
             asks="count",
             seed=2**40,
             size=1,
-            frame={"S1": 3},
+            frame_grades={"S1": {"1": 3}},
             created_by=tides.carla,
             created_at=AT,
         )
