@@ -81,20 +81,25 @@ class Item(NamedTuple):
     agreed: int | None
 
 
-def drawn_samples(machine: Membership) -> QuerySet[Sample]:
+def samples_of(machine: Membership) -> QuerySet[Sample]:
     """Return the random samples of labels that this machine claims, or all machines together."""
     of_machine = Q(source=Sample.Source.MACHINE, rater=machine) | Q(source=Sample.Source.CLAIMS)
     return (
         Sample.objects.filter(of_machine, project=machine.project_id, kind=Sample.Kind.RANDOM)
-        # How many conditions are met is not a grade, and two questions tell only relevance.
-        .filter(asks=Sample.Asks.GRADE)
+        # How many conditions are met is neither a grade nor a relevance.
+        .exclude(asks=Sample.Asks.COUNT)
         .order_by("pk")
     )
 
 
+def drawn_samples(machine: Membership) -> QuerySet[Sample]:
+    """Return the samples whose checks are grades: two questions tell only relevance."""
+    return samples_of(machine).filter(asks=Sample.Asks.GRADE)
+
+
 def first_chosen(machine: Membership) -> Chosen:
     """Return which documents to show first: drawn ones, if any were drawn."""
-    return Chosen.DRAWN if drawn_samples(machine).exists() else Chosen.OTHERWISE
+    return Chosen.DRAWN if samples_of(machine).exists() else Chosen.OTHERWISE
 
 
 def blind_items(machine: Membership, chosen: str) -> tuple[list[Item], list[LeftOut]]:
@@ -157,7 +162,7 @@ def _judgments(machine: Membership) -> Iterable[Any]:
                 When(Exists(_unchecked_labels().filter(**unit)), then=Value(Reason.OPEN)),
                 When(~Exists(claimed), then=Value("")),
                 When(source=Statement.Source.FILE, then=Value(Reason.FILE)),
-                When(annotator__in=_who_led(machine), then=Value(Reason.LEAD)),
+                When(annotator__in=who_led(machine), then=Value(Reason.LEAD)),
                 When(could_see("at"), then=Value(Reason.TOLD)),
                 When(Exists(shown), then=Value(Reason.SHOWN)),
                 When(Exists(checked), then=Value(Reason.CHECKED)),
@@ -186,7 +191,7 @@ def _checks(machine: Membership) -> Iterable[Any]:
         narrative=OuterRef("item__narrative"), candidate=OuterRef("item__candidate")
     )
     reason = _case(
-        When(checker__in=_who_led(machine), then=Value(Reason.LEAD)),
+        When(checker__in=who_led(machine), then=Value(Reason.LEAD)),
         When(Exists(shown), then=Value(Reason.SHOWN)),
         When(Exists(unchecked), then=Value(Reason.OPEN)),
     )
@@ -253,7 +258,7 @@ def _case(*reasons: When) -> Case:
     return Case(*reasons, default=Value(""), output_field=CharField())
 
 
-def _who_led(machine: Membership) -> list[int]:
+def who_led(machine: Membership) -> list[int]:
     """Return the members (by key) who lead the project or may have led it."""
     members = Membership.objects.filter(project=machine.project_id)
     return list(members.who_led().values_list("pk", flat=True))

@@ -141,7 +141,7 @@ def take_second_look(
             kind=kind,
             machine=machine,
             claims=look.pick(size),
-            of=len(look.claims),
+            of=look.claims,
             size=size,
             by=by,
             now=now,

@@ -16,6 +16,8 @@ from annotate.judgments.consensus import consensus
 from annotate.projects.models import Membership
 from audit.checks.models import RESAMPLES, SEED, SampleItem
 from audit.machines.blind_answers import Chosen, Item, LeftOut, blind_items, drawn_samples
+from audit.machines.certificates import Certificate, certificates_of
+from audit.machines.origin import Circularity, circularity_of
 from audit.reports.report_parts import COEFFICIENTS, coefficients, ratings_of
 from audit.reports.unit_counts import Patterns
 
@@ -108,6 +110,10 @@ class Trust(NamedTuple):
     people: Annotated[int, "People with a blind answer."]
     left_out: list[LeftOut]
     strata: Annotated[list[SampledStratum], "Of the samples; empty unless `chosen` is drawn."]
+    certificates: Annotated[
+        list[Certificate], "Of each sample of its labels; empty unless `chosen` is drawn."
+    ]
+    circularity: Circularity
     agreed: Annotated[int, "Documents on which people agree."]
     with_agreed: Annotated[list[Measured], "The machine and what people agree on."]
     among_people: Annotated[
@@ -123,7 +129,7 @@ class Trust(NamedTuple):
 
 
 def trust_of(machine: Membership, chosen: Chosen) -> Trust:
-    """Compute the figures of a machine: a fixed number of queries."""
+    """Compute the figures of a machine: a fixed number of queries, and two for each sample."""
     items, left_out = blind_items(machine, chosen)
     scale = _scale(machine, items)
     names = dict(machine.project.memberships.values_list("pk", "name"))
@@ -142,6 +148,8 @@ def trust_of(machine: Membership, chosen: Chosen) -> Trust:
         people=len(by_person),
         left_out=left_out,
         strata=list(_strata(machine)) if chosen == Chosen.DRAWN else [],
+        certificates=certificates_of(machine) if chosen == Chosen.DRAWN else [],
+        circularity=circularity_of(machine),
         agreed=len(agreed),
         with_agreed=_measure(_with_agreed(agreed), scale),
         among_people=_measure(

@@ -94,7 +94,7 @@ def test_every_json_column_is_listed_as_with_or_without_keys():
         # Ranks and percentages; they refer to queries and runs by name.
         *("annotate.pool.strata", "annotate.pool.counts"),
         *("audit.rubric.levels", "audit.rubric.criteria"),
-        "audit.sample.frame",
+        "audit.sample.frame_grades",
         "annotate.reviewdraw.frame",
         # Former values of settings; they are part of a sum.
         "annotate.auditevent.changes",

@@ -1,0 +1,163 @@
+"""Certificates: what checks of drawn labels say about all labels that they were drawn from.
+
+A certificate is about one sample of labels that a machine claims: how many of them are wrong at
+most, and the share of relevant ones if people had judged all. It holds for the labels as they were
+when the sample was drawn, so for one model, prompt and collection. docs/llm.md has the method.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from annotate.projects.models import Membership
+from audit.checks.figures import CheckedLabel, error_rates, format_upper_bound, labels_of
+from audit.checks.models import Check, Sample
+from audit.machines.blind_answers import samples_of, who_led
+
+if TYPE_CHECKING:
+    from agreement import Interval
+    from agreement.prediction_powered import Estimate, PredictionPowered
+    from agreement.proportion import Proportion
+    from agreement.stratified import Stratified
+
+SAW_CLAIMS = "undefined: the checkers saw the claimed labels"
+OF_EACH_INSTRUCTION = (
+    "undefined: a fixed number of labels was drawn of each instruction, so they do not stand for "
+    "the others"
+)
+
+
+class EstimatedShare(NamedTuple):
+    """A share with its 95% interval; `note` says why there is none, or is a remark."""
+
+    value: float | None
+    interval: Interval | None
+    note: str
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> EstimatedShare:
+        """Return an estimate of `agreement` as a share."""
+        return cls(estimate.value, estimate.interval, estimate.note)
+
+    @property
+    def sentence(self) -> str:
+        """The share with its interval in words; why there is none, if so."""
+        if self.value is None:
+            return self.note
+        remarks = [self.note] if self.note else []
+        if self.interval is not None:
+            low, high = (f"{100 * bound:.1f}" for bound in self.interval)
+            remarks.insert(0, f"95% interval {low} to {high}%")
+        return f"{100 * self.value:.1f}%" + (f" ({'; '.join(remarks)})" if remarks else "")
+
+
+class Certified(NamedTuple):
+    """How many of the labels are wrong at most, and the share of relevant ones."""
+
+    # Relevant and should not be, or the reverse.
+    wrong: Proportion | Stratified
+    # The share that is relevant by the machine's labels, by the checked ones alone, and by both.
+    by_machine: float
+    by_people: EstimatedShare
+    combined: EstimatedShare
+
+
+class Certificate(NamedTuple):
+    """What the checks of one sample say about the labels that it was drawn from."""
+
+    sample: Annotated[int, "The sample's key."]
+    name: str
+    of_all_machines: Annotated[bool, "Whether the labels are the claims that count, of all."]
+    relevant_only: Annotated[bool, "Whether only labels claimed relevant were drawn from."]
+    labels: Annotated[int, "The labels that it was drawn from."]
+    drawn: int
+    checked: int
+    by_leads: Annotated[int, "Labels that a lead checked, who could look up what was claimed."]
+    note: Annotated[str, "Why there is no certificate; empty if there is one."]
+    certified: Certified | None
+
+    @property
+    def sentence(self) -> str:
+        """The certificate as a card states it."""
+        relevant = " claimed relevant" if self.relevant_only else ""
+        whose = "that count, of all machines," if self.of_all_machines else "of this machine"
+        head = (
+            f"“{self.name}”: people checked {self.checked:,} of {self.drawn:,} labels drawn from "
+            f"{self.labels:,} labels{relevant} {whose}"
+        )
+        if self.certified is None:
+            return f"{head}. No certificate is possible, {self.note}."
+        wrong, by_machine, by_people, combined = self.certified
+        bound = (
+            wrong.note
+            if wrong.at_most is None
+            else f"at most {format_upper_bound(wrong.at_most)}% at 95%"
+        )
+        return (
+            f"{head}. Relevant or not is wrong in {bound}. Relevant are {100 * by_machine:.1f}% by "
+            f"the machine alone; by people alone {by_people.sentence}; by both {combined.sentence}."
+        )
+
+
+def certificates_of(machine: Membership) -> list[Certificate]:
+    """Return the certificate of each sample, which are never counted together: two queries each."""
+    leads = who_led(machine)
+    return [_certificate(sample, leads) for sample in samples_of(machine).select_related("project")]
+
+
+def _certificate(sample: Sample, leads: Sequence[int]) -> Certificate:
+    labels = labels_of(sample)
+    of_leads = Check.objects.current().filter(item__sample=sample, checker__in=leads)
+    note = ""
+    if sample.shows_claim:
+        note = SAW_CLAIMS
+    elif sample.per == Sample.Per.INSTRUCTION:
+        note = OF_EACH_INSTRUCTION
+    return Certificate(
+        sample=sample.pk,
+        name=sample.name,
+        of_all_machines=sample.source == Sample.Source.CLAIMS,
+        relevant_only=sample.relevant_only,
+        labels=sum(sample.frame.values()),
+        drawn=len(labels),
+        checked=sum(label.outcome is not None for label in labels),
+        by_leads=of_leads.values("item").distinct().count(),
+        note=note,
+        certified=None if note else _certify(sample, labels),
+    )
+
+
+def _certify(sample: Sample, labels: Sequence[CheckedLabel]) -> Certified:
+    rates = error_rates(sample, labels)
+    shares = _estimate_shares(sample, labels)
+    assert shares.machine is not None
+    return Certified(
+        wrong=rates.weighted.status if rates.weighted else rates.overall.status,
+        by_machine=shares.machine,
+        by_people=EstimatedShare.of(shares.people),
+        combined=EstimatedShare.of(shares.combined),
+    )
+
+
+def _estimate_shares(sample: Sample, labels: Sequence[CheckedLabel]) -> PredictionPowered:
+    """Estimate the share of relevant labels, by machine, by people, and by both."""
+    from agreement.prediction_powered import LabelStratum, share_of_relevant
+
+    relevant_from = sample.project.relevant_from
+    checked: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for label in labels:
+        if label.outcome is not None:
+            relevant = (label.claimed >= relevant_from, label.outcome >= relevant_from)
+            checked[label.stratum].append(relevant)
+    return share_of_relevant(
+        [
+            LabelStratum(
+                size=sum(grades.values()),
+                relevant=sum(n for grade, n in grades.items() if int(grade) >= relevant_from),
+                judged=checked[stratum],
+            )
+            for stratum, grades in sorted(sample.frame_grades.items())
+        ]
+    )
