@@ -1,7 +1,7 @@
 """about.json: how a published set was judged. The same in all layouts.
 
-It holds guidelines, grades, agreement of people, results of label checks, and annotators: as
-numbers, and by name only those who agreed to be named.
+It holds guidelines, grades, agreement of people, results of label checks, whose the labels are,
+and annotators: as numbers, and by name only those who agreed to be named.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from audit.reports.reliability import agreement_of
 from exporters.exports.files import Writer
 from exporters.exports.manifest.manifest import grades_of
 from exporters.exports.selection import naming
+from exporters.exports.selection.labellers import labellers
 
 NAME = "about.json"
 # For the intervals of people's agreement. Fixed, so that the same rows give the same bytes.
@@ -37,6 +38,7 @@ def about(project: Project) -> dict[str, Any]:
             figures(sample).sentence
             for sample in Sample.objects.filter(project=project).order_by("pk")
         ],
+        "labels": labellers(project),
         "annotators": annotators(project),
     }
 
@@ -85,6 +87,6 @@ def agreement(project: Project) -> dict[str, Any] | None:
 
 def write(project: Project, into: Writer) -> None:
     """Write about.json."""
-    with into.file(NAME, "How it was judged: guidelines, agreement, checks, people.") as stream:
+    with into.file(NAME, "How it was judged: guidelines, agreement, checks, whose labels.") as stream:
         text = json.dumps(about(project), ensure_ascii=False, indent=2)
         stream.write((text + "\n").encode())

@@ -15,6 +15,7 @@ from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
 from exporters.exports.layouts.rows import quoted
+from exporters.exports.selection.labellers import labellers
 
 # The hub's size categories, with the number of documents below which each applies.
 SIZES = (
@@ -117,6 +118,8 @@ def full(published: Published, parts: list[Part]) -> str:
         *_agreement(published.project),
         "## People",
         *_people(published.project),
+        "## Labels of people and of machines",
+        *_labellers(published),
         "## Checked labels",
         *_checks(published.project),
         "## Known limits",
@@ -269,6 +272,33 @@ def _people(project: Project) -> list[str]:
     return [
         _table(("annotator", "name", "judgments"), table),
         "Only people who agreed to it are named.",
+    ]
+
+
+def _labellers(published: Published) -> list[str]:
+    labels = labellers(published.project)
+    counted = (
+        f"Of the labels in all qrels, {labels['people']:,} are what people's judgments come to, and "
+        f"{labels['checked']:,} the outcome of people's checks of a machine's label."
+    )
+    if not labels["machines"]:
+        return [counted, "No machine gave a label."]
+    rows = []
+    remarks = []
+    for machine in labels["machines"]:
+        name = machine["machine"].replace("|", "\\|")
+        model = (machine["model"] or "not known: loaded from a file").replace("|", "\\|")
+        prompt = "-"
+        if machine["prompt_version"]:
+            prompt = f"version {machine['prompt_version']}, sha256 {machine['prompt_sha256']}"
+        rows.append((name, model, prompt, f"{machine['labels']:,}"))
+        sentences = filter(None, [*machine["certificates"], machine["circularity"]])
+        remarks += [f"- {machine['machine']}: {sentence}" for sentence in sentences]
+    return [
+        counted,
+        _table(("machine", "model", "prompt", "its labels, unchecked"), rows),
+        "" if published.machines else "This data set has no labels of machines.",
+        "\n".join(remarks),
     ]
 
 

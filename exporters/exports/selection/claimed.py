@@ -67,7 +67,7 @@ class _ClaimRow(NamedTuple):
 class ClaimedLabel(NamedTuple):
     """A claimed label and its final relevance; `counts_as` is one of COUNTS, or UNDECIDED.
 
-    `claim` is None where machines claim different grades and no lead has chosen one of them; then
+    `machine`: the one whose claim counts, by key. It and `claim` are None where machines claim different grades and no lead has chosen one of them; then
     the label has a relevance only if people judged or checked it.
     """
 
@@ -76,6 +76,7 @@ class ClaimedLabel(NamedTuple):
     claim: int | None
     relevance: int | None
     counts_as: str
+    machine: int | None
 
     @property
     def corrected(self) -> bool:
@@ -162,7 +163,7 @@ def labels(
             relevance, counts_as = _final_relevance(
                 claim, judged, checked.get((narrative, candidate))
             )
-            yield ClaimedLabel(under[narrative], doc_id, claim, relevance, counts_as)
+            yield ClaimedLabel(under[narrative], doc_id, claim, relevance, counts_as, machine)
 
 
 def _final_relevance(

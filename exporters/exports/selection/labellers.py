@@ -1,0 +1,60 @@
+"""Who gave the labels of the qrels: people, by judging and by checking claims, and each machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
+from audit.machines.certificates import certificates_of
+from audit.machines.origin import circularity_of, origin_of
+from base.snapshot import once_in_snapshot
+from exporters.exports.selection import claimed, selection
+
+NO_CERTIFICATE = "There is no certificate: no labels of this machine were drawn to be checked."
+
+
+@once_in_snapshot
+def labellers(project: Project) -> dict[str, Any]:
+    """Return how many labels of all qrels are people's and each machine's, and facts about these.
+
+    `people`: what their judgments and leads' decisions come to. `checked`: outcomes of checks.
+    """
+    pairs = selection.pairs(project)
+    people = sum(
+        document.outcome.relevance is not None
+        for side in Narrative.Side.values
+        for _pair, pool in selection.pooled_documents(
+            project, selection.written_pairs(pairs, side), side
+        )
+        for document in pool
+    )
+    labels = Counter(
+        "checked" if label.counts_as == "claims_checked" else label.machine
+        for side in claimed.SIDES
+        for label in claimed.labels(project, selection.claimed(pairs, side), side)
+        if label.counts_as != "claims_judged" and label.relevance is not None
+    )
+    return {
+        "people": people,
+        "checked": labels["checked"],
+        "machines": [
+            {"labels": labels[machine.pk], **_describe(machine)}
+            for machine in claimed.raters(project)
+        ],
+    }
+
+
+def _describe(machine: Membership) -> dict[str, Any]:
+    """Return what a machine is, and how far its labels may be trusted, in sentences."""
+    origin = origin_of(machine)
+    certificates = [certificate.sentence for certificate in certificates_of(machine)]
+    return {
+        "machine": machine.name,
+        "model": origin.model if origin else None,
+        "prompt_version": origin.prompt_version if origin else None,
+        "prompt_sha256": origin.prompt_sha256 if origin else None,
+        "certificates": certificates or [NO_CERTIFICATE],
+        "circularity": circularity_of(machine).sentence,
+    }
