@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from agreement.proportion import Proportion
     from agreement.stratified import Stratified
 
-SAW_CLAIMS = "undefined: the checkers saw the claimed labels"
+SAW_CLAIMS = "the checkers saw the claimed labels"
 OF_EACH_INSTRUCTION = (
-    "undefined: a fixed number of labels was drawn of each instruction, so they do not stand for "
-    "the others"
+    "a fixed number of labels was drawn of each instruction, so they do not stand for the others"
 )
 
 
@@ -74,6 +73,7 @@ class Certificate(NamedTuple):
     labels: Annotated[int, "The labels that it was drawn from."]
     drawn: int
     checked: int
+    unjudgeable: Annotated[int, "Labels that nobody could judge; they count as not drawn."]
     by_leads: Annotated[int, "Labels that a lead checked, who could look up what was claimed."]
     note: Annotated[str, "Why there is no certificate; empty if there is one."]
     certified: Certified | None
@@ -88,7 +88,7 @@ class Certificate(NamedTuple):
             f"{self.labels:,} labels{relevant} {whose}"
         )
         if self.certified is None:
-            return f"{head}. No certificate is possible, {self.note}."
+            return f"{head}. There is no certificate: {self.note}."
         wrong, by_machine, by_people, combined = self.certified
         bound = (
             wrong.note
@@ -110,11 +110,7 @@ def certificates_of(machine: Membership) -> list[Certificate]:
 def _certificate(sample: Sample, leads: Sequence[int]) -> Certificate:
     labels = labels_of(sample)
     of_leads = Check.objects.current().filter(item__sample=sample, checker__in=leads)
-    note = ""
-    if sample.shows_claim:
-        note = SAW_CLAIMS
-    elif sample.per == Sample.Per.INSTRUCTION:
-        note = OF_EACH_INSTRUCTION
+    note = _why_none(sample, labels)
     return Certificate(
         sample=sample.pk,
         name=sample.name,
@@ -123,9 +119,23 @@ def _certificate(sample: Sample, leads: Sequence[int]) -> Certificate:
         labels=sum(sample.frame.values()),
         drawn=len(labels),
         checked=sum(label.outcome is not None for label in labels),
+        unjudgeable=sum(label.unjudgeable for label in labels),
         by_leads=of_leads.values("item").distinct().count(),
         note=note,
         certified=None if note else _certify(sample, labels),
+    )
+
+
+def _why_none(sample: Sample, labels: Sequence[CheckedLabel]) -> str:
+    """Return why a sample certifies nothing, or ""."""
+    if sample.shows_claim:
+        return SAW_CLAIMS
+    if sample.per == Sample.Per.INSTRUCTION:
+        return OF_EACH_INSTRUCTION
+    # What people have not settled are the difficult labels, so the others are no random sample.
+    left = sum(not label.closed for label in labels)
+    return (
+        f"{left:,} of {len(labels):,} drawn labels are not checked or settled yet" if left else ""
     )
 
 

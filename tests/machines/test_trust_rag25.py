@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from functools import partial
 
 import pytest
 from django.core.management import call_command
 
 from annotate.models import Project
+from audit.checks.claims import ClaimSelection
+from audit.checks.samples import draw_sample
 from audit.machines.blind_answers import Chosen
+from audit.machines.certificates import certificates_of
 from audit.machines.trust import trust_of
+from audit.models import Check, Sample
+from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
@@ -83,3 +89,41 @@ def test_the_figures_are_those_counted_in_the_files(machine, people, model):
     found = sum(model[unit] >= 1 for unit in relevant)
     assert (trust.queries[0].found.count, trust.queries[0].found.of) == (found, len(relevant))
     assert len(trust.queries) == 22
+
+
+def test_the_certificate_of_300_drawn_labels_holds_for_all(machine, people, model):
+    """Two people answer as the file of people does, on 300 labels; the rest is the real error."""
+    project = machine.project
+    project.show_ids = True
+    project.save()
+    lead, ada, ben = factories.lead(project), *map(partial(factories.member, project), ("a", "b"))
+    sample = draw_sample(
+        name="Drawn",
+        selection=ClaimSelection(Sample.Source.MACHINE, machine),
+        stratify=Sample.Stratify.NONE,
+        per=Sample.Per.STRATUM,
+        size=300,
+        seed=2025,
+        by=lead,
+    )
+    columns = ("pk", "narrative__pair__query__query_id", "candidate__document__doc_id")
+    Check.objects.bulk_create(
+        Check(item_id=item, checker=checker, place=place, relevance=people[query, document])
+        for item, query, document in sample.items.values_list(*columns)
+        for place, checker in enumerate((ada, ben), start=1)
+    )
+
+    [certificate] = certificates_of(machine)
+
+    assert (certificate.labels, certificate.checked) == (10_284, 300)
+    assert certificate.certified is not None
+    wrong, by_machine, by_people, combined = certificate.certified
+    # Of all 10,284, counted in the files, 26.9% differ about relevance: 34.0% is a bound.
+    real_error = sum((people[unit] >= 1) != (model[unit] >= 1) for unit in people) / len(people)
+    real_share = sum(grade >= 1 for grade in people.values()) / len(people)
+    assert by_machine == pytest.approx(sum(grade >= 1 for grade in model.values()) / len(model))
+    assert wrong.at_most == pytest.approx(0.340, abs=5e-4)
+    assert real_error == pytest.approx(0.269, abs=5e-4)
+    for share in (by_people, combined):
+        assert share.interval is not None
+        assert share.interval.low <= real_share <= share.interval.high

@@ -87,6 +87,8 @@ def agreement(project: Project) -> dict[str, Any] | None:
 
 def write(project: Project, into: Writer) -> None:
     """Write about.json."""
-    with into.file(NAME, "How it was judged: guidelines, agreement, checks, whose labels.") as stream:
+    with into.file(
+        NAME, "How it was judged: guidelines, agreement, checks, whose labels."
+    ) as stream:
         text = json.dumps(about(project), ensure_ascii=False, indent=2)
         stream.write((text + "\n").encode())

@@ -278,8 +278,8 @@ def _people(project: Project) -> list[str]:
 def _labellers(published: Published) -> list[str]:
     labels = labellers(published.project)
     counted = (
-        f"Of the labels in all qrels, {labels['people']:,} are what people's judgments come to, and "
-        f"{labels['checked']:,} the outcome of people's checks of a machine's label."
+        f"Of the labels in all qrels {labels['people']:,} are what people's judgments come to, and "
+        f"{labels['checked']:,} what people's checks of a machine's label come to."
     )
     if not labels["machines"]:
         return [counted, "No machine gave a label."]

@@ -67,8 +67,9 @@ class _ClaimRow(NamedTuple):
 class ClaimedLabel(NamedTuple):
     """A claimed label and its final relevance; `counts_as` is one of COUNTS, or UNDECIDED.
 
-    `machine`: the one whose claim counts, by key. It and `claim` are None where machines claim different grades and no lead has chosen one of them; then
-    the label has a relevance only if people judged or checked it.
+    `machine`: the one whose claim counts, by key. It and `claim` are None where machines claim
+    different grades and no lead has chosen one of them; then the label has a relevance only if
+    people judged or checked it.
     """
 
     pair: Pair
