@@ -12,7 +12,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agreement import prediction_powered as module
-from agreement.prediction_powered import FEWEST_TO_TUNE, prediction_powered
+from agreement.prediction_powered import (
+    FEWEST_TO_TUNE,
+    LabelStratum,
+    prediction_powered,
+    share_of_relevant,
+)
 
 values = st.floats(0, 1).map(lambda value: round(value, 3))
 
@@ -331,3 +336,60 @@ def test_a_skewed_sample_is_named():
 def test_wrong_calls_are_refused(machine, people, options, message):
     with pytest.raises(ValueError, match=message):
         prediction_powered(machine, people, **options)
+
+
+@st.composite
+def label_strata(draw):
+    """Strata of labels, each with the machine's grades (0 or 1) and people's of some of them."""
+    grades = st.lists(st.booleans(), min_size=1, max_size=12)
+    strata = []
+    for machine in draw(st.lists(grades, min_size=1, max_size=3)):
+        most = len(machine)
+        strata.append((machine, draw(st.lists(st.booleans(), max_size=most))))
+    return strata
+
+
+@given(label_strata())
+def test_counted_labels_have_the_share_of_labels_that_are_listed(strata):
+    machine, people, stratum_of = {}, {}, {}
+    for number, (by_machine, by_people) in enumerate(strata):
+        for place, grade in enumerate(by_machine):
+            unit = f"{number} {place:02d}"
+            machine[unit], stratum_of[unit] = float(grade), number
+            if place < len(by_people):
+                people[unit] = float(by_people[place])
+
+    listed = prediction_powered(machine, people, strata=stratum_of)
+    counted = share_of_relevant(
+        [
+            LabelStratum(
+                size=len(by_machine),
+                relevant=sum(by_machine),
+                judged=list(zip(by_machine, by_people, strict=False)),
+            )
+            for by_machine, by_people in strata
+        ]
+    )
+
+    assert (counted.units, counted.judged, counted.strata) == (
+        *(listed.units, listed.judged, listed.strata),
+    )
+    assert counted.machine == pytest.approx(listed.machine)
+    for one, other in ((counted.people, listed.people), (counted.combined, listed.combined)):
+        assert one.value == (None if other.value is None else pytest.approx(other.value))
+        assert one.interval == (None if other.interval is None else pytest.approx(other.interval))
+        assert one.note == other.note
+
+
+@pytest.mark.parametrize(
+    "strata",
+    [
+        [],
+        [LabelStratum(size=0, relevant=0, judged=[])],
+        [LabelStratum(size=2, relevant=1, judged=[(True, True), (True, True)])],
+        [LabelStratum(size=2, relevant=1, judged=[(False, True), (False, True)])],
+    ],
+)
+def test_no_labels_and_more_than_there_are_are_refused(strata):
+    with pytest.raises(ValueError, match="there are"):
+        share_of_relevant(strata)
