@@ -241,9 +241,7 @@ def choose_second_look(
     name = _validate_choices(name, selection, Sample.Stratify.NONE, by)
     with transaction.atomic():
         _refuse_taken_name(name, by)
-        sample = Sample(
-            kind=kind, size=size, frame_grades=count_grades(of, Sample.Stratify.NONE)
-        )
+        sample = Sample(kind=kind, size=size, frame_grades=count_grades(of, Sample.Stratify.NONE))
         return _insert_sample(
             sample, name, selection, [(claim, "", None) for claim in claims], by, now
         )
