@@ -16,7 +16,7 @@ from annotate.overview.contributions import Contribution
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import Check
-from audit.reviews.models import Decision
+from audit.reviews.models import Decision, Review
 from exporters.exports.models import Export
 from exporters.releases.models import Release
 
@@ -61,6 +61,7 @@ def changes_since(project: Project, at: datetime) -> list[str]:
     )
     settled = _count(grades, "narrative", "candidate") + _count(verdicts, "condition", "candidate")
     flags = Flag.objects.filter(Q(at__gt=at) | Q(ended_at__gt=at), **of_project)
+    reviews = Review.objects.submitted().filter(submitted_at__gt=at, **of_project)
     taken_out = Candidate.with_removed.filter(query__project=project, removed_at__gt=at).count()
     pairs = InstructionPair.objects.filter(project=project, removed_at__gt=at)
     counts = (
@@ -83,6 +84,7 @@ def changes_since(project: Project, at: datetime) -> list[str]:
         ),
         (settled, "settlement", "settlements"),
         (flags.count(), "flag", "flags"),
+        (reviews.count(), "review", "reviews"),
         (Decision.objects.filter(ended, **of_project).count(), "decision", "decisions"),
         (pairs.count(), "instruction taken out", "instructions taken out"),
         (taken_out, "document taken out", "documents taken out"),

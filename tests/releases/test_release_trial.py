@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotate.models import AuditEvent, Load, Narrative, Project
 from annotate.overview import steps
 from annotate.rewriting import actions as rewriting
+from audit.models import Review
 from exporters.models import Export, Publication, Release
 from exporters.releases import contents
 from exporters.releases.preview import try_release
@@ -152,6 +153,24 @@ def test_an_answer_that_was_changed_is_counted_once(tides):
     tides.judge(changed.narrative, changed.candidate, tides.dan, 0, at=at + timedelta(hours=1))
 
     assert changes_since(tides.project, at) == ["1 judgment"]
+
+
+def test_reviews_submitted_since_are_counted(tides):
+    at = LATER + timedelta(days=1)
+    for auditor, submitted_at in (
+        (tides.carla, at - timedelta(hours=1)),
+        (tides.dan, at + timedelta(hours=1)),
+        (tides.ada, None),
+    ):
+        Review.objects.create(
+            narrative=tides.narrative,
+            auditor=auditor,
+            rubric="followtable-1",
+            started_at=at - timedelta(hours=2),
+            submitted_at=submitted_at,
+        )
+
+    assert changes_since(tides.project, at) == ["1 review"]
 
 
 def test_the_overview_says_how_far_the_present_is_from_the_release(tides, carla, empty_storage):
