@@ -264,8 +264,12 @@ def _settled(facts: Facts) -> Far:
 
 def _reviewed(facts: Facts) -> Far:
     far = _done_in(Task.REVIEW)(facts)
-    waiting = facts.context.get("to_decide", 0)
-    return Far(False, True, f"{far.count}, {waiting:,} to decide") if waiting else far
+    waiting = [
+        f"{number:,} {what}"
+        for key, what in (("to_decide", "to decide"), ("sent_back", "sent back"))
+        if (number := facts.context.get(key, 0))
+    ]
+    return Far(False, True, ", ".join(filter(None, [far.count, *waiting]))) if waiting else far
 
 
 def _released(facts: Facts) -> Far:

@@ -64,7 +64,12 @@ def _contribution(
         todo.append(Todo("Waiting for a guideline change", waiting, write))
     return Contribution(
         todo=tuple(todo),
-        context={"disputed": disputed, "url_disputed": where, "to_decide": to_decide},
+        context={
+            "disputed": disputed,
+            "url_disputed": where,
+            "to_decide": to_decide,
+            "sent_back": sent_back,
+        },
         details=lambda: {**_headline(member), "broken_rules": _broken_rules(member)},
     )
 

@@ -81,6 +81,20 @@ def test_the_step_of_checking_instructions_is_not_done_while_one_waits_for_a_dec
     assert checking() == ("done", "4 of 4")
 
 
+def test_the_step_of_checking_instructions_is_not_done_while_one_is_sent_back(two, client):
+    two.project.kind = "followtable"
+    two.project.overlap_rewrite = 0
+    two.project.save()
+    client.force_login(two.carla.user)
+    accept(client, two, two.narrative)
+
+    accept(client, two, two.others, outcome="revise", reason="Too narrow.")
+
+    steps = client.get(reverse("annotate:project", args=[two.project.slug])).context["steps"]
+    [step] = [step for step in steps if step.key == Key.REVIEW]
+    assert (step.state.value, step.count) == ("now", "2 of 2, 1 sent back")
+
+
 def test_a_rejected_instruction_prevents_all_from_being_accepted(two, client):
     third = factories.altered(
         factories.pair(factories.query(two.project, "303"), pair_id="303_1", original="All.")
