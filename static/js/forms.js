@@ -66,17 +66,19 @@ document.addEventListener("change", (event) => event.target.form?.matches("[data
 
 // A checkbox with `data-tick-all="id"` ticks all checkboxes of that form, and shows whether all are ticked.
 const ticked = (all) => [...document.querySelectorAll(`input[type=checkbox][form="${all.dataset.tickAll}"]`)];
-const revealTickAll = (root) => root.querySelectorAll("[data-tick-all]").forEach((all) => (all.hidden = !ticked(all).length));
-revealTickAll(document);
-document.addEventListener("htmx:load", (event) => revealTickAll(event.target));
+const showTickAll = (all) => {
+  const boxes = ticked(all);
+  all.hidden = !boxes.length;
+  all.checked = boxes.every((box) => box.checked);
+  all.indeterminate = !all.checked && boxes.some((box) => box.checked);
+};
+const showEachTickAll = (root) => root.querySelectorAll("[data-tick-all]").forEach(showTickAll);
+showEachTickAll(document);
+document.addEventListener("htmx:load", (event) => showEachTickAll(event.target));
 
 document.addEventListener("change", ({ target }) => {
-  for (const all of document.querySelectorAll("[data-tick-all]")) {
-    const boxes = ticked(all);
-    if (target === all) boxes.forEach((box) => (box.checked = all.checked));
-    all.checked = boxes.every((box) => box.checked);
-    all.indeterminate = !all.checked && boxes.some((box) => box.checked);
-  }
+  if (target.matches("[data-tick-all]")) ticked(target).forEach((box) => (box.checked = target.checked));
+  showEachTickAll(document);
 });
 
 // Keeps the fields (not the checkboxes) of a form with `data-draft="name"` in this browser until the server shows them

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from annotate.judgments.assignments import take
+from annotate.models import Assignment
+from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
-from tests.second_pass import disputed, scene
+from tests.second_pass import disputed, levels, scene
 
 __all__ = ["disputed", "scene"]
 
@@ -34,3 +37,20 @@ def test_ticked_disagreements_are_settled_together(carla, disputed, accessibilit
     bar.click()
 
     expect(carla.get_by_text("the 1 that you ticked")).to_be_visible()
+
+
+def test_what_was_ticked_is_still_ticked_after_a_refusal(live_server, scene, new_person):
+    take(pair=scene.narrative.pair, task=Assignment.Task.REVIEW, by=scene.dan)
+    save_ratings(narrative=scene.narrative, answers=levels(query_dependency="poor"), by=scene.dan)
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    carla = new_person("carla")
+    carla.goto(f"/projects/{scene.project.slug}/reviews/?state=to-decide")
+    box = carla.get_by_label(f"Tick instruction {scene.narrative.pair.pair_id}")
+    box.check()
+
+    carla.get_by_role("button", name="Accept the ticked ones").click()
+
+    expect(carla.get_by_text("Nothing was decided.")).to_be_visible()
+    expect(box).to_be_checked()
+    expect(carla.get_by_label("Tick all of this page")).to_be_checked()
+    expect(carla.get_by_role("button", name="Send the ticked ones back")).to_be_visible()
