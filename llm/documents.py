@@ -11,6 +11,26 @@ from dataclasses import dataclass
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？]|\n")
 _WORD = re.compile(r"\S+")
 
+# A text that speaks to its reader as a model: English only, and only the common forms.
+_ORDER = re.compile(
+    r"\b(?:ignore|disregard|forget) (?:all |any |the |your |these |previous |prior |above ){1,3}"
+    r"(?:instructions?|rubric|prompt|rules|criteria|guidelines)\b"
+    r"|\b(?:answer|respond|reply|grade|rate|score) (?:this|it|with|only|me) ?(?:document |as )?"
+    r"(?:relevant|excellent|perfect|highest|the highest|\d)\b"
+    r"|\byou are (?:a|an|the) (?:language model|assistant|judge|grader)\b",
+    re.IGNORECASE,
+)
+
+
+def find_order(text: str) -> str:
+    """Return the first words with which a text gives a model orders; "" if there are none.
+
+    It finds the common English forms, so that a grade that may follow them is looked at.
+    """
+    words = " ".join(_WORD.findall(text))
+    order = _ORDER.search(words)
+    return order[0] if order else ""
+
 
 def delimit(text: str, name: str = "document") -> str:
     """Return a text between delimiters that it cannot contain.

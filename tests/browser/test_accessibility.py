@@ -575,7 +575,7 @@ def _model_run(project: Project, lead: Membership) -> dict[str, list[str]]:
     narrative = Narrative.objects.filter(pair__project=project, is_current=True).earliest("pk")
     answered = {"answered_at": now, "replies": ['{"quote": "x", "grade": 1}'], "model": "small"}
     ends: list[dict[str, Any]] = [
-        {**answered, "value": {"quote": "x", "grade": 1}, "remarks": ["The quote is not there."]},
+        {**answered, "value": {"grade": 1}, "outcome": "1", "remarks": ["The quote is not there."]},
         {**answered, "failure": "unreadable", "reason": "The model's answer cannot be read."},
         {},
     ]

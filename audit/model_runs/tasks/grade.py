@@ -26,6 +26,7 @@ from audit.model_runs.tasks.base import (
 )
 from formats.jsonl import write_judgments
 from formats.records import Evidence, JudgmentRecord
+from llm.documents import find_order
 from llm.prompts import Prompt
 from llm.relevance import DEFAULT_PROMPT, GradeQuestion, grade_question
 
@@ -113,6 +114,8 @@ class _Read:
         remarks = [self.asked.note] if self.asked.note else []
         if grading.quote and grading.place is None:
             remarks.append("The quote does not occur in the document.")
+        if order := find_order(self.asked.document):
+            remarks.append(f"The document gives orders, which the grade may follow: “{order}”.")
         evidence = []
         # A quote of the title is no evidence in the text.
         if grading.place is not None and grading.place[0] >= len(self.title):
