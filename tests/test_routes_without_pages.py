@@ -46,7 +46,7 @@ NO_PAGE = {
     *("audit:agreement_units", "audit:categories_table", "audit:sample_labels"),
     *("audit:checking", "audit:labels", "audit:settling", "audit:check_withdrawal"),
     "audit:check_reason",
-    "audit:model_removal",
+    *("audit:model_removal", "audit:model_batch"),
     *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
     *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
     *("audit:disagreement_count", "audit:disagreement_views", "audit:disagreements_table"),
