@@ -176,13 +176,17 @@ def citation(release: Release) -> str:
     contents = of(release)
     counts = all_counts(contents)
     settled = counts["adjudications_counted"]
-    claims = sum(counts.get(count_key("claims", side), 0) for side in Narrative.Side.values)
+    claims, checked, corrected = (
+        sum(counts.get(count_key(key, side), 0) for side in Narrative.Side.values)
+        for key in ("claims", "claims_checked", "claims_corrected")
+    )
+    by_people = f" ({checked:,} checked by people, {corrected:,} corrected)" if checked else ""
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
         f"{_describe_pairs(counts)}, "
         f"{_count_with_noun(counts, 'judgments_counted', 'judgment')} by people, "
         f"{settled:,} settling {'decision' if settled == 1 else 'decisions'} by leads, "
-        f"{claims:,} {'label' if claims == 1 else 'labels'} claimed by machines"
+        f"{claims:,} {'label' if claims == 1 else 'labels'} claimed by machines{by_people}"
     )
     creators = "; ".join(contents["creators"])
     return (

@@ -10,7 +10,7 @@ from exporters.exports.manifest.manifest import figures
 from exporters.releases import contents
 from exporters.releases.preview import preview
 from tests import factories
-from tests.checks.checking import claimed_scene
+from tests.checks.checking import check_label, claimed_scene, draw
 from tests.exports.conftest import AT, make_release
 
 
@@ -51,6 +51,18 @@ def test_the_citation_of_machine_claims_alone_says_that_no_person_judged(db):
         "0 judgments by people, 0 settling decisions by leads, 3 labels claimed by machines"
         in words
     )
+
+
+def test_the_citation_says_how_many_claims_people_checked_and_corrected(db):
+    scene = claimed_scene({"C1": {"A": 1, "B": 0, "C": 0}})
+    sample = draw(scene)
+    check_label(sample, "A", ada=1, ben=1)
+    check_label(sample, "B", ada=1, ben=1)
+    check_label(sample, "C", ada=1)
+
+    words = contents.citation(make_release(scene, "v1.0"))
+
+    assert "3 labels claimed by machines (2 checked by people, 1 corrected)" in words
 
 
 def test_the_page_and_the_api_of_a_release_have_the_same_counts(tides):
