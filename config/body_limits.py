@@ -17,7 +17,10 @@ from annotate.projects import access
 # little larger gets an error that names the field or the limit.
 SMALL = 4 * 1024**2
 # Routes where a project's lead uploads files of up to settings.MAX_UPLOAD bytes.
-UPLOADS = {"annotate:loads", "annotate:api_loads", "annotate:api_several_loads"}
+UPLOADS = {
+    *("annotate:loads", "annotate:api_loads", "annotate:api_several_loads"),
+    *("audit:new_model_run", "audit:api_model_runs"),
+}
 # Routes with a form that takes a file.
 TAKES_FILE = {*UPLOADS, "audit:rubric"}
 

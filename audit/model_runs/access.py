@@ -11,6 +11,11 @@ from audit.model_runs.models import Call, Endpoint, ModelRun
 from audit.reports.access import unblinded_lead
 from base.lookup import row_or_404
 
+BLIND = (
+    "You have judging or reviewing left in this project, and this would show what others answered. "
+    "Finish it, or release a task that you have not begun, then look here again."
+)
+
 
 def endpoint(user: Person, slug: str, pk: int) -> tuple[Membership, Endpoint]:
     """Return an endpoint of a project that the person leads."""

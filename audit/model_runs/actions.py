@@ -12,15 +12,18 @@ from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from audit.checks.models import SEED
+from audit.model_runs.access import BLIND
 from audit.model_runs.models import Call, CallQuerySet, Endpoint, ModelRun, Prompt
 from audit.model_runs.servers import model_behind, server_names
 from audit.model_runs.tasks import TASKS, task_of, tasks_for
-from audit.model_runs.tasks.base import Item, Question
+from audit.model_runs.tasks.base import Item, Question, Task
+from audit.reviews.rubrics import current_rubric
 from base.control_characters import tidy
 from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse_invalid_names
 from base.extras import missing_extra
@@ -164,9 +167,12 @@ class Plan(NamedTuple):
         return limits
 
 
-def plan_run(run: ModelRun) -> Plan:
-    """Return what an unsaved run would do. Refused: its server or its prompt cannot be used."""
-    task = task_of(run.task)
+def plan_run(run: ModelRun, *, by: Membership) -> Plan:
+    """Return what an unsaved run would do.
+
+    Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
+    """
+    task = check_choices(run, by=by)
     try:
         model, prompt = model_behind(run.endpoint), task.read_prompt(run.prompt.text)
     except ValueError as error:
@@ -174,7 +180,7 @@ def plan_run(run: ModelRun) -> Plan:
     items, without_text = task.items(run)
     calls = len(items) * run.samples
     some = _spread(items, ESTIMATED_FROM)
-    asked = list(task.questions(run.project, prompt, some))
+    asked = list(task.questions(run, prompt, some))
     answered = round(calls * _share_answered(run, model, asked))
     estimates = [estimate_call(model, one.asked.messages, one.asked.schema) for one in asked]
     return Plan(
@@ -252,20 +258,37 @@ def new_run(
         most_tokens=most_tokens,
         most_cost=most_cost,
         answers=answers or "",
+        rubric=current_rubric(endpoint.project_id).name if task.keeps_rubric else "",
     )
 
 
-def batch_lines(run: ModelRun) -> Iterator[str]:
-    """Yield the questions of an unsaved run that were not answered before, as a batch file.
+def check_choices(run: ModelRun, *, by: Membership) -> Task:
+    """Return the task of an unsaved run.
 
-    Refused: its server or its prompt cannot be used.
+    Refused: a task that the project's kind does not have, several answers in a task that takes one,
+    a task whose questions show what others answered, if the member has to answer first.
     """
     task = task_of(run.task)
+    if task not in tasks_for(by):
+        raise InvalidField("The kind of this project has no instructions to review.", "subjects")
+    if run.samples > 1 and not task.may_repeat:
+        raise InvalidField("Only grades can be asked for several times.", "samples")
+    if task.shows_answers and must_answer_first(by):
+        raise Refused(BLIND)
+    return task
+
+
+def batch_lines(run: ModelRun, *, by: Membership) -> Iterator[str]:
+    """Yield the questions of an unsaved run that were not answered before, as a batch file.
+
+    Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
+    """
+    task = check_choices(run, by=by)
     try:
         model, prompt = model_behind(run.endpoint), task.read_prompt(run.prompt.text)
     except ValueError as error:
         raise Refused(str(error)) from error
-    questions = task.questions(run.project, prompt, task.items(run).items)
+    questions = task.questions(run, prompt, task.items(run).items)
 
     def requests() -> Iterator[tuple[str, dict[str, Any]]]:
         # Two items with the same texts have one question.
@@ -292,10 +315,9 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
     """Save and enqueue a run (see `new_run`), and return it.
 
     Refused: a member who is not a lead, an archived project, a model that was removed or whose
-    server is no longer allowed, a task that the project's kind does not have, several answers in a
-    task that takes one, no limit of tokens or (with prices) of cost, a person with the machine's
-    name, another run that is under way, nothing to ask about; any run where the extra `llm` is not
-    installed.
+    server is no longer allowed, what `check_choices` refuses, no limit of tokens or (with prices)
+    of cost, a person with the machine's name, another run that is under way, a prompt that was
+    changed meanwhile, nothing to ask about; any run where the extra `llm` is not installed.
     """
     _check_lead(by)
     if sentence := missing_extra("llm", "Asking a model"):
@@ -304,11 +326,7 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         raise Refused("This model is no longer in use here. Choose another one.")
     if run.endpoint.server not in server_names():
         raise Refused("The administrator no longer allows the server of this model.")
-    task = task_of(run.task)
-    if task not in tasks_for(by):
-        raise InvalidField("The kind of this project has no instructions to review.", "subjects")
-    if run.samples > 1 and not task.may_repeat:
-        raise InvalidField("Only grades can be asked for several times.", "samples")
+    task = check_choices(run, by=by)
     if run.most_tokens < 1:
         raise InvalidField("Enter how many tokens the run may use.", "most_tokens")
     if run.endpoint.prompt_price is not None and run.most_cost is None:
@@ -323,9 +341,12 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if ModelRun.objects.filter(project=by.project, state__in=Job.UNDER_WAY).exists():
             raise Refused("A run is under way here. Wait until it is done, or cancel it.")
-        if not run.prompt.is_saved:
-            _save_shipped(run.prompt, by, now)
-            run.prompt_id = run.prompt.pk
+        prompt = current_prompt(by.project, run.task)
+        if prompt.version != run.prompt.version:
+            raise Refused("The prompt was changed meanwhile. Look at what the run would do again.")
+        if not prompt.is_saved:
+            _save_shipped(prompt, by, now)
+        run.prompt = prompt
         return request_job(run, same=("endpoint_id",), by=by, named=run.machine, now=now)
 
 

@@ -8,6 +8,7 @@ from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -32,6 +33,7 @@ from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
 from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody
 from base.api.jobs import JobSerializer
+from base.api.limits import LimitedJsonParser
 from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
 
@@ -218,6 +220,8 @@ class Prompts(Resource, tag="Language models"):
 class ModelRuns(Resource, tag="Language models"):
     """The runs of models."""
 
+    parser_classes = (MultiPartParser, LimitedJsonParser)
+
     @reads(ModelRunSerializer, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List the runs, the newest first."""
@@ -237,7 +241,7 @@ class ModelRunPlan(Resource, tag="Language models"):
     def get(self, request: Request, slug: str) -> Plan:
         """Count calls, and estimate tokens and cost. Nothing is asked."""
         member = lead(self.person, slug)
-        return plan_run(_run(member.project, self.parameters()))
+        return plan_run(_run(member.project, self.parameters()), by=member)
 
 
 class ModelBatch(Resource, tag="Language models"):
@@ -247,7 +251,7 @@ class ModelBatch(Resource, tag="Language models"):
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Return a line for each question that was not answered before. Nothing is asked."""
         member = unblinded_lead(self.person, slug)
-        lines = batch_lines(_run(member.project, self.parameters()))
+        lines = batch_lines(_run(member.project, self.parameters()), by=member)
         return StreamingHttpResponse(lines, content_type="application/jsonl; charset=utf-8")
 
 

@@ -63,7 +63,7 @@ def ask_model(run: ModelRun, progress: Progress) -> None:
     and says so, with the answers that it has.
     """
     _refuse_if_archived(run)
-    items = task_of(run.task).items(run).items
+    items = _items_of(run)
     save_result(run, code_version=settings.VERSION)
     try:
         asking = _Asking(run, progress)
@@ -73,6 +73,17 @@ def ask_model(run: ModelRun, progress: Progress) -> None:
     progress.start(None, "Writing the answers")
     write_answers(run)
     save_result(run, stopped=stopped)
+
+
+def _items_of(run: ModelRun) -> list[Item]:
+    """Return what a run is about; of a draw, first what an earlier attempt has asked about."""
+    items = task_of(run.task).items(run).items
+    asked = set(run.calls.values_list("pair_id", "narrative_id", "candidate_id"))
+    if run.drawn is None or not asked:
+        return items
+    others = [item for item in items if item[:3] not in asked]
+    left = max(0, run.drawn - len(asked))
+    return [item for item in items if item[:3] in asked] + others[:left]
 
 
 def _refuse_if_archived(run: ModelRun) -> None:
@@ -121,7 +132,7 @@ class _Asking:
             ThreadPoolExecutor(run.endpoint.concurrency) as threads,
         ):
             try:
-                for question in self._task.questions(run.project, self._prompt, open_items):
+                for question in self._task.questions(run, self._prompt, open_items):
                     for sample in samples[question.item]:
                         if stopped := self._ask(question, sample, pool, threads):
                             return stopped
@@ -145,6 +156,10 @@ class _Asking:
         if self._batch is not None:
             self._use_batch(self._batch.get(key), question, sample, key)
             return ""
+        # The same question is under way for another item: its answer will do.
+        while any(call.key == key for call, _ in self._under_way.values()):
+            self._give_up_after(self._record_answers(timeout=1.0))
+            self._progress.check()
         needed = estimate_call(self._model, asked.messages, asked.schema)
         tokens = needed.prompt_tokens + needed.completion_tokens
         reserved_tokens = tokens * MOST_QUESTIONS
@@ -156,7 +171,7 @@ class _Asking:
             self._give_up_after(self._record_answers(timeout=1.0))
             self._progress.check()
         self._wait_for_turn(tokens)
-        # It may have been answered meanwhile: another item with the same texts.
+        # It may have been answered meanwhile, for another item with the same texts.
         if (earlier := self._paid_before(question.item, key)) is not None:
             self._use_again(earlier, question, sample)
             return ""
@@ -232,12 +247,14 @@ class _Asking:
             return
         self._has_answers = True
         self._progress.advance()
-        if self._run.calls.filter(key=key, sample=sample, candidate=question.item.candidate):
+        item = question.item
+        about = {"pair": item.pair, "narrative": item.narrative, "candidate": item.candidate}
+        if self._run.calls.filter(**about, key=key, sample=sample).exists():
             return
         asked = question.asked
         with transaction.atomic():
             call = Call.objects.create(
-                **self._about(question.item, sample, key),
+                **self._about(item, sample, key),
                 request=request_body(self._model, asked.messages, asked.schema),
                 reserved_tokens=0,
             )
@@ -264,10 +281,10 @@ class _Asking:
         for future in done:
             call, question = self._under_way.pop(future)
             answer = future.result()
-            reserved = call.counted_tokens, call.counted_cost
+            reserved, failure = (call.counted_tokens, call.counted_cost), answer.failure
             try:
                 with transaction.atomic():
-                    record_answer(call, question, answer, self._model.prices)
+                    failure = record_answer(call, question, answer, self._model.prices)
             except IntegrityError:
                 # Another worker that took the run over has an answer already.
                 logger.warning("%s stays in doubt: it was answered twice", call, exc_info=True)
@@ -275,7 +292,7 @@ class _Asking:
             if answer.failure is None and answer.response_format != self._model.response_format:
                 self._model = replace(self._model, response_format=answer.response_format)
             self._progress.done += 1
-            failures.append(answer.failure)
+            failures.append(failure)
         return failures
 
     def _give_up_after(self, failures: list[Failure | None]) -> None:
@@ -301,6 +318,8 @@ def _read_batch(run: ModelRun) -> dict[str, BatchAnswer]:
     try:
         with run.answers.open("rb") as stream:
             return {answer.custom_id: answer for answer in read_answers(stream)}
+    except FileNotFoundError as error:
+        raise JobError("The file of answers is gone. Start a run with it again.") from error
     except BatchError as error:
         raise JobError(
             f"The file of answers cannot be read: {error}. Nothing was written."
@@ -329,8 +348,10 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "…")) else f"{text}."
 
 
-def record_answer(call: Call, question: Question, answer: Answer, prices: Prices | None) -> None:
-    """Complete a call with what came of it."""
+def record_answer(
+    call: Call, question: Question, answer: Answer, prices: Prices | None
+) -> Failure | None:
+    """Complete a call with what came of it; return why it has no value, or None."""
     call.answered_at = timezone.now()
     call.replies = [reply.text for reply in answer.replies]
     call.model = answer.model[:200]
@@ -344,17 +365,19 @@ def record_answer(call: Call, question: Question, answer: Answer, prices: Prices
         call.reserved_cost *= max(1, answer.in_doubt)
     if prices is not None and None not in (call.prompt_tokens, call.completion_tokens):
         call.cost = prices.cost(call.prompt_tokens or 0, call.completion_tokens or 0)
-    if answer.failure is not None:
-        call.failure, call.reason = answer.failure.kind, answer.failure.reason
-    else:
+    failure = answer.failure
+    if failure is None:
         try:
             reading = question.read(answer.value)
         except Unusable as unusable:
-            call.failure, call.reason = FailureKind.UNUSABLE, str(unusable)
+            failure = Failure(FailureKind.UNUSABLE, str(unusable))
         else:
             call.value, call.outcome = answer.value, reading.outcome[:200]
             call.evidence, call.remarks = reading.evidence, reading.remarks
+    if failure is not None:
+        call.failure, call.reason = failure.kind, failure.reason
     call.save()
+    return failure
 
 
 def write_answers(run: ModelRun) -> None:

@@ -68,11 +68,11 @@ class RunForm(forms.Form):
         help_text="The same seed draws the same ones.",
     )
     samples = forms.IntegerField(
-        label="Answers for each document",
+        label="Answers to each question",
         initial=1,
         min_value=1,
         max_value=MAX_SAMPLES,
-        help_text="With several, the first counts, and the others show how steady the model is.",
+        help_text="Several only for grades: the first counts, the others show how steady it is.",
     )
     # 0: the plan proposes a limit, and the action refuses a run without one.
     most_tokens = forms.IntegerField(

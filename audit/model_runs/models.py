@@ -195,6 +195,11 @@ class Prompt(models.Model):
         return not self._state.adding
 
 
+def answers_path(run: ModelRun, name: str) -> str:
+    """Return where the file of a run's answers is stored: in a folder of its project."""
+    return f"uploads/{run.project_id}/answers/{name}"
+
+
 class ModelRun(Job):
     """A model does a task: it grades documents, or writes or criticises instructions.
 
@@ -236,8 +241,10 @@ class ModelRun(Job):
     # What this run may use.
     most_tokens = models.PositiveBigIntegerField()
     most_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    # The rubric that instructions are criticised by; "" in other tasks.
+    rubric = models.CharField(max_length=60, blank=True, default="")
     # Answers of a batch file; then no server is asked.
-    answers = models.FileField(upload_to="uploads", max_length=300, blank=True)
+    answers = models.FileField(upload_to=answers_path, max_length=300, blank=True)
     # Why it ended before everything was asked; "" if it did not.
     stopped = models.TextField(blank=True, default="")
     code_version = models.CharField(max_length=40, blank=True)
@@ -260,6 +267,8 @@ class ModelRun(Job):
         """Return why the failed run cannot be retried, as a sentence; "" if it can."""
         if self.endpoint.removed_at is not None:
             return "This model is no longer in use."
+        if self.answers.name and not self.answers.storage.exists(self.answers.name):
+            return "The file of answers is gone. Start a run with it again."
         runs = ModelRun.objects.filter(project=self.project_id, state__in=self.UNDER_WAY)
         return "Another run is under way in this project." if runs.exists() else ""
 
@@ -355,8 +364,13 @@ class Call(models.Model):
             ),
             models.UniqueConstraint(
                 name="call_about_an_instruction_answered_once_in_a_run",
+                fields=["run", "narrative", "sample"],
+                condition=IS_ANSWERED & Q(candidate__isnull=True, narrative__isnull=False),
+            ),
+            models.UniqueConstraint(
+                name="call_for_a_first_instruction_answered_once_in_a_run",
                 fields=["run", "pair", "sample"],
-                condition=IS_ANSWERED & Q(candidate__isnull=True),
+                condition=IS_ANSWERED & Q(narrative__isnull=True),
             ),
             models.CheckConstraint(
                 name="call_about_a_text_of_a_document_under_a_narrative",

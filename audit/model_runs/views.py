@@ -33,7 +33,7 @@ from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
 from audit.model_runs.servers import server_names
 from audit.model_runs.tasks import task_of, tasks_for
-from audit.reports.access import BLIND, unblinded_lead
+from audit.reports.access import unblinded_lead
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key
@@ -117,7 +117,7 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
     try:
         filled = task.read_prompt(text)
         items = [] if hides_examples else task.examples(member.project, EXAMPLES)
-        examples = list(task.questions(member.project, filled, items))
+        examples = list(task.questions(ModelRun(project=member.project), filled, items))
     except PromptError as error:
         problem = str(error)
     return project_page(
@@ -129,7 +129,7 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
         prompt=current,
         task=task,
         variables=sorted(f"{{{name}}}" for name in task.shipped.required),
-        blind=BLIND if hides_examples else "",
+        blind=access.BLIND if hides_examples else "",
         versions=Prompt.objects.filter(project=member.project, task=task.task)
         .select_related("by")
         .order_by("-version"),
@@ -152,7 +152,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
             with refusal_in(form):
                 return redirect(request_run(run, by=member))
         with refusal_in(form):
-            plan = plan_run(run)
+            plan = plan_run(run, by=member)
             if request.method == "GET":
                 form = RunForm(member, _chosen(request.GET) | plan.proposed_limits())
     return project_page(
@@ -185,7 +185,7 @@ def model_batch(request: PageRequest, slug: str) -> HttpResponseBase:
     if not form.is_valid():
         return redirect(f"{reverse('audit:new_model_run', args=[slug])}?{request.GET.urlencode()}")
     try:
-        lines = batch_lines(new_run(**form.cleaned_data))
+        lines = batch_lines(new_run(**form.cleaned_data), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("audit:models", slug)
@@ -210,9 +210,8 @@ def model_run(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         member,
         SECTION,
         run=run,
-        blind=BLIND if blind else "",
+        blind=access.BLIND if blind else "",
         figures=run_figures(run, blind=blind),
-        thing=task_of(run.task).thing,
         machine=Membership.objects.filter(project=member.project, name=run.machine).first(),
         again=f"{reverse('audit:new_model_run', args=[slug])}?{again_query(run)}",
     )

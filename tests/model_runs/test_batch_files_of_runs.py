@@ -8,6 +8,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
+from rest_framework.test import APIClient
 
 from annotate.models import Judgment
 from audit.model_runs.actions import batch_lines, new_run, request_run
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.both_databases
 
 
 def questions(endpoint, **choices):
-    lines = batch_lines(new_run(endpoint=endpoint, subjects="all", **choices))
+    run = new_run(endpoint=endpoint, subjects="all", **choices)
+    lines = batch_lines(run, by=endpoint.by)
     return [json.loads(line) for line in lines]
 
 
@@ -134,6 +136,41 @@ def test_the_file_is_downloaded_and_uploaded_on_the_page_of_a_run(cast, endpoint
     run_again(ModelRun.objects.get())
 
     assert grades(cast.project) == {"D1": 2, "D2": 1, "D3": 0}
+
+
+def test_the_file_is_taken_by_the_api(cast, endpoint):
+    lines = questions(endpoint)
+    client = APIClient()
+    client.force_authenticate(cast.carla.user)
+    sent = {"endpoint": endpoint.pk, "subjects": "all", "most_tokens": 50_000}
+
+    response = client.post(
+        reverse("audit:api_model_runs", args=["tides"]),
+        {**sent, "answers": file_of(*[answer(line) for line in lines])},
+        format="multipart",
+    )
+    run_again(ModelRun.objects.get())
+
+    assert response.status_code == 201
+    assert grades(cast.project) == {"D1": 2, "D2": 1, "D3": 0}
+
+
+def test_the_file_is_kept_in_a_folder_of_its_project(cast, endpoint, load):
+    done = load(*[answer(line) for line in questions(endpoint)])
+
+    assert done.answers.name.startswith(f"uploads/{cast.project.pk}/answers/")
+
+
+def test_a_file_that_is_gone_is_named(cast, endpoint):
+    made = new_run(endpoint=endpoint, subjects="all", most_tokens=9_999, answers=file_of("{}"))
+    run = request_run(made, by=cast.carla)
+    run.answers.delete(save=False)
+    run.refresh_from_db()
+
+    with pytest.raises(JobError, match="The file of answers is gone"):
+        run_again(run)
+
+    assert "The file of answers is gone" in run.why_not_retryable()
 
 
 def test_a_lead_who_still_judges_gets_no_questions_about_what_was_judged(cast, endpoint):

@@ -10,7 +10,7 @@ from annotate.models import Judgment
 from audit.model_runs import asking
 from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
-from audit.model_runs.models import Call
+from audit.model_runs.models import Call, Endpoint
 from audit.model_runs.spending import Budget
 from jobs.models import Job
 from tests import factories
@@ -73,6 +73,37 @@ def test_a_call_that_another_worker_answered_meanwhile_stays_in_doubt(
 
     assert run.state == Job.State.DONE
     assert (run.calls.answered().count(), run.calls.in_doubt().count()) == (1, 1)
+
+
+def test_the_same_question_about_two_items_is_paid_once_also_at_the_same_time(
+    cast, server, endpoint, grade
+):
+    Endpoint.objects.update(concurrency=4)
+    endpoint.refresh_from_db()
+    for number in range(3):
+        factories.candidate(cast.query, f"twin{number}", text="The same waves.")
+
+    run = grade()
+
+    assert run.calls.answered().count() == 6
+    assert len(server.received) == 4
+
+
+def test_a_draw_that_is_gone_on_with_asks_no_more_than_it_drew(cast, endpoint, server, monkeypatch):
+    run = new_run(endpoint=endpoint, subjects="unjudged", drawn=1, most_tokens=100_000)
+    run = request_run(run, by=cast.carla)
+    write_answers = asking.write_answers
+    monkeypatch.setattr(asking, "write_answers", lambda _run: (_ for _ in ()).throw(Killed))
+    with pytest.raises(Killed):
+        run_again(run)
+    monkeypatch.setattr(asking, "write_answers", write_answers)
+    # A document that comes first by its id, and a judgment of the one that was drawn.
+    factories.candidate(cast.query, "A0", text="New.")
+    factories.judgment(cast.narrative, cast.candidates[2], cast.ada, 0)
+
+    run = run_again(run)
+
+    assert (run.state, run.calls.count()) == (Job.State.DONE, 1)
 
 
 class Killed(BaseException):

@@ -20,9 +20,11 @@ from audit.model_runs.figures import run_figures
 from audit.model_runs.models import Endpoint, ModelRun
 from audit.model_runs.tasks import task_of
 from audit.models import Review
-from audit.reviews.criteria import FOLLOWTABLE, Verdict
+from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR, Verdict
 from audit.reviews.passes import passes_of, story, verdict_of
+from audit.reviews.rubrics import choose_rubric
 from base.errors import Refused
+from jobs.errors import JobError
 from tests import factories
 from tests.model_runs.conftest import run_again
 from tests.services.model_server import MODEL, say
@@ -70,6 +72,15 @@ def run(cast, endpoint):
         return run_again(request_run(made, by=cast.carla))
 
     return request_and_run
+
+
+@pytest.fixture
+def many_pairs(cast):
+    """Ten more pairs without an instruction."""
+    for number in range(10):
+        query = factories.query(cast.project, f"q{number}", f"query {number}")
+        factories.pair(query, original="", altered=None, pair_id=query.query_id)
+    return cast
 
 
 def texts(cast):
@@ -165,6 +176,49 @@ def test_an_instruction_that_a_person_wrote_meanwhile_stays(cast, run, monkeypat
     }
 
 
+def test_an_instruction_that_somebody_began_to_review_meanwhile_stays(
+    cast, run, critic, monkeypatch
+):
+    run(Subjects.UNWRITTEN)
+    run(Subjects.BY_OTHERS, critic)
+    write_answers = asking.write_answers
+
+    def write_after_a_review_began(of):
+        dan = factories.member(cast.project, "dan")
+        narrative = versions(cast.pairs[0])[0]
+        Review.objects.create(narrative=narrative, auditor=dan, rubric=FOLLOWTABLE.name)
+        write_answers(of)
+
+    monkeypatch.setattr(asking, "write_answers", write_after_a_review_began)
+
+    run(Subjects.CRITICISED)
+
+    assert len(versions(cast.pairs[0])) == 1
+
+
+def test_instructions_of_one_type_for_one_query_are_asked_for_by_number(cast, run, server):
+    pair = cast.pairs[0]
+    factories.pair(pair.query, original="", altered=None, pair_id="odd_2", category="C1")
+
+    run(Subjects.UNWRITTEN)
+
+    asked = [request.body["messages"][0]["content"] for request in server.received]
+    assert [("number 1 of 2" in content, "number 2 of 2" in content) for content in asked] == [
+        (False, False),
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_an_author_who_only_repeats_itself_is_given_up(many_pairs, run, server):
+    server.rule = lambda body: json.dumps({"instruction": " "})
+
+    with pytest.raises(JobError, match="10 calls in a row failed, the last one so: The instr"):
+        run(Subjects.UNWRITTEN)
+
+    assert len(server.received) == 10
+
+
 # --- criticising ----------------------------------------------------------------------------------
 
 
@@ -201,7 +255,8 @@ def test_a_model_does_not_criticise_what_it_wrote_unless_the_lead_chooses_so(cas
     of_all = new_run(endpoint=endpoint, subjects=Subjects.UNDECIDED)
 
     # The instruction of the fixture of all tests was written by a person.
-    assert (plan_run(of_others).items, plan_run(of_all).items) == (1, 3)
+    plans = [plan_run(of, by=cast.carla) for of in (of_others, of_all)]
+    assert [plan.items for plan in plans] == [1, 3]
 
 
 def test_an_instruction_is_criticised_once_by_a_machine(cast, run, critic):
@@ -223,6 +278,23 @@ def test_a_level_that_the_rubric_does_not_have_is_a_failure_and_no_review(
 
     assert {call.failure for call in done.calls.failed()} == {"unreadable"}
     assert not reviews(cast).exists()
+
+
+def test_a_rubric_that_was_changed_meanwhile_is_not_applied_to_the_answers(
+    cast, run, critic, monkeypatch
+):
+    run(Subjects.UNWRITTEN)
+    write_answers = asking.write_answers
+
+    def write_after_another_rubric_was_chosen(of):
+        choose_rubric(project=cast.project, name=MULTICONIR.name, by=cast.carla)
+        write_answers(of)
+
+    monkeypatch.setattr(asking, "write_answers", write_after_another_rubric_was_chosen)
+
+    run(Subjects.BY_OTHERS, critic)
+
+    assert set(reviews(cast).values_list("rubric", flat=True)) == {FOLLOWTABLE.name}
 
 
 # --- writing anew ---------------------------------------------------------------------------------
@@ -329,6 +401,13 @@ def test_the_same_text_again_is_a_failure(criticised, run, server):
     assert len(versions(criticised.pairs[0])) == 1
 
 
+def test_a_version_with_conditions_is_not_written_anew(criticised, run):
+    versions(criticised.pairs[0])[0].conditions.create(number=1, text="It is a tide.")
+
+    with pytest.raises(Refused, match="no such instruction"):
+        run(Subjects.CRITICISED)
+
+
 # --- pages and limits -----------------------------------------------------------------------------
 
 
@@ -349,6 +428,14 @@ def test_only_grades_can_be_asked_for_several_times(cast, endpoint):
             new_run(endpoint=endpoint, subjects=Subjects.UNWRITTEN, samples=2, most_tokens=9_999),
             by=cast.carla,
         )
+
+
+def test_a_lead_who_still_reviews_cannot_count_what_was_criticised(criticised, endpoint):
+    factories.assignment(criticised.pairs[0], criticised.carla, Assignment.Task.REVIEW)
+    run = new_run(endpoint=endpoint, subjects=Subjects.CRITICISED)
+
+    with pytest.raises(Refused, match="You have judging or reviewing left"):
+        plan_run(run, by=criticised.carla)
 
 
 def test_each_task_has_prompts_of_its_own(cast, run):

@@ -81,6 +81,7 @@ class Task(ABC):
         shipped: The prompt that a project begins with; others need the same variables.
         needs: The part of a project without which it has nothing to do (`navigation.uses`).
         shows_answers: Whether its questions have what people answered.
+        keeps_rubric: Whether a run keeps the rubric that it began with.
         may_repeat: Whether several answers may be asked for; the first one counts.
         format_name: The format in which the answers are loaded.
         carries_claims: Whether claims of machines stay with a new version of an instruction.
@@ -93,6 +94,7 @@ class Task(ABC):
     shipped: ClassVar[Prompt]
     needs: ClassVar[str] = ""
     shows_answers: ClassVar[bool] = False
+    keeps_rubric: ClassVar[bool] = False
     may_repeat: ClassVar[bool] = False
     format_name: ClassVar[str]
     carries_claims: ClassVar[bool] = False
@@ -110,10 +112,8 @@ class Task(ABC):
         """Return some items to show a prompt with."""
 
     @abstractmethod
-    def questions(
-        self, project: Project, prompt: Prompt, items: Sequence[Item]
-    ) -> Iterator[Question]:
-        """Yield the question about each item, in their order."""
+    def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
+        """Yield the question about each item of a run, in their order; it may be unsaved."""
 
     @abstractmethod
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:

@@ -14,8 +14,9 @@ from annotate.projects.models import Project
 from audit.model_runs.models import CallQuerySet, ModelRun
 from audit.model_runs.tasks.base import Item, Items, Question, Reading, Task, only_drawn, paid_call
 from audit.model_runs.tasks.instructions import check_words, query_text
+from audit.reviews.criteria import Rubric
 from audit.reviews.models import Decision, Review
-from audit.reviews.rubrics import current_rubric
+from audit.reviews.rubrics import current_rubric, get_rubric
 from formats.jsonl import write_judgments
 from formats.records import RatingRecord, ReviewRecord
 from llm.criticism import DEFAULT_PROMPT, criticism_question
@@ -33,6 +34,7 @@ class Criticise(Task):
     prompt_name = "critic prompt"
     shipped = DEFAULT_PROMPT
     needs = "review"
+    keeps_rubric = True
     format_name = "judgments-jsonl"
 
     def items(self, run: ModelRun) -> Items:
@@ -54,11 +56,9 @@ class Criticise(Task):
         rows = _undecided(project).order_by("pair__pair_id").values_list("pair__pk", "pk")
         return [Item(pair, narrative) for pair, narrative in rows[:most]]
 
-    def questions(
-        self, project: Project, prompt: Prompt, items: Sequence[Item]
-    ) -> Iterator[Question]:
-        """Yield the question about each instruction, by the current rubric."""
-        rubric = current_rubric(project.pk)
+    def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
+        """Yield the question about each instruction, by the run's rubric."""
+        rubric = _rubric_of(run)
         criteria = {
             criterion.key: f"{criterion.name}. {criterion.asks} Not if: {criterion.poor_when}"
             for criterion in rubric.criteria
@@ -83,6 +83,13 @@ class Criticise(Task):
         return write_judgments(_reviews(run, calls), stream)
 
 
+def _rubric_of(run: ModelRun) -> Rubric:
+    """Return the rubric that a run began with, which never changes; before it, the current one."""
+    if run.rubric:
+        return get_rubric(run.project_id, run.rubric)
+    return current_rubric(run.project_id)
+
+
 def _undecided(project: Project) -> QuerySet[Narrative]:
     """Return the instructions that can be reviewed and that no lead has decided on."""
     decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
@@ -102,14 +109,11 @@ def _read(value: dict[str, Any]) -> Reading:
 
 
 def _reviews(run: ModelRun, calls: CallQuerySet) -> Iterator[ReviewRecord]:
-    rubric = current_rubric(run.project_id)
+    rubric = _rubric_of(run)
     for call in calls.select_related("narrative").iterator(500):
         narrative = call.narrative
         assert narrative is not None
         answers = call.value or {}
-        # The rubric was changed meanwhile: the answer is kept, and is no review by the new one.
-        if set(answers) != set(rubric.keys):
-            continue
         answered_at = paid_call(call).answered_at
         yield ReviewRecord(
             pair_id=call.pair.pair_id,

@@ -68,13 +68,11 @@ class Grade(Task):
         items = (pooled.item for pooled in _pools(project))
         return list(islice((item for item in items if item.text_version), most))
 
-    def questions(
-        self, project: Project, prompt: Prompt, items: Sequence[Item]
-    ) -> Iterator[Question]:
+    def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for the grade of each document; its title stands before its text."""
         grades = {
             grade.value: f"{grade.name}. {grade.sentence}".strip()
-            for grade in project.grades.order_by("value")
+            for grade in run.project.grades.order_by("value")
         }
         for start in range(0, len(items), _AT_ONCE):
             some = items[start : start + _AT_ONCE]

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, ClassVar
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from annotate.collection.models import Candidate, DocumentText
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.models import Project
 from audit.model_runs.models import CallQuerySet, ModelRun
@@ -66,11 +67,9 @@ class Write(Task):
             items |= dict.fromkeys(Item(pair, narrative) for pair, narrative in rows[:most])
         return list(items)[:most]
 
-    def questions(
-        self, project: Project, prompt: Prompt, items: Sequence[Item]
-    ) -> Iterator[Question]:
+    def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for an instruction of each pair, with what was criticised before."""
-        types = types_of(project)
+        types = types_of(run.project)
         for start in range(0, len(items), _AT_ONCE):
             some = items[start : start + _AT_ONCE]
             pairs = InstructionPair.objects.select_related("query", "project").in_bulk(
@@ -86,12 +85,13 @@ class Write(Task):
             )
             criticism = criticism_of(earlier.values())
             documents = _some_documents(pairs.values())
+            ordinals = _ordinals(pairs.values())
             for item in some:
                 pair = pairs[item.pair]
                 before = earlier[item.narrative].text if item.narrative else ""
                 asked = writing_question(
                     query=query_text(pair, originals.get(pair.pk, "")),
-                    instruction_type=types.get(pair.category, pair.category),
+                    instruction_type=types.get(pair.category, pair.category) + ordinals[pair.pk],
                     documents=documents[pair.query_id],
                     earlier=before,
                     criticism=criticism.get(item.narrative or 0, []),
@@ -113,10 +113,12 @@ def _pairs(project: Project, subjects: str) -> QuerySet[Any, Any]:
     if subjects == Subjects.UNWRITTEN:
         return to_write.filter(altered_id__isnull=True)
     # What people wrote, people improve.
-    by_models = Q(altered__origin=InstructionPair.Origin.LLM)
+    has_conditions = Exists(Condition.objects.filter(narrative=OuterRef("altered_id")))
+    # The conditions of an earlier version would not fit another text.
+    by_models = Q(~has_conditions, altered__origin=InstructionPair.Origin.LLM)
+    altered = OuterRef("altered_id")
     if subjects == Subjects.SENT_BACK:
         return to_write.filter(by_models)
-    altered = OuterRef("altered_id")
     poor = Rating.objects.filter(
         review__narrative=altered, review__auditor__is_machine=True, rejects=True
     )
@@ -130,19 +132,42 @@ def _pairs(project: Project, subjects: str) -> QuerySet[Any, Any]:
 def _some_documents(pairs: Iterable[InstructionPair]) -> dict[int, list[str]]:
     """Return the texts of a few documents of each query: two queries."""
     queries = {pair.query_id for pair in pairs}
-    ranked = Candidate.objects.filter(
-        query__in=queries, made_for=None, document__text_version__isnull=False
-    ).order_by("query", F("prior_relevance").desc(nulls_last=True), "pk")
+    order = (F("prior_relevance").desc(nulls_last=True), F("pk").asc())
+    ranked = (
+        Candidate.objects.filter(
+            query__in=queries, made_for=None, document__text_version__isnull=False
+        )
+        .annotate(rank=Window(RowNumber(), partition_by=F("query"), order_by=order))
+        .filter(rank__lte=DOCUMENTS)
+        .order_by("query", "rank")
+    )
     chosen: dict[int, list[int]] = defaultdict(list)
-    for query, document in ranked.values_list("query__pk", "document__pk").iterator(5_000):
-        if len(chosen[query]) < DOCUMENTS:
-            chosen[query].append(document)
+    for query, document in ranked.values_list("query__pk", "document__pk"):
+        chosen[query].append(document)
     keys = {document for several in chosen.values() for document in several}
     texts = DocumentText.objects.filter(document__in=keys, version=F("document__text_version"))
     by_document = {text.document_id: text.text for text in texts}
     return {
         query: [by_document[document] for document in chosen[query] if document in by_document]
         for query in queries
+    }
+
+
+def _ordinals(pairs: Iterable[InstructionPair]) -> dict[int, str]:
+    """Return what tells apart the instructions of one type for one query, by the key of the pair;
+    "" for the only one: one query.
+    """
+    queries = {pair.query_id for pair in pairs}
+    siblings: dict[tuple[int, str], list[int]] = defaultdict(list)
+    rows = InstructionPair.objects.alive().filter(query__in=queries).order_by("pair_id")
+    for query, category, pair_key in rows.values_list("query__pk", "category", "pk"):
+        siblings[query, category].append(pair_key)
+    return {
+        key: f"\nThis is number {n} of {len(keys)} for this query. Each is about something else."
+        if len(keys) > 1
+        else ""
+        for keys in siblings.values()
+        for n, key in enumerate(keys, 1)
     }
 
 
@@ -164,15 +189,16 @@ class _Read:
 
 def _versions(run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
     model = run.endpoint.model
+    # Written, reviewed, decided on or taken back meanwhile: then it stays as it is.
+    still_wanted = set(_pairs(run.project, run.subjects).values_list("pk", "altered_id"))
     altered = Narrative.objects.filter(side=Narrative.Side.ALTERED)
     for call in calls.iterator(500):
-        versions = list(altered.filter(pair=call.pair_id).values("pk", "version", "is_current"))
-        current = next((row["pk"] for row in versions if row["is_current"]), None)
-        if current != call.narrative_id:
+        if (call.pair_id, call.narrative_id) not in still_wanted:
             continue
+        newest = altered.filter(pair=call.pair_id).aggregate(version=Max("version"))["version"]
         narrative = NarrativeRecord(
             side=Narrative.Side.ALTERED,
-            version=max((row["version"] for row in versions), default=0) + 1,
+            version=(newest or 0) + 1,
             text=tidy((call.value or {})["instruction"]),
             note=run.machine,
             origin=InstructionPair.Origin.LLM,
