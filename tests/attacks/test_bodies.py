@@ -247,7 +247,10 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         **{key: {"pairs": [stage.pair.pair_id]} for key in ("SentPairs", "SentPairRemoval")},
         **{key: {"queries": ["301"]} for key in ("SentQueries", "SentQueryRemoval")},
         "SentNegated": {"negated": [1]},
-        "SentRun": {"endpoint": stage.world.keys["model"], "most_tokens": 9, "most_cost": None},
+        "SentRun": {
+            "endpoint": stage.world.keys["model"],
+            **{"most_tokens": 9, "most_cost": None, "answers": LEFT_OUT},
+        },
         "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),
         "SentSystems": {"runs": ["bm25"]},
         "PassagesSerializer": {"words": 2},
