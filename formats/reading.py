@@ -130,6 +130,12 @@ def _guess_records(keys: set[str]) -> str | None:
     return "multi-infosearch-docs" if {"query_id", "documents"} <= keys else None
 
 
+_PAIR_WITHOUT_TEXTS = {
+    *("type", "pair_id", "query_id", "title", "description", "category", "origin", "model"),
+    *("domain", "restates", "core", "source_fields"),
+}
+
+
 def _guess_json(line: str, head: str) -> str | None:
     try:
         keys = set(json.loads(line))
@@ -143,6 +149,9 @@ def _guess_json(line: str, head: str) -> str | None:
     if keys & {"instruction_changed", "instruction_reversed"}:
         return "infosearch"
     if "query_id" in keys and keys & {"narratives", "altered", "original"}:
+        return "pairs-jsonl"
+    # Pairs whose instructions are not written yet.
+    if {"pair_id", "query_id"} <= keys <= _PAIR_WITHOUT_TEXTS:
         return "pairs-jsonl"
     if re.search(r'"type"\s*:\s*"(?:claim|generated)"', line):
         return "pairs-jsonl"

@@ -51,6 +51,12 @@ def test_a_file_that_begins_with_claims_is_recognized_as_pairs(kind):
     assert name_of(io.BytesIO(json.dumps(line).encode())) == "pairs-jsonl"
 
 
+def test_pairs_whose_instructions_are_not_written_yet_are_recognized():
+    line = {"query_id": "21", "pair_id": "21_a", "category": "C1"}
+
+    assert name_of(io.BytesIO(json.dumps(line).encode())) == "pairs-jsonl"
+
+
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_folder_is_recognized_by_the_names_in_it(name):
     assert name_of(packed(FOLDERS[name])) == name
