@@ -80,7 +80,7 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
     hides_outcomes = blind or run.task == ModelRun.Task.WRITE
     repeated = (
         calls.answered()
-        .values("narrative", "candidate")
+        .values("pair", "narrative", "candidate")
         .annotate(answers=Count("pk"), outcomes=Count("outcome", distinct=True))
         .filter(answers__gt=1)
     )

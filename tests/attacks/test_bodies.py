@@ -249,7 +249,9 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentNegated": {"negated": [1]},
         "SentRun": {
             "endpoint": stage.world.keys["model"],
-            **{"most_tokens": 9, "most_cost": None, "answers": LEFT_OUT},
+            "most_tokens": 9,
+            "most_cost": None,
+            "answers": LEFT_OUT,
         },
         "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),
         "SentSystems": {"runs": ["bm25"]},

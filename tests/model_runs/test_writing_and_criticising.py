@@ -118,6 +118,19 @@ def test_a_version_says_which_model_and_prompt_wrote_it(cast, run):
     assert version.author is None
 
 
+def test_the_pair_of_a_query_that_has_others_stays_without_an_instruction(cast, run):
+    query = cast.pairs[0].query
+    factories.pair(query, original="", altered=None, pair_id="odd_1")
+
+    done = run(Subjects.UNWRITTEN)
+
+    assert set(done.calls.values_list("pair__pair_id", flat=True)) == {"odd_1", "even"}
+
+
+def test_nothing_is_said_of_answers_to_the_same_question_where_each_is_asked_once(cast, run):
+    assert run_figures(run(Subjects.UNWRITTEN)).repeated == 0
+
+
 def test_an_instruction_that_is_there_is_left_alone(cast, run):
     run(Subjects.UNWRITTEN)
 
@@ -197,8 +210,9 @@ def test_an_instruction_that_somebody_began_to_review_meanwhile_stays(
 
 
 def test_instructions_of_one_type_for_one_query_are_asked_for_by_number(cast, run, server):
-    pair = cast.pairs[0]
-    factories.pair(pair.query, original="", altered=None, pair_id="odd_2", category="C1")
+    query = cast.pairs[0].query
+    for pair_id in ("odd_1", "odd_2"):
+        factories.pair(query, original="", altered=None, pair_id=pair_id, category="C2")
 
     run(Subjects.UNWRITTEN)
 

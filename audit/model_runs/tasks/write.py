@@ -111,7 +111,10 @@ def _pairs(project: Project, subjects: str) -> QuerySet[Any, Any]:
     """Return the pairs that a run with these subjects writes, with `altered_id`."""
     to_write: QuerySet[Any, Any] = workable_pairs(Assignment.Task.REWRITE, project)
     if subjects == Subjects.UNWRITTEN:
-        return to_write.filter(altered_id__isnull=True)
+        # Beside pairs of instructions, the pair with the query's id stands for the query alone.
+        others = InstructionPair.objects.alive().filter(query=OuterRef("query"))
+        of_query = Q(Exists(others.exclude(pk=OuterRef("pk"))), pair_id=F("query__query_id"))
+        return to_write.filter(altered_id__isnull=True).exclude(of_query)
     # What people wrote, people improve.
     has_conditions = Exists(Condition.objects.filter(narrative=OuterRef("altered_id")))
     # The conditions of an earlier version would not fit another text.
