@@ -31,6 +31,7 @@ from jobs.models import Job
 from llm.batch import request_lines
 from llm.cost import Estimate, estimate_call, total_estimate
 from llm.endpoint import Endpoint as Model
+from llm.prompts import Prompt as PromptText
 from llm.prompts import PromptError
 from llm.request import request_body
 
@@ -173,10 +174,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> Plan:
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
     task = check_choices(run, by=by)
-    try:
-        model, prompt = model_behind(run.endpoint), task.read_prompt(run.prompt.text)
-    except ValueError as error:
-        raise Refused(str(error)) from error
+    model, prompt = _model_and_prompt(run)
     items, without_text = task.items(run)
     calls = len(items) * run.samples
     some = _spread(items, ESTIMATED_FROM)
@@ -194,6 +192,14 @@ def plan_run(run: ModelRun, *, by: Membership) -> Plan:
         at_once=run.endpoint.concurrency,
         examples=asked[:EXAMPLES],
     )
+
+
+def _model_and_prompt(run: ModelRun) -> tuple[Model, PromptText]:
+    """Return how a run's model is reached, and its prompt. Refused: one of them cannot be used."""
+    try:
+        return model_behind(run.endpoint), task_of(run.task).read_prompt(run.prompt.text)
+    except ValueError as error:
+        raise Refused(str(error)) from error
 
 
 def _share_answered(run: ModelRun, model: Model, asked: Sequence[Question]) -> float:
@@ -284,10 +290,7 @@ def batch_lines(run: ModelRun, *, by: Membership) -> Iterator[str]:
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
     task = check_choices(run, by=by)
-    try:
-        model, prompt = model_behind(run.endpoint), task.read_prompt(run.prompt.text)
-    except ValueError as error:
-        raise Refused(str(error)) from error
+    model, prompt = _model_and_prompt(run)
     questions = task.questions(run, prompt, task.items(run).items)
 
     def requests() -> Iterator[tuple[str, dict[str, Any]]]:

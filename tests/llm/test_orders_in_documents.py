@@ -23,14 +23,15 @@ def test_words_to_a_model_are_found(text, order):
 @pytest.mark.parametrize(
     "text",
     [
-        "Drivers ignore the rules of the road.",
         "Many readers disregard the small print.",
         "The teacher graded it excellent.",
         "",
     ],
 )
-def test_a_text_about_people_is_usually_left_alone(text):
-    order = find_order(text)
+def test_other_texts_have_none(text):
+    assert find_order(text) == ""
 
-    # “ignore the rules” is such an order: its grade is looked at, which does no harm.
-    assert order in ("", "ignore the rules")
+
+def test_people_who_ignore_rules_are_taken_for_an_order():
+    """It is only a remark: somebody looks at the grade."""
+    assert find_order("Drivers ignore the rules of the road.") == "ignore the rules"

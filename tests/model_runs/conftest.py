@@ -20,6 +20,10 @@ NARRATIVE = "Plants count where waves are heavy."
 TEXTS = {"D1": "Plants count the waves.", "D2": "Two plants stand there.", "D3": "A river."}
 
 
+class Killed(BaseException):
+    """The worker's process ends."""
+
+
 @pytest.fixture(autouse=True)
 def no_pulse(monkeypatch):
     """Keep the thread that writes progress idle: it waits for the transaction of the test."""

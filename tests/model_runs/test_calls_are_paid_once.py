@@ -14,7 +14,7 @@ from audit.model_runs.models import Call, Endpoint
 from audit.model_runs.spending import Budget
 from jobs.models import Job
 from tests import factories
-from tests.model_runs.conftest import TEXTS, run_again
+from tests.model_runs.conftest import TEXTS, Killed, run_again
 
 pytestmark = pytest.mark.both_databases
 
@@ -104,10 +104,6 @@ def test_a_draw_that_is_gone_on_with_asks_no_more_than_it_drew(cast, endpoint, s
     run = run_again(run)
 
     assert (run.state, run.calls.count()) == (Job.State.DONE, 1)
-
-
-class Killed(BaseException):
-    """The worker's process ends."""
 
 
 def test_a_worker_that_is_killed_leaves_no_answer_behind(cast, endpoint, server, monkeypatch):

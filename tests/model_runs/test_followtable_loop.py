@@ -24,15 +24,11 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide, decide_many
 from tests import factories
 from tests.collection.arriving import jsonl, load, problems
-from tests.model_runs.conftest import run_again
+from tests.model_runs.conftest import Killed, run_again
 from tests.second_pass import levels
 
 Subjects = ModelRun.Subjects
 TYPES = {"1.1": "C1", "1.2": "C2", "2.1": "S1", "2.2": "S2", "2.3.1": "S3"}
-
-
-class Killed(BaseException):
-    """The worker's process ends."""
 
 
 @pytest.fixture

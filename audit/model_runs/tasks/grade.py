@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import IO, Any, ClassVar, NamedTuple
 
@@ -93,33 +94,27 @@ class Grade(Task):
                     grades=grades,
                     prompt=prompt,
                 )
-                yield Question(item=item, asked=asked, read=_Read(asked, title))
+                yield Question(item=item, asked=asked, read=partial(_read, asked, title))
 
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
         """Write each grade as a judgment of the run's machine."""
         return write_judgments(_judgments(run, calls), stream)
 
 
-class _Read:
-    """Reads an answer to a question for a grade."""
-
-    def __init__(self, asked: GradeQuestion, title: str) -> None:
-        self.asked = asked
-        self.title = title
-
-    def __call__(self, value: dict[str, Any]) -> Reading:
-        grading = self.asked.read(value)
-        remarks = [self.asked.note] if self.asked.note else []
-        if grading.quote and grading.place is None:
-            remarks.append("The quote does not occur in the document.")
-        if order := find_order(self.asked.document):
-            remarks.append(f"The document gives orders, which the grade may follow: “{order}”.")
-        evidence = []
-        # A quote of the title is no evidence in the text.
-        if grading.place is not None and grading.place[0] >= len(self.title):
-            start, end = (position - len(self.title) for position in grading.place)
-            evidence.append({"start": start, "end": end})
-        return Reading(outcome=str(grading.grade), evidence=evidence, remarks=remarks)
+def _read(asked: GradeQuestion, title: str, value: dict[str, Any]) -> Reading:
+    """Return what an answer to the question for a grade says."""
+    grading = asked.read(value)
+    remarks = [asked.note] if asked.note else []
+    if grading.quote and grading.place is None:
+        remarks.append("The quote does not occur in the document.")
+    if order := find_order(asked.document):
+        remarks.append(f"The document gives orders, which the grade may follow: “{order}”.")
+    evidence = []
+    # A quote of the title is no evidence in the text.
+    if grading.place is not None and grading.place[0] >= len(title):
+        start, end = (position - len(title) for position in grading.place)
+        evidence.append({"start": start, "end": end})
+    return Reading(outcome=str(grading.grade), evidence=evidence, remarks=remarks)
 
 
 class _Pooled(NamedTuple):

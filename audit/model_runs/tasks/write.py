@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import IO, Any, ClassVar
 
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Window
@@ -97,7 +98,7 @@ class Write(Task):
                     criticism=criticism.get(item.narrative or 0, []),
                     prompt=prompt,
                 )
-                yield Question(item=item, asked=asked, read=_Read(before))
+                yield Question(item=item, asked=asked, read=partial(_read, before))
 
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
         """Write each answer as the next version of its instruction.
@@ -174,20 +175,15 @@ def _ordinals(pairs: Iterable[InstructionPair]) -> dict[int, str]:
     }
 
 
-class _Read:
-    """Reads an answer to a question for an instruction; `before` is the one to improve."""
-
-    def __init__(self, before: str) -> None:
-        self.before = before
-
-    def __call__(self, value: dict[str, Any]) -> Reading:
-        text = tidy(value["instruction"])
-        check_words(text)
-        if not text:
-            raise Unusable("The instruction has no words.")
-        if text == tidy(self.before):
-            raise Unusable("The instruction is the earlier one, word for word.")
-        return Reading(outcome=excerpt(text, 150))
+def _read(before: str, value: dict[str, Any]) -> Reading:
+    """Return what an answer says; `before` is the instruction to improve."""
+    text = tidy(value["instruction"])
+    check_words(text)
+    if not text:
+        raise Unusable("The instruction has no words.")
+    if text == tidy(before):
+        raise Unusable("The instruction is the earlier one, word for word.")
+    return Reading(outcome=excerpt(text, 150))
 
 
 def _versions(run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
