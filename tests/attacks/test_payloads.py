@@ -177,7 +177,7 @@ def test_no_payload_runs_on_any_page_or_fragment(stage, asking_for_htmx, record_
         create_objects(stage)
         failures, shown, inline = {}, set(), {}
         read = {"pages": 0, "fragments": 0}
-        for name in ("carla", "ada", "dan", "ben"):
+        for name in ("carla", "ada", "dan"):
             member = Membership.objects.select_related("user").get(pk=stage.members[name].pk)
             doors = [f"/projects/{member.project.slug}/loads/", *addresses(stage)]
             doors += [load.get_absolute_url() for load in Load.objects.all()]

@@ -24,17 +24,22 @@ def crowded(scene, client):
         factories.judgment(scene.narrative, candidate, scene.ada, adas)
         factories.judgment(scene.narrative, candidate, scene.ben, bens)
     scene.report = computed(scene)
-    (pair,) = scene.report.figures["judgments"]["pairs"]
-    people = [f"person {number:03}" for number in range(1, 101)]
-    scene.report.figures["judgments"]["pairs"] = [
-        {**pair, "raters": two} for two in combinations(people, 2)
-    ]
-    scene.report.save()
+    (scene.pair,) = scene.report.figures["judgments"]["pairs"]
+    with_people(scene, 100)
     scene.url = reverse("audit:agreement", args=[scene.project.slug])
     scene.pairs = reverse(
         "audit:agreement_table", args=[scene.project.slug, scene.report.pk, "pairs"]
     )
     return scene
+
+
+def with_people(scene, number):
+    """Save the report as one of so many people."""
+    people = [f"person {person:03}" for person in range(1, number + 1)]
+    scene.report.figures["judgments"]["pairs"] = [
+        {**scene.pair, "raters": two} for two in combinations(people, 2)
+    ]
+    scene.report.save()
 
 
 def test_the_report_shows_the_first_pairs_and_leads_to_the_others(crowded, client):
@@ -46,16 +51,19 @@ def test_the_report_shows_the_first_pairs_and_leads_to_the_others(crowded, clien
 
 
 def test_every_pair_is_on_one_page_of_its_table(crowded, client):
+    with_people(crowded, 20)
+
     shown = [
         line.label
-        for number in range(1, 100)
-        for line in client.get(f"{crowded.pairs}?page={number}").context["table"].lines
+        for page in range(1, 5)
+        for line in client.get(f"{crowded.pairs}?page={page}").context["table"].lines
     ]
 
     assert shown == [
         f"{one} and {other}"
-        for one, other in combinations([f"person {number:03}" for number in range(1, 101)], 2)
+        for one, other in combinations([f"person {number:03}" for number in range(1, 21)], 2)
     ]
+    assert len(shown) == 190
 
 
 def test_a_page_of_the_table_has_all_coefficients_and_the_next_page(crowded, client):
