@@ -98,6 +98,7 @@ urlpatterns = [
     # Language models
     route(f"{PROJECT}models/", model_runs.Models, "api_models"),
     route(f"{PROJECT}models/<int:model>/", model_runs.OneModel, "api_model"),
+    route(f"{PROJECT}model-budget/", model_runs.ModelBudget, "api_model_budget"),
     route(f"{PROJECT}prompts/", model_runs.Prompts, "api_prompts"),
     route(f"{PROJECT}model-runs/", model_runs.ModelRuns, "api_model_runs"),
     route(f"{PROJECT}model-runs/plan/", model_runs.ModelRunPlan, "api_model_run_plan"),

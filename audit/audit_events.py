@@ -17,5 +17,6 @@ AUDIT_EVENTS = {
     "sample.made": Kind("Made a sample of labels"),
     "model.added": Kind("Added a language model"),
     "model.removed": Kind("Removed a language model"),
+    "model_budget.set": Kind("Set the budget of language models"),
     "prompt.saved": Kind("Changed the prompt of language models"),
 }

@@ -5,7 +5,7 @@ language models with their runs and calls.
 from __future__ import annotations
 
 from audit.checks.models import Check, Sample, SampleItem
-from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
 from audit.reports.models import AgreementReport
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
 from audit.settling.models import Reveal
@@ -17,6 +17,7 @@ __all__ = [
     "Decision",
     "Endpoint",
     "ModelRun",
+    "ProjectBudget",
     "Prompt",
     "Rating",
     "Reveal",

@@ -142,6 +142,7 @@ urlpatterns = [
     path(f"{PROJECT}models/", model_runs.models, name="models"),
     path(f"{PROJECT}models/new/", model_runs.new_model, name="new_model"),
     path(f"{PROJECT}models/<int:pk>/removal/", model_runs.model_removal, name="model_removal"),
+    path(f"{PROJECT}models/budget/", model_runs.model_budget, name="model_budget"),
     path(f"{PROJECT}models/prompt/", model_runs.prompt, name="prompt"),
     path(f"{PROJECT}models/runs/new/", model_runs.new_model_run, name="new_model_run"),
     path(f"{PROJECT}models/runs/new/questions.jsonl", model_runs.model_batch, name="model_batch"),

@@ -10,7 +10,6 @@ from decimal import Decimal
 from llm.endpoint import Endpoint
 from llm.request import Message, Schema, as_json, request_body
 
-UNKNOWN_COST = "The cost is unknown: the endpoint has no prices."
 # Every model cuts text into tokens in its own way. English has 4 to 5 bytes a token, most other
 # languages 2 to 4; with 3 the estimate is too high for English and seldom too low for others.
 _BYTES_PER_TOKEN = 3
@@ -24,17 +23,19 @@ class Estimate:
 
     Attributes:
         calls: How many calls.
-        prompt_tokens: Of the requests, estimated.
-        completion_tokens: Of the answers, at most.
+        tokens: Of the requests, estimated, and of answers as long as they may be.
         cost: At most; None if the endpoint has no prices.
-        note: Why there is no cost; "" if there is one.
     """
 
     calls: int
-    prompt_tokens: int
-    completion_tokens: int
+    tokens: int
     cost: Decimal | None
-    note: str
+
+    def for_calls(self, calls: int) -> Estimate:
+        """Return the estimate for so many calls like these; nothing, if there are none of these."""
+        times = Decimal(calls) / self.calls if self.calls else Decimal(0)
+        cost = None if self.cost is None else self.cost * times
+        return Estimate(calls=calls, tokens=round(self.tokens * times), cost=cost)
 
 
 def estimate_tokens(text: str) -> int:
@@ -51,28 +52,16 @@ def estimate_call(endpoint: Endpoint, messages: Sequence[Message], schema: Schem
     )
     prompt += estimate_tokens(as_json(body.get("response_format", "")))
     prices = endpoint.prices
-    return Estimate(
-        calls=1,
-        prompt_tokens=prompt,
-        completion_tokens=endpoint.max_tokens,
-        cost=None if prices is None else prices.cost(prompt, endpoint.max_tokens),
-        note=UNKNOWN_COST if prices is None else "",
-    )
+    cost = None if prices is None else prices.cost(prompt, endpoint.max_tokens)
+    return Estimate(calls=1, tokens=prompt + endpoint.max_tokens, cost=cost)
 
 
 def total_estimate(estimates: Iterable[Estimate]) -> Estimate:
     """Return what several calls need together; the cost is unknown if that of any call is."""
-    calls = prompt_tokens = completion_tokens = 0
-    cost: Decimal | None = Decimal(0)
-    for estimate in estimates:
-        calls += estimate.calls
-        prompt_tokens += estimate.prompt_tokens
-        completion_tokens += estimate.completion_tokens
-        cost = None if cost is None or estimate.cost is None else cost + estimate.cost
+    several = list(estimates)
+    costs = [estimate.cost for estimate in several if estimate.cost is not None]
     return Estimate(
-        calls=calls,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        cost=cost,
-        note=UNKNOWN_COST if cost is None else "",
+        calls=sum(estimate.calls for estimate in several),
+        tokens=sum(estimate.tokens for estimate in several),
+        cost=sum(costs, Decimal(0)) if len(costs) == len(several) else None,
     )

@@ -309,6 +309,9 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
             task="grade", text=f"{task_of('grade').shipped.text}Be brief.", by=carla
         )
     )
+    story.logs("model_budget.set")(
+        lambda: models.set_budget(most_tokens=9_000, most_cost=None, by=carla)
+    )
     model_run = story.logs("model_run.asked")(
         lambda: models.request_run(
             models.new_run(endpoint=endpoint, subjects="all", most_tokens=9_000), by=carla

@@ -127,6 +127,7 @@ SAME = {
     "audit:machines": ["PUT audit:api_machine_choice"],
     "audit:new_model": ["POST audit:api_models"],
     "audit:model_removal": ["DELETE audit:api_model"],
+    "audit:model_budget": ["PUT audit:api_model_budget"],
     "audit:prompt": ["POST audit:api_prompts"],
     "audit:new_model_run": ["POST audit:api_model_runs"],
     "audit:suspects": ["POST audit:api_suspects"],

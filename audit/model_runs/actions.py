@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.files.base import File
 from django.db import transaction
+from django.http import FileResponse
 from django.utils import timezone
 
 from annotate.judgments.blindness import must_answer_first
@@ -19,10 +21,11 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from audit.checks.models import SEED
 from audit.model_runs.access import BLIND
-from audit.model_runs.models import Call, CallQuerySet, Endpoint, ModelRun, Prompt
+from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
 from audit.model_runs.servers import model_behind, server_names
+from audit.model_runs.spending import budget_left, budget_of
 from audit.model_runs.tasks import TASKS, task_of, tasks_for
-from audit.model_runs.tasks.base import Item, Question, Task
+from audit.model_runs.tasks.base import ModelTask, Question
 from audit.reviews.rubrics import current_rubric
 from base.control_characters import tidy
 from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse_invalid_names
@@ -87,6 +90,58 @@ def remove_endpoint(*, endpoint: Endpoint, by: Membership, now: datetime | None 
             record(project=by.project, what="model.removed", about=endpoint, by=by, now=now)
 
 
+def set_budget(
+    *,
+    most_tokens: int | None,
+    most_cost: Decimal | None,
+    by: Membership,
+    now: datetime | None = None,
+) -> ProjectBudget:
+    """Set what all runs of the member's project together may use, and return it; None: no limit.
+
+    A run under way obeys it from its next call on. Refused: a member who is not a lead, an archived
+    project.
+    """
+    _check_lead(by)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        budget = budget_of(by.project)
+        changes = {
+            "tokens": (budget.most_tokens, most_tokens),
+            "cost": (_words(budget.most_cost), _words(most_cost)),
+        }
+        if all(before == after for before, after in changes.values()):
+            return budget
+        budget.most_tokens, budget.most_cost = most_tokens, most_cost
+        budget.by, budget.at = by, now or timezone.now()
+        budget.save()
+        record(
+            project=by.project,
+            what="model_budget.set",
+            about=budget,
+            by=by,
+            changes=changes,
+            now=now,
+        )
+    return budget
+
+
+def _words(cost: Decimal | None) -> str | None:
+    return None if cost is None else f"{cost:.4f}"
+
+
+def _refuse_over_budget(run: ModelRun) -> None:
+    """Refuse a run that may use more than the project's budget has left."""
+    left = budget_left(run.project)
+    way_on = "Lower the limit of this run, or raise the budget on “Models”."
+    if left.tokens is not None and run.most_tokens > left.tokens:
+        sentence = f"The budget of this project has {left.tokens:,} tokens left. {way_on}"
+        raise InvalidField(sentence, "most_tokens")
+    if left.cost is not None and (run.most_cost or 0) > left.cost:
+        sentence = f"The budget of this project has {left.cost:.4f} left. {way_on}"
+        raise InvalidField(sentence, "most_cost")
+
+
 def current_prompt(project: Project, task: str) -> Prompt:
     """Return the newest version of a task's prompt; unsaved, the shipped text as version 1."""
     newest = Prompt.objects.filter(project=project, task=task).order_by("-version").first()
@@ -149,45 +204,39 @@ class Plan(NamedTuple):
     at_once: int
     examples: list[Question]
 
-    @property
-    def tokens(self) -> int:
-        """The tokens of requests and answers together."""
-        return self.estimate.prompt_tokens + self.estimate.completion_tokens
-
     def proposed_limits(self) -> dict[str, Any]:
         """Return limits with some room, as the form has them.
 
         Twice the largest call is reserved for each that is under way.
         """
-        under_way = 2 * self.at_once
-        largest = self.largest.prompt_tokens + self.largest.completion_tokens
-        limits: dict[str, Any] = {"most_tokens": round(self.tokens * ROOM) + largest * under_way}
-        if self.estimate.cost is not None and self.largest.cost is not None:
-            cost = self.estimate.cost * ROOM + self.largest.cost * under_way
+        under_way = self.largest.for_calls(2 * self.at_once)
+        tokens = round(self.estimate.tokens * ROOM) + under_way.tokens
+        limits: dict[str, Any] = {"most_tokens": tokens}
+        if self.estimate.cost is not None and under_way.cost is not None:
+            cost = self.estimate.cost * ROOM + under_way.cost
             limits["most_cost"] = cost.quantize(CENT, ROUND_UP)
         return limits
 
 
 def plan_run(run: ModelRun, *, by: Membership) -> Plan:
-    """Return what an unsaved run would do.
+    """Return what an unsaved run would do: counted, and estimated from a few items drawn at random.
 
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
     task = check_choices(run, by=by)
     model, prompt = _model_and_prompt(run)
-    items, without_text = task.items(run)
-    calls = len(items) * run.samples
-    some = _spread(items, ESTIMATED_FROM)
+    items, some = task.count(run), task.items(run, ESTIMATED_FROM)
+    calls = items * run.samples
     asked = list(task.questions(run, prompt, some))
     answered = round(calls * _share_answered(run, model, asked))
     estimates = [estimate_call(model, one.asked.messages, one.asked.schema) for one in asked]
     return Plan(
-        items=len(items),
-        without_text=without_text,
+        items=items,
+        without_text=task.count_without_text(run),
         calls=calls,
         answered_before=answered,
-        estimate=_scaled(total_estimate(estimates), calls - answered),
-        largest=max(estimates, key=lambda one: one.prompt_tokens, default=total_estimate([])),
+        estimate=total_estimate(estimates).for_calls(calls - answered),
+        largest=max(estimates, key=lambda one: one.tokens, default=total_estimate([])),
         estimated_from=len(some),
         at_once=run.endpoint.concurrency,
         examples=asked[:EXAMPLES],
@@ -205,33 +254,8 @@ def _model_and_prompt(run: ModelRun) -> tuple[Model, PromptText]:
 def _share_answered(run: ModelRun, model: Model, asked: Sequence[Question]) -> float:
     """Return which share of these questions was answered, and paid, before."""
     keys = {one.key(model, sample) for one in asked for sample in range(1, run.samples + 1)}
-    paid = _paid_calls(run).filter(key__in=keys)
+    paid = Call.objects.paid_in(run.project_id).filter(key__in=keys)
     return paid.values("key").distinct().count() / len(keys) if keys else 0.0
-
-
-def _paid_calls(run: ModelRun) -> CallQuerySet:
-    """Return the calls of the run's project whose answers are used again."""
-    return Call.objects.answered().filter(run__project=run.project_id, cached_from=None)
-
-
-def _spread(items: Sequence[Item], most: int) -> list[Item]:
-    """Return at most so many items, evenly from the whole list."""
-    step = max(1, len(items) // most)
-    return list(items[::step][:most])
-
-
-def _scaled(estimate: Estimate, calls: int) -> Estimate:
-    """Return the estimate for so many calls like the estimated ones."""
-    if not estimate.calls:
-        return estimate
-    times = Decimal(calls) / estimate.calls
-    return Estimate(
-        calls=calls,
-        prompt_tokens=round(estimate.prompt_tokens * times),
-        completion_tokens=round(estimate.completion_tokens * times),
-        cost=None if estimate.cost is None else estimate.cost * times,
-        note=estimate.note,
-    )
 
 
 def new_run(
@@ -250,12 +274,12 @@ def new_run(
     `answers` are those of a batch file (`batch_lines`): then no server is asked.
     """
     task = next(task for task in TASKS.values() if subjects in task.subjects)
-    prompt = current_prompt(endpoint.project, task.task)
+    prompt = current_prompt(endpoint.project, task.name)
     return ModelRun(
         project=endpoint.project,
         endpoint=endpoint,
         prompt=prompt,
-        task=task.task,
+        task=task.name,
         machine=machine_name(endpoint, prompt),
         subjects=subjects,
         drawn=drawn,
@@ -268,7 +292,7 @@ def new_run(
     )
 
 
-def check_choices(run: ModelRun, *, by: Membership) -> Task:
+def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
     """Return the task of an unsaved run.
 
     Refused: a task that the project's kind does not have, several answers in a task that takes one,
@@ -284,26 +308,40 @@ def check_choices(run: ModelRun, *, by: Membership) -> Task:
     return task
 
 
-def batch_lines(run: ModelRun, *, by: Membership) -> Iterator[str]:
-    """Yield the questions of an unsaved run that were not answered before, as a batch file.
+def batch_file(run: ModelRun, *, by: Membership) -> IO[bytes]:
+    """Return an open file with the questions of an unsaved run that were not answered before.
 
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
     task = check_choices(run, by=by)
     model, prompt = _model_and_prompt(run)
-    questions = task.questions(run, prompt, task.items(run).items)
 
     def requests() -> Iterator[tuple[str, dict[str, Any]]]:
+        paid = set(Call.objects.paid_in(run.project_id).values_list("key", flat=True))
         # Two items with the same texts have one question.
-        written = set(_paid_calls(run).values_list("key", flat=True))
-        for question in questions:
+        written: set[str] = set()
+        for question in task.questions(run, prompt, task.items(run)):
             for sample in range(1, run.samples + 1):
                 key = question.key(model, sample)
-                if key not in written:
+                is_answered = key in paid and question.earlier_answer(run, key) is not None
+                if key not in written and not is_answered:
                     written.add(key)
                     yield key, request_body(model, question.asked.messages, question.asked.schema)
 
-    return request_lines(requests())
+    file = TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.writelines(line.encode() for line in request_lines(requests()))
+    file.seek(0)
+    return file
+
+
+def send_batch(run: ModelRun, *, by: Membership) -> FileResponse:
+    """Return `batch_file` as a download with its length, so that one that breaks off is noticed."""
+    return FileResponse(
+        batch_file(run, by=by),
+        as_attachment=True,
+        filename=f"questions-{run.project.slug}.jsonl",
+        content_type="application/jsonl; charset=utf-8",
+    )
 
 
 def machine_name(endpoint: Endpoint, prompt: Prompt) -> str:
@@ -319,7 +357,8 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
 
     Refused: a member who is not a lead, an archived project, a model that was removed or whose
     server is no longer allowed, what `check_choices` refuses, no limit of tokens or (with prices)
-    of cost, a person with the machine's name, another run that is under way, a prompt that was
+    of cost, one with limits above what the project's budget has left (unless a file answers it), a
+    person with the machine's name, another run that is under way, a prompt that was
     changed meanwhile, nothing to ask about; any run where the extra `llm` is not installed.
     """
     _check_lead(by)
@@ -338,12 +377,14 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         raise InvalidField("A cost can be limited only with prices.", "most_cost")
     if Membership.objects.people().named(run.machine).filter(project=by.project).exists():
         raise Refused(f"A person here is called “{run.machine}”. A machine needs another name.")
-    if not task.items(run).items:
+    if not task.count(run):
         raise Refused(f"There is no such {task.thing} to ask about.")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if ModelRun.objects.filter(project=by.project, state__in=Job.UNDER_WAY).exists():
             raise Refused("A run is under way here. Wait until it is done, or cancel it.")
+        if not run.answers:
+            _refuse_over_budget(run)
         prompt = current_prompt(by.project, run.task)
         if prompt.version != run.prompt.version:
             raise Refused("The prompt was changed meanwhile. Look at what the run would do again.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import StreamingHttpResponse
+from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -15,21 +15,22 @@ from rest_framework.response import Response
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.models import Project
-from audit.checks.models import SEED
 from audit.model_runs import access
 from audit.model_runs.actions import (
     Plan,
     add_endpoint,
-    batch_lines,
     new_run,
     plan_run,
     remove_endpoint,
     request_run,
     save_prompt,
+    send_batch,
+    set_budget,
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, run_figures
-from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
-from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
+from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt, TaskName
+from audit.model_runs.spending import Use, budget_of
 from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody
 from base.api.jobs import JobSerializer
@@ -55,6 +56,20 @@ class ModelSerializer(serializers.ModelSerializer[Endpoint]):
         read_only_fields = fields
 
 
+class SentBudget(FormBody):
+    """What all runs of the project together may use; null: no limit."""
+
+    class Meta:
+        form = BudgetForm
+
+
+class ModelBudgetSerializer(serializers.Serializer[Any]):
+    """What all runs of the project together may use, and what they have used."""
+
+    limits = SentBudget()
+    use = serializer_of(Use)()
+
+
 class PromptSerializer(serializers.ModelSerializer[Prompt]):
     """A version of what models are asked."""
 
@@ -72,7 +87,7 @@ class ModelRunSerializer(JobSerializer):
     machine = serializers.CharField()
     model = serializers.IntegerField(source="endpoint_id")
     prompt = serializers.IntegerField(source="prompt.version")
-    task = serializers.ChoiceField(choices=ModelRun.Task.choices)
+    task = serializers.ChoiceField(choices=TaskName.choices)
     subjects = serializers.ChoiceField(choices=ModelRun.Subjects.choices)
     drawn = serializers.IntegerField(allow_null=True)
     draw_seed = serializers.IntegerField()
@@ -130,7 +145,7 @@ class FullCallSerializer(CallSerializer):
 class ModelRunPlanSerializer(RecordSerializer):
     """What a run would do: calls, tokens and cost, at most about."""
 
-    tokens = serializers.IntegerField()
+    tokens = serializers.IntegerField(source="estimate.tokens")
     cost = serializers.FloatField(
         source="estimate.cost", allow_null=True, help_text="null: the model has no prices."
     )
@@ -140,10 +155,19 @@ class ModelRunPlanSerializer(RecordSerializer):
         fields = ("items", "without_text", "calls", "answered_before", "estimated_from")
 
 
-class SentRun(FormBody):
-    """What a model does, about what and how often, and what it may use."""
+class AskedPlan(FormBody, QueryParameters):
+    """What a model does, about what and how often."""
 
     endpoint = KeyField(help_text="The model.")
+
+    class Meta:
+        form = RunForm
+        fields: tuple[str, ...] = ("subjects", "drawn", "draw_seed", "samples")
+
+
+class SentRun(AskedPlan):
+    """What a model does, about what and how often, and what it may use."""
+
     answers = serializers.FileField(
         required=False,
         allow_null=True,
@@ -154,19 +178,7 @@ class SentRun(FormBody):
 
     class Meta:
         form = RunForm
-        fields = tuple(name for name in RunForm.base_fields if name != "answers")
-
-
-class AskedPlan(QueryParameters):
-    """The choices of a run."""
-
-    endpoint = KeyField(help_text="The model.")
-    subjects = serializers.ChoiceField(
-        choices=ModelRun.Subjects.choices, default=ModelRun.Subjects.JUDGED.value
-    )
-    drawn = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
-    draw_seed = serializers.IntegerField(default=SEED, min_value=0)
-    samples = serializers.IntegerField(default=1, min_value=1, max_value=9)
+        fields = (*AskedPlan.Meta.fields, "most_tokens", "most_cost")
 
 
 class AskedCalls(QueryParameters):
@@ -198,6 +210,24 @@ class OneModel(Resource, tag="Language models"):
         """Take a model out of use. Its runs and calls are kept."""
         member, endpoint = access.endpoint(self.person, slug, model)
         remove_endpoint(endpoint=endpoint, by=member)
+
+
+class ModelBudget(Resource, tag="Language models"):
+    """The budget of a project's runs."""
+
+    @reads(ModelBudgetSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> dict[str, Any]:
+        """Read what all runs together may use, and what they have used."""
+        project = lead(self.person, slug).project
+        use = Use.of(Call.objects.filter(run__project=project))
+        return {"limits": budget_of(project), "use": use}
+
+    @writes(ModelBudgetSerializer, body=SentBudget, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> dict[str, Any]:
+        """Set what all runs together may use. A run under way obeys it at once."""
+        member = lead(self.person, slug)
+        budget = set_budget(**self.body(), by=member)
+        return {"limits": budget, "use": Use.of(Call.objects.filter(run__project=member.project))}
 
 
 class Prompts(Resource, tag="Language models"):
@@ -248,11 +278,10 @@ class ModelBatch(Resource, tag="Language models"):
     """The questions of a run, for a server that answers files."""
 
     @reads(OpenApiTypes.STR, parameters=AskedPlan, media="application/jsonl", scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+    def get(self, request: Request, slug: str) -> FileResponse:
         """Return a line for each question that was not answered before. Nothing is asked."""
         member = unblinded_lead(self.person, slug)
-        lines = batch_lines(_run(member.project, self.parameters()), by=member)
-        return StreamingHttpResponse(lines, content_type="application/jsonl; charset=utf-8")
+        return send_batch(_run(member.project, self.parameters()), by=member)
 
 
 class OneModelRun(Resource, tag="Language models"):

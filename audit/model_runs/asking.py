@@ -25,12 +25,12 @@ from django.utils import timezone
 from annotate.collection.intake import InputFile
 from annotate.collection.loading import load_file
 from annotate.projects.access import refuse_if_archived
-from audit.model_runs.models import Call, ModelRun
+from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
 from audit.model_runs.pace import Pace
 from audit.model_runs.servers import model_behind
-from audit.model_runs.spending import Budget
+from audit.model_runs.spending import Limits
 from audit.model_runs.tasks import task_of
-from audit.model_runs.tasks.base import Item, Question, Unusable
+from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
 from base.errors import Refused
 from formats.source import Source
 from jobs.errors import JobError
@@ -77,7 +77,7 @@ def ask_model(run: ModelRun, progress: Progress) -> None:
 
 def _items_of(run: ModelRun) -> list[Item]:
     """Return what a run is about; of a draw, first what an earlier attempt has asked about."""
-    items = task_of(run.task).items(run).items
+    items = task_of(run.task).items(run)
     asked = set(run.calls.values_list("pair_id", "narrative_id", "candidate_id"))
     if run.drawn is None or not asked:
         return items
@@ -104,7 +104,7 @@ class _Asking:
         self._model = model_behind(run.endpoint)
         self._task = task_of(run.task)
         self._prompt = self._task.read_prompt(run.prompt.text)
-        self._budget = Budget(run)
+        self._limits = Limits(run)
         self._pace = Pace(run.endpoint.requests_per_minute, run.endpoint.tokens_per_minute)
         self._under_way: dict[Future[Answer], tuple[Call, Question]] = {}
         self._failures = 0
@@ -150,8 +150,8 @@ class _Asking:
         self._progress.check()
         asked = question.asked
         key = question.key(self._model, sample)
-        if (earlier := self._paid_before(question.item, key)) is not None:
-            self._use_again(earlier, question, sample)
+        if (earlier := question.earlier_answer(self._run, key)) is not None:
+            self._use_again(*earlier, question, sample)
             return ""
         if self._batch is not None:
             self._use_batch(self._batch.get(key), question, sample, key)
@@ -161,19 +161,18 @@ class _Asking:
             self._give_up_after(self._record_answers(timeout=1.0))
             self._progress.check()
         needed = estimate_call(self._model, asked.messages, asked.schema)
-        tokens = needed.prompt_tokens + needed.completion_tokens
-        reserved_tokens = tokens * MOST_QUESTIONS
+        reserved_tokens = needed.tokens * MOST_QUESTIONS
         reserved_cost = None if needed.cost is None else needed.cost * MOST_QUESTIONS
         # What is under way may use less than was reserved for it.
-        while stopped := self._budget.why_not(reserved_tokens, reserved_cost):
+        while stopped := self._limits.why_not(reserved_tokens, reserved_cost):
             if not self._under_way:
                 return stopped
             self._give_up_after(self._record_answers(timeout=1.0))
             self._progress.check()
-        self._wait_for_turn(tokens)
+        self._wait_for_turn(needed.tokens)
         # It may have been answered meanwhile, for another item with the same texts.
-        if (earlier := self._paid_before(question.item, key)) is not None:
-            self._use_again(earlier, question, sample)
+        if (earlier := question.earlier_answer(self._run, key)) is not None:
+            self._use_again(*earlier, question, sample)
             return ""
         call = Call.objects.create(
             **self._about(question.item, sample, key),
@@ -181,19 +180,11 @@ class _Asking:
             reserved_tokens=reserved_tokens,
             reserved_cost=reserved_cost,
         )
-        self._budget.reserve(call)
-        self._pace.sent(tokens)
+        self._limits.reserve(call)
+        self._pace.sent(needed.tokens)
         future = threads.submit(complete, self._model, asked.messages, asked.schema, pool=pool)
         self._under_way[future] = (call, question)
         return ""
-
-    def _paid_before(self, item: Item, key: str) -> Call | None:
-        """Return the call that was paid for this request, if possible about the same item."""
-        paid = Call.objects.answered().filter(
-            key=key, run__project=self._run.project_id, cached_from=None
-        )
-        same = paid.filter(pair=item.pair, candidate=item.candidate)
-        return same.first() or paid.first()
 
     def _wait_for_turn(self, tokens: int) -> None:
         """Record answers until the next request may be sent."""
@@ -218,7 +209,8 @@ class _Asking:
             "key": key,
         }
 
-    def _use_again(self, earlier: Call, question: Question, sample: int) -> None:
+    def _use_again(self, earlier: Call, reading: Reading, question: Question, sample: int) -> None:
+        """Record an answer that was paid before, as it is read now."""
         Call.objects.create(
             **self._about(question.item, sample, earlier.key),
             request=earlier.request,
@@ -227,9 +219,9 @@ class _Asking:
             cached_from=earlier,
             replies=earlier.replies,
             value=earlier.value,
-            outcome=earlier.outcome,
-            evidence=earlier.evidence,
-            remarks=earlier.remarks,
+            outcome=reading.outcome[:MAX_OUTCOME],
+            evidence=reading.evidence,
+            remarks=reading.remarks,
             model=earlier.model,
             prompt_tokens=0,
             completion_tokens=0,
@@ -288,7 +280,7 @@ class _Asking:
             except IntegrityError:
                 # Another worker that took the run over has an answer already.
                 logger.warning("%s stays in doubt: it was answered twice", call, exc_info=True)
-            self._budget.settle(call, *reserved)
+            self._limits.settle(call, *reserved)
             if answer.failure is None and answer.response_format != self._model.response_format:
                 self._model = replace(self._model, response_format=answer.response_format)
             self._progress.done += 1
@@ -372,7 +364,7 @@ def record_answer(
         except Unusable as unusable:
             failure = Failure(FailureKind.UNUSABLE, str(unusable))
         else:
-            call.value, call.outcome = answer.value, reading.outcome[:200]
+            call.value, call.outcome = answer.value, reading.outcome[:MAX_OUTCOME]
             call.evidence, call.remarks = reading.evidence, reading.remarks
     if failure is not None:
         call.failure, call.reason = failure.kind, failure.reason

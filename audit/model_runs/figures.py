@@ -7,15 +7,8 @@ from typing import Annotated
 
 from django.db.models import Count, Q
 
-from audit.model_runs.models import (
-    IS_ANSWERED,
-    IS_FAILED,
-    IS_IN_DOUBT,
-    Call,
-    Endpoint,
-    ModelRun,
-)
-from audit.model_runs.spending import Used
+from audit.model_runs.models import IS_ANSWERED, IS_FAILED, IS_IN_DOUBT, ModelRun, TaskName
+from audit.model_runs.spending import Use
 
 # The calls that a page can list, by what is asked for: name, and which they are.
 CALL_FILTERS: dict[str, tuple[str, Q]] = {
@@ -52,18 +45,20 @@ class RunFigures:
     used_again: Annotated[int, "Answered by an earlier call, unpaid."]
     failed: Annotated[int, "Ended without an answer, for a reason."]
     in_doubt: Annotated[int, "Sent, but nothing was recorded: they may have been paid."]
-    remarks: Annotated[int, "With an answer and a remark, as a quote that does not occur."]
+    remarks: Annotated[
+        int | None, "With an answer and a remark, as a quote that does not occur. null: blind."
+    ]
     tokens: int
     cost: Annotated[float | None, "null: the model has no prices."]
     failures: list[FailureCount]
     outcomes: Annotated[list[OutcomeCount], "Empty for instructions that were written."]
-    repeated: Annotated[int, "Documents with two answers or more."]
-    steady: Annotated[int, "Of them, those that always got the same grade."]
+    repeated: Annotated[int | None, "Documents with two answers or more. null: blind."]
+    steady: Annotated[int | None, "Of them, those that always got the same grade. null: blind."]
     models: Annotated[list[str], "As the server named them."]
 
 
 def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
-    """Return what came of a run so far; without outcomes for a lead who is still `blind`."""
+    """Return what came of a run so far, without what answers say for a lead who is `blind`."""
     calls = run.calls.all()
     counts = calls.aggregate(
         calls=Count("pk"),
@@ -75,40 +70,26 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
     )
     failures = calls.failed().values_list("failure").annotate(count=Count("pk"))
     models = calls.exclude(model="").order_by("model").values_list("model", flat=True).distinct()
-    used = Used(calls)
+    use = Use.of(calls)
     first = calls.answered().filter(sample=1).values_list("outcome").annotate(count=Count("pk"))
-    hides_outcomes = blind or run.task == ModelRun.Task.WRITE
+    hides_outcomes = blind or run.task == TaskName.WRITE
     repeated = (
         calls.answered()
         .values("pair", "narrative", "candidate")
         .annotate(answers=Count("pk"), outcomes=Count("outcome", distinct=True))
         .filter(answers__gt=1)
     )
+    hidden = {"remarks": None} if blind else {}
     return RunFigures(
-        **counts,
-        tokens=used.tokens,
-        cost=None if run.endpoint.prompt_price is None else float(used.cost),
+        **counts | hidden,
+        tokens=use.used_tokens,
+        cost=None if run.endpoint.prompt_price is None else float(use.used_cost),
         failures=[FailureCount(kind=kind, count=n) for kind, n in failures.order_by("failure")],
         outcomes=[
             OutcomeCount(outcome=outcome, count=count)
             for outcome, count in ([] if hides_outcomes else first.order_by("-count", "outcome"))
         ],
-        repeated=repeated.count(),
-        steady=repeated.filter(outcomes=1).count(),
+        repeated=None if blind else repeated.count(),
+        steady=None if blind else repeated.filter(outcomes=1).count(),
         models=list(models),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EndpointUse:
-    """What all runs of an endpoint have used."""
-
-    endpoint: Endpoint
-    tokens: int
-    cost: float
-
-
-def endpoint_use(endpoint: Endpoint) -> EndpointUse:
-    """Return what all runs of an endpoint have used."""
-    used = Used(Call.objects.filter(run__endpoint=endpoint))
-    return EndpointUse(endpoint=endpoint, tokens=used.tokens, cost=float(used.cost))

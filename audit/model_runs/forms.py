@@ -9,7 +9,14 @@ from django import forms
 from annotate.projects.models import Membership
 from audit.checks.models import SEED
 from audit.model_runs.actions import MAX_PROMPT, MAX_SAMPLES
-from audit.model_runs.models import MAX_SEED, MAX_TOKENS, Endpoint, ModelRun
+from audit.model_runs.models import (
+    MAX_SEED,
+    MAX_TOKENS,
+    Endpoint,
+    ModelRun,
+    ProjectBudget,
+    TaskName,
+)
 from audit.model_runs.servers import server_names
 from audit.model_runs.tasks import tasks_for
 
@@ -33,10 +40,18 @@ class EndpointForm(forms.ModelForm[Endpoint]):
         server.choices = [(name, name) for name in server_names()]
 
 
+class BudgetForm(forms.ModelForm[ProjectBudget]):
+    """What all runs of the project together may use."""
+
+    class Meta:
+        model = ProjectBudget
+        fields = ("most_tokens", "most_cost")
+
+
 class PromptForm(forms.Form):
     """The text that a model is asked with."""
 
-    task = forms.ChoiceField(label="Task", choices=ModelRun.Task.choices, widget=forms.HiddenInput)
+    task = forms.ChoiceField(label="Task", choices=TaskName.choices, widget=forms.HiddenInput)
     text = forms.CharField(
         label="Prompt",
         max_length=MAX_PROMPT,

@@ -20,16 +20,41 @@ from jobs.models import Job
 
 MAX_SEED = 2**31 - 1
 MAX_TOKENS = 10**12
+MAX_OUTCOME = 200
 # The cost of one call at most has to fit its column.
 MAX_PRICE = 10_000
 
 
-class Task(models.TextChoices):
-    """What models do; `audit.model_runs.tasks` says how."""
+class TaskName(models.TextChoices):
+    """What models do; the `ModelTask` of this name says how."""
 
     GRADE = "grade", "Grade documents"
     WRITE = "write", "Write instructions"
     CRITICISE = "criticise", "Criticise instructions"
+
+
+def _price(of: str, help_text: str = "") -> models.DecimalField[Any, Any]:
+    return models.DecimalField(
+        f"price of a million tokens {of}",
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0), MaxValueValidator(MAX_PRICE)],
+        help_text=help_text,
+    )
+
+
+def _cost_limit(name: str, help_text: str = "") -> models.DecimalField[Any, Any]:
+    return models.DecimalField(
+        name,
+        max_digits=12,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text=help_text,
+    )
 
 
 class Endpoint(models.Model):
@@ -84,31 +109,9 @@ class Endpoint(models.Model):
         validators=[MaxValueValidator(MAX_TOKENS)],
         help_text="No call is made that could exceed it.",
     )
-    prompt_price = models.DecimalField(
-        "price of a million tokens sent",
-        max_digits=10,
-        decimal_places=4,
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0), MaxValueValidator(MAX_PRICE)],
-        help_text="In your currency; without prices only tokens are counted.",
-    )
-    completion_price = models.DecimalField(
-        "price of a million tokens answered",
-        max_digits=10,
-        decimal_places=4,
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0), MaxValueValidator(MAX_PRICE)],
-    )
-    most_cost = models.DecimalField(
-        "cost of all runs, at most",
-        max_digits=12,
-        decimal_places=4,
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0)],
-    )
+    prompt_price = _price("sent", "In your currency; without prices only tokens are counted.")
+    completion_price = _price("answered")
+    most_cost = _cost_limit("cost of all runs, at most")
     concurrency = models.PositiveSmallIntegerField(
         "requests at once", default=4, validators=[MinValueValidator(1), MaxValueValidator(32)]
     )
@@ -162,6 +165,31 @@ class Endpoint(models.Model):
         return f"{self.model} ({', '.join(details)})"
 
 
+class ProjectBudget(models.Model):
+    """What all runs of a project together may use; without a row, or a limit, as much as they want.
+
+    Calls of models without prices have no cost, and count in tokens only.
+    """
+
+    project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="model_budget")
+    most_tokens = models.PositiveBigIntegerField(
+        "tokens of all runs, at most",
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_TOKENS)],
+        help_text="Empty: only the limits of each model and run hold.",
+    )
+    most_cost = _cost_limit(
+        "cost of all runs, at most",
+        "In the currency of the prices of your models; those without prices have no cost.",
+    )
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return "models of this project"
+
+
 class Prompt(models.Model):
     """One version of what a project asks models for a task.
 
@@ -169,7 +197,7 @@ class Prompt(models.Model):
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="prompts")
-    task = models.CharField(max_length=20, choices=Task, default=Task.GRADE)
+    task = models.CharField(max_length=20, choices=TaskName, default=TaskName.GRADE)
     version = models.PositiveIntegerField()
     text = models.TextField()
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
@@ -206,8 +234,6 @@ class ModelRun(Job):
     What it says is a machine's, one for each model, task and version of the prompt.
     """
 
-    Task = Task
-
     class Subjects(models.TextChoices):
         """What a run is about; each task has some of them."""
 
@@ -229,7 +255,7 @@ class ModelRun(Job):
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="runs")
     prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="runs")
-    task = models.CharField(max_length=20, choices=Task, default=Task.GRADE)
+    task = models.CharField(max_length=20, choices=TaskName, default=TaskName.GRADE)
     # The name of the machine that says what the model answers.
     machine = models.CharField(max_length=150)
     subjects = models.CharField(max_length=20, choices=Subjects, default=Subjects.JUDGED)
@@ -240,7 +266,7 @@ class ModelRun(Job):
     samples = models.PositiveSmallIntegerField(default=1)
     # What this run may use.
     most_tokens = models.PositiveBigIntegerField()
-    most_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    most_cost = _cost_limit("cost, at most")
     # The rubric that instructions are criticised by; "" in other tasks.
     rubric = models.CharField(max_length=60, blank=True, default="")
     # Answers of a batch file; then no server is asked.
@@ -290,6 +316,10 @@ class CallQuerySet(models.QuerySet["Call"]):
         """Return the calls that ended without a value."""
         return self.filter(IS_FAILED)
 
+    def paid_in(self, project: int) -> CallQuerySet:
+        """Return the calls of a project (by its key) whose answers are used again."""
+        return self.answered().filter(run__project=project, cached_from=None)
+
     def in_doubt(self) -> CallQuerySet:
         """Return the calls that were sent and whose end nobody recorded."""
         return self.filter(IS_IN_DOUBT)
@@ -303,7 +333,9 @@ class Call(models.Model):
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
-    run = models.ForeignKey(ModelRun, on_delete=models.PROTECT, related_name="calls")
+    run = models.ForeignKey(
+        ModelRun, on_delete=models.PROTECT, related_name="calls", db_index=False
+    )
     # What it was about: a document under a narrative, a narrative, or a pair without one.
     pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="+")
     narrative = models.ForeignKey(
@@ -335,7 +367,7 @@ class Call(models.Model):
         null=True, blank=True
     )
     # The same in a few words, for lists and counts.
-    outcome = models.CharField(max_length=200, blank=True)
+    outcome = models.CharField(max_length=MAX_OUTCOME, blank=True)
     # Where the quote stands in the text, as in judgments: [{"start": 10, "end": 42}].
     evidence: models.JSONField[list[dict[str, int]], list[dict[str, int]]] = models.JSONField(
         default=list, blank=True
@@ -391,6 +423,14 @@ class Call(models.Model):
         indexes: ClassVar = [
             # The answer that was paid for a request.
             models.Index(fields=["key"], name="call_key", condition=IS_ANSWERED),
+            # What runs have used, without reading what was said.
+            models.Index(
+                fields=[
+                    *("run", "prompt_tokens", "completion_tokens", "reserved_tokens"),
+                    *("cost", "reserved_cost"),
+                ],
+                name="call_use",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,45 +1,102 @@
-"""What calls have used, and whether the next one is within the limits of its run and endpoint."""
+"""What calls have used, and whether the next one is within the limits of run, model and project."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated, NamedTuple
 
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 
-from audit.model_runs.models import Call, CallQuerySet, ModelRun
+from annotate.projects.models import Project
+from audit.model_runs.models import Call, CallQuerySet, Endpoint, ModelRun, ProjectBudget
+
+# A call under way or in doubt, or whose server counts no tokens.
+_IS_UNCOUNTED = Q(prompt_tokens=None) | Q(completion_tokens=None)
+_SUMS = {
+    "used_tokens": Sum(
+        Coalesce(F("prompt_tokens") + F("completion_tokens"), F("reserved_tokens")), default=0
+    ),
+    "used_cost": Sum(Coalesce("cost", "reserved_cost"), default=Decimal(0)),
+    "uncounted_tokens": Sum("reserved_tokens", filter=_IS_UNCOUNTED, default=0),
+    "uncounted_cost": Sum("reserved_cost", filter=Q(cost=None), default=Decimal(0)),
+}
 
 
-class Used:
-    """Tokens and cost. A call whose tokens nobody counted is counted as it was estimated."""
+@dataclass(kw_only=True)
+class Use:
+    """Tokens and cost of calls; those that nobody counted are counted as they were reserved."""
 
-    def __init__(self, calls: CallQuerySet) -> None:
-        counted = F("prompt_tokens") + F("completion_tokens")
-        sums = calls.aggregate(
-            tokens=Sum(Coalesce(counted, F("reserved_tokens"))),
-            cost=Sum(Coalesce("cost", "reserved_cost")),
-        )
-        self.tokens: int = sums["tokens"] or 0
-        self.cost: Decimal = sums["cost"] or Decimal(0)
+    used_tokens: Annotated[int, "Of all runs."] = 0
+    used_cost: Decimal = Decimal(0)
+    uncounted_tokens: Annotated[
+        int, "Of these, reserved for calls whose tokens nobody counted."
+    ] = 0
+    uncounted_cost: Decimal = Decimal(0)
+
+    @classmethod
+    def of(cls, calls: CallQuerySet) -> Use:
+        """Return what these calls have used."""
+        return cls(**calls.aggregate(**_SUMS))
 
 
-class Budget:
-    """What a run may still use; calls that are under way count as they were estimated."""
+def use_by_endpoint(project: Project) -> dict[int, Use]:
+    """Return what the runs of each endpoint of a project have used, by its key: one query."""
+    calls = Call.objects.filter(run__project=project).annotate(endpoint=F("run__endpoint"))
+    rows = calls.values("endpoint").annotate(**_SUMS).values_list("endpoint", *_SUMS)
+    return {endpoint: Use(**dict(zip(_SUMS, sums, strict=True))) for endpoint, *sums in rows}
+
+
+def budget_of(project: Project) -> ProjectBudget:
+    """Return what all runs of a project may use; unsaved and without limits if nobody set any."""
+    budget = ProjectBudget.objects.filter(project=project).first()
+    return budget or ProjectBudget(project=project)
+
+
+class Left(NamedTuple):
+    """What a project's budget has left; None: without a limit."""
+
+    tokens: int | None
+    cost: Decimal | None
+
+
+def budget_left(project: Project) -> Left:
+    """Return what all runs of a project may still use."""
+    budget, use = budget_of(project), Use.of(Call.objects.filter(run__project=project))
+    tokens, cost = budget.most_tokens, budget.most_cost
+    return Left(
+        tokens=None if tokens is None else max(0, tokens - use.used_tokens),
+        cost=None if cost is None else max(Decimal(0), cost - use.used_cost),
+    )
+
+
+class Limits:
+    """What a run may still use; calls that are under way count as they were estimated.
+
+    One run of a project is under way at a time, so no other changes these sums.
+    """
 
     def __init__(self, run: ModelRun) -> None:
-        endpoint = run.endpoint
-        of_endpoint = Call.objects.filter(run__endpoint=endpoint)
-        self._limits = [
-            (Used(of_endpoint.filter(run=run)), run.most_tokens, run.most_cost, "This run"),
-            (Used(of_endpoint), endpoint.most_tokens, endpoint.most_cost, "All runs of this model"),
-        ]
+        self._run = run
+        of_project = Call.objects.filter(run__project=run.project_id)
+        self._uses = {
+            "This run": Use.of(of_project.filter(run=run)),
+            "All runs of this model": Use.of(of_project.filter(run__endpoint=run.endpoint)),
+            "All runs of this project": Use.of(of_project),
+        }
 
     def why_not(self, tokens: int, cost: Decimal | None) -> str:
         """Return why a call that may use so much is not made; "" if it is within the limits."""
-        for used, most_tokens, most_cost, whose in self._limits:
-            if used.tokens + tokens > most_tokens:
+        # A lead may have changed the budget since the last call.
+        limits: list[ModelRun | Endpoint | ProjectBudget] = [
+            *(self._run, self._run.endpoint, budget_of(self._run.project))
+        ]
+        for (whose, use), limit in zip(self._uses.items(), limits, strict=True):
+            most_tokens, most_cost = limit.most_tokens, limit.most_cost
+            if most_tokens is not None and use.used_tokens + tokens > most_tokens:
                 return f"{whose} may use {most_tokens:,} tokens, and the next call could exceed it."
-            if most_cost is not None and used.cost + (cost or 0) > most_cost:
+            if most_cost is not None and use.used_cost + (cost or 0) > most_cost:
                 return f"{whose} may cost {most_cost:f}, and the next call could exceed it."
         return ""
 
@@ -52,6 +109,6 @@ class Budget:
         self._add(call.counted_tokens - reserved_tokens, call.counted_cost - reserved_cost)
 
     def _add(self, tokens: int, cost: Decimal) -> None:
-        for used, *_ in self._limits:
-            used.tokens += tokens
-            used.cost += cost
+        for use in self._uses.values():
+            use.used_tokens += tokens
+            use.used_cost += cost

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -20,18 +20,20 @@ from audit.model_runs.actions import (
     EXAMPLES,
     Plan,
     add_endpoint,
-    batch_lines,
     current_prompt,
     new_run,
     plan_run,
     remove_endpoint,
     request_run,
     save_prompt,
+    send_batch,
+    set_budget,
 )
-from audit.model_runs.figures import CALL_FILTERS, endpoint_use, run_figures
-from audit.model_runs.forms import EndpointForm, PromptForm, RunForm
-from audit.model_runs.models import Endpoint, ModelRun, Prompt
+from audit.model_runs.figures import CALL_FILTERS, run_figures
+from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
+from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
 from audit.model_runs.servers import server_names
+from audit.model_runs.spending import Use, budget_of, use_by_endpoint
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
 from base.errors import Refused
@@ -50,16 +52,43 @@ def models(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     endpoints = Endpoint.objects.filter(project=member.project, removed_at=None).order_by("pk")
     page = newest_by_key(access.model_runs(member), request.GET, PAGE_SIZE)
+    uses = use_by_endpoint(member.project)
     return project_page(
         request,
         "model_runs/models.html",
         member,
         SECTION,
         servers=server_names(),
-        models=[endpoint_use(endpoint) for endpoint in endpoints],
-        prompts=[current_prompt(member.project, task.task) for task in tasks_for(member)],
+        models=[
+            {"endpoint": endpoint, "use": uses.get(endpoint.pk, Use())} for endpoint in endpoints
+        ],
+        budget=budget_of(member.project),
+        use=Use.of(Call.objects.filter(run__project=member.project)),
+        prompts=[current_prompt(member.project, task.name) for task in tasks_for(member)],
         runs=page.rows,
         page=page,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def model_budget(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what all runs of the project have used, and set what they may use."""
+    member = lead(request.user, slug)
+    form = BudgetForm(request.POST or None, instance=budget_of(member.project))
+    if request.method == "POST" and form.is_valid():
+        with refusal_in(form):
+            set_budget(**form.cleaned_data, by=member)
+            messages.success(request, "The budget is saved. A run under way obeys it at once.")
+            return redirect("audit:models", slug)
+    return project_page(
+        request,
+        "model_runs/budget.html",
+        member,
+        SECTION,
+        form=form,
+        budget=budget_of(member.project),
+        use=Use.of(Call.objects.filter(run__project=member.project)),
+        status=422 if form.errors else 200,
     )
 
 
@@ -101,8 +130,8 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
     """
     member = lead(request.user, slug)
     task = task_of(request.POST.get("task") or request.GET.get("task", ""))
-    current = current_prompt(member.project, task.task)
-    form = PromptForm(request.POST or None, initial={"task": task.task, "text": current.text})
+    current = current_prompt(member.project, task.name)
+    form = PromptForm(request.POST or None, initial={"task": task.name, "text": current.text})
     text = current.text
     if request.method == "POST" and form.is_valid():
         text = form.cleaned_data["text"]
@@ -130,7 +159,7 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
         task=task,
         variables=sorted(f"{{{name}}}" for name in task.shipped.required),
         blind=access.BLIND if hides_examples else "",
-        versions=Prompt.objects.filter(project=member.project, task=task.task)
+        versions=Prompt.objects.filter(project=member.project, task=task.name)
         .select_related("by")
         .order_by("-version"),
         examples=examples,
@@ -185,13 +214,10 @@ def model_batch(request: PageRequest, slug: str) -> HttpResponseBase:
     if not form.is_valid():
         return redirect(f"{reverse('audit:new_model_run', args=[slug])}?{request.GET.urlencode()}")
     try:
-        lines = batch_lines(new_run(**form.cleaned_data), by=member)
+        return send_batch(new_run(**form.cleaned_data), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("audit:models", slug)
-    response = StreamingHttpResponse(lines, content_type="application/jsonl; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="questions-{slug}.jsonl"'
-    return response
 
 
 def _chosen(choices: QueryDict) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from inspect import getdoc
 from types import NoneType, UnionType
 from typing import (
@@ -36,6 +37,7 @@ _fields: dict[Any, Any] = {
     UUID: serializers.UUIDField,
     date: serializers.DateField,
     datetime: serializers.DateTimeField,
+    Decimal: partial(serializers.DecimalField, max_digits=20, decimal_places=6),
     object: serializers.JSONField,
 }
 _serializers: dict[type, type[RecordSerializer]] = {}

@@ -342,6 +342,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("audit:models", args=["empty"]),
     ],
     "audit:new_model": project_pages("audit:new_model"),
+    "audit:model_budget": project_pages("audit:model_budget"),
     "audit:prompt": project_pages("audit:prompt"),
     "audit:new_model_run": lambda scene: scene.extra["audit:new_model_run"],
     "audit:model_run": lambda scene: scene.extra["audit:model_run"],

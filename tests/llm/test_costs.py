@@ -39,24 +39,21 @@ def test_a_call_costs_its_request_and_the_longest_answer():
     # The format that is not sent is two quotes: 1 token.
     assert in_words == Estimate(
         calls=1,
-        prompt_tokens=37 + 8 + 1,
-        completion_tokens=100,
+        tokens=37 + 8 + 1 + 100,
         cost=Decimal("0.001115"),
-        note="",
     )
 
 
 def test_the_schema_is_part_of_the_request():
     with_schema = estimate_call(ENDPOINT, QUESTION, SCHEMA)
 
-    assert with_schema.prompt_tokens > 13 + len(str(SCHEMA)) / 4
+    assert with_schema.tokens > 100 + 13 + len(str(SCHEMA)) / 4
 
 
-def test_without_prices_the_cost_is_unknown_and_says_so():
+def test_without_prices_the_cost_is_unknown():
     estimate = estimate_call(replace(ENDPOINT, prices=None), QUESTION, SCHEMA)
 
     assert estimate.cost is None
-    assert estimate.note == "The cost is unknown: the endpoint has no prices."
 
 
 def test_several_calls_are_added():
@@ -65,10 +62,8 @@ def test_several_calls_are_added():
     total = total_estimate([one] * 3)
 
     assert total.calls == 3
-    assert total.prompt_tokens == 3 * one.prompt_tokens
-    assert total.completion_tokens == 300
+    assert total.tokens == 3 * one.tokens
     assert (one.cost, total.cost) == (Decimal("0.00121"), Decimal("0.00363"))
-    assert total.note == ""
 
 
 def test_one_unknown_cost_makes_the_total_unknown():
@@ -78,8 +73,16 @@ def test_one_unknown_cost_makes_the_total_unknown():
     total = total_estimate([one, unknown, one])
 
     assert (total.calls, total.cost) == (3, None)
-    assert total.note == "The cost is unknown: the endpoint has no prices."
 
 
 def test_no_calls_cost_nothing():
     assert total_estimate([]).cost == 0
+
+
+def test_what_some_calls_need_is_scaled_to_all():
+    one = estimate_call(ENDPOINT, QUESTION, SCHEMA)
+
+    scaled = total_estimate([one, one]).for_calls(7)
+
+    assert scaled == Estimate(calls=7, tokens=7 * one.tokens, cost=Decimal("0.00847"))
+    assert total_estimate([]).for_calls(5).tokens == 0

@@ -11,7 +11,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotate.models import Judgment
-from audit.model_runs.actions import batch_lines, new_run, request_run
+from audit.model_runs.actions import batch_file, new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import ModelRun
 from jobs.errors import JobError
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.both_databases
 
 def questions(endpoint, **choices):
     run = new_run(endpoint=endpoint, subjects="all", **choices)
-    lines = batch_lines(run, by=endpoint.by)
-    return [json.loads(line) for line in lines]
+    with batch_file(run, by=endpoint.by) as file:
+        return [json.loads(line) for line in file]
 
 
 def answer(question, **details):
@@ -129,7 +129,10 @@ def test_the_file_is_downloaded_and_uploaded_on_the_page_of_a_run(cast, endpoint
     choices = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
     plan = client.get(address, choices)
 
-    downloaded = client.get(plan.context["batch_url"]).getvalue()
+    response = client.get(plan.context["batch_url"])
+    downloaded = response.getvalue()
+    # So a reader notices if it breaks off.
+    assert response["Content-Length"] == str(len(downloaded))
     lines = [json.loads(line) for line in downloaded.splitlines()]
     answers = file_of(*[answer(line) for line in lines])
     client.post(address, {**choices, "most_tokens": 50_000, "answers": answers})

@@ -11,7 +11,9 @@ from audit.model_runs import asking
 from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import Call, Endpoint
-from audit.model_runs.spending import Budget
+from audit.model_runs.spending import Limits
+from audit.model_runs.tasks import grade as grade_task
+from audit.model_runs.tasks.base import Unusable
 from jobs.models import Job
 from tests import factories
 from tests.model_runs.conftest import TEXTS, Killed, run_again
@@ -39,6 +41,31 @@ def test_a_second_run_changes_no_judgment(grade):
     assert list(Judgment.objects.order_by("pk").values()) == before
 
 
+def test_an_answer_that_is_used_again_is_read_as_answers_are_read_now(grade, monkeypatch, server):
+    grade(drawn=1)
+    monkeypatch.setattr(grade_task, "find_order", lambda text: "obey")
+
+    again = grade(drawn=1)
+
+    assert len(server.received) == 1
+    assert again.calls.get().remarks == [
+        "The document gives orders, which the grade may follow: “obey”."
+    ]
+
+
+def test_an_answer_that_is_no_longer_usable_is_asked_for_again(grade, monkeypatch, server):
+    grade(drawn=1)
+
+    def refuse(*_arguments):
+        raise Unusable("It says nothing.")
+
+    monkeypatch.setattr(grade_task, "_read", refuse)
+    again = grade(drawn=1)
+
+    assert len(server.received) == 2
+    assert (again.calls.get().value, again.calls.get().reason) == (None, "It says nothing.")
+
+
 def test_two_documents_with_the_same_text_are_paid_once_and_judged_twice(cast, grade, server):
     factories.candidate(cast.query, "D1b", text=TEXTS["D1"])
 
@@ -59,7 +86,7 @@ def test_a_call_that_another_worker_answered_meanwhile_stays_in_doubt(
     run = new_run(endpoint=endpoint, subjects="all", drawn=1, most_tokens=100_000)
     run = request_run(run, by=cast.carla)
 
-    def reserve_while_another_worker_answers(budget, call):
+    def reserve_while_another_worker_answers(limits, call):
         same = {
             name: getattr(call, name)
             for name in ("run", "pair", "narrative", "candidate", "text_version", "key", "request")
@@ -67,7 +94,7 @@ def test_a_call_that_another_worker_answered_meanwhile_stays_in_doubt(
         ended = {"answered_at": timezone.now(), "value": {"quote": "", "grade": 1}}
         Call.objects.create(**same, **ended, reserved_tokens=1)
 
-    monkeypatch.setattr(Budget, "reserve", reserve_while_another_worker_answers)
+    monkeypatch.setattr(Limits, "reserve", reserve_while_another_worker_answers)
 
     run = run_again(run)
 

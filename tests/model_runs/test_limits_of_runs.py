@@ -6,11 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from annotate.models import Judgment
-from audit.model_runs.actions import add_endpoint, new_run, plan_run
-from audit.model_runs.figures import endpoint_use, run_figures
+from annotate.models import AuditEvent, Judgment
+from audit.model_runs.actions import add_endpoint, new_run, plan_run, request_run, set_budget
+from audit.model_runs.figures import run_figures
 from audit.model_runs.models import Endpoint
+from audit.model_runs.spending import use_by_endpoint
 from base.errors import Refused
+from tests.model_runs.conftest import run_again
 from tests.services.model_server import MODEL, say
 
 pytestmark = pytest.mark.both_databases
@@ -20,7 +22,12 @@ PRICES = {"prompt_price": Decimal(1), "completion_price": Decimal(2), "most_cost
 
 def tokens_of_one_call(endpoint):
     """Return what is reserved for a call: two questions, each with the longest answer."""
-    return 2 * plan_run(new_run(endpoint=endpoint, subjects="all", drawn=1), by=endpoint.by).tokens
+    return (
+        2
+        * plan_run(
+            new_run(endpoint=endpoint, subjects="all", drawn=1), by=endpoint.by
+        ).estimate.tokens
+    )
 
 
 def test_the_run_ends_before_the_call_that_could_exceed_it(endpoint, grade, server):
@@ -73,7 +80,7 @@ def test_cost_is_counted_from_the_tokens_that_the_server_counts(cast, server, gr
 
     # A million tokens cost 1 sent and 2 answered: 0.001 + 0.001.
     assert run_figures(run).cost == 0.002
-    assert endpoint_use(priced).cost == 0.002
+    assert use_by_endpoint(cast.project)[priced.pk].used_cost == Decimal("0.002")
 
 
 def test_the_run_ends_before_the_call_that_could_cost_too_much(cast, server, grade):
@@ -113,3 +120,60 @@ def test_a_run_without_a_limit_is_refused(cast, server, grade, limits, reason):
 
     with pytest.raises(Refused, match=reason):
         grade(endpoint=priced, **limits)
+
+
+def test_all_runs_of_a_project_stop_at_its_budget(cast, endpoint, server, grade):
+    most = 2 * tokens_of_one_call(endpoint)
+    run = request_run(new_run(endpoint=endpoint, subjects="all", most_tokens=most), by=cast.carla)
+    # Less than the run asked for, while it waits: it obeys the budget of the time of each call.
+    budget = tokens_of_one_call(endpoint) + 20
+    set_budget(most_tokens=budget, most_cost=None, by=cast.carla)
+
+    run = run_again(run)
+
+    assert run.stopped == (
+        f"All runs of this project may use {budget:,} tokens, and the next call could exceed it."
+    )
+    assert len(server.received) == 1
+    assert Judgment.objects.filter(annotator__is_machine=True).count() == 1
+
+
+def test_a_budget_of_cost_counts_all_models_of_the_project(cast, server, grade):
+    values = {"server": "lab", "most_tokens": 10**6, **PRICES}
+    first = add_endpoint(Endpoint(**values, model=MODEL), by=cast.carla)
+    second = add_endpoint(Endpoint(**values, model=f"{MODEL}-b"), by=cast.carla)
+    # A million tokens cost 1 sent and 2 answered: 0.002.
+    server.will(say('{"quote": "", "grade": 0}', tokens=(1_000, 500)))
+    grade(endpoint=first, drawn=1, most_cost=Decimal("0.5"))
+    set_budget(most_tokens=None, most_cost=Decimal("0.5"), by=cast.carla)
+
+    with pytest.raises(Refused, match=r"The budget of this project has 0\.4980 left"):
+        grade(endpoint=second, most_cost=Decimal("0.4981"))
+
+    assert grade(endpoint=second, most_cost=Decimal("0.498")).stopped == ""
+
+
+def test_a_budget_of_nothing_refuses_every_run(cast, endpoint, server, grade):
+    set_budget(most_tokens=0, most_cost=None, by=cast.carla)
+
+    with pytest.raises(Refused, match="has 0 tokens left"):
+        grade(most_tokens=1)
+
+    assert server.received == []
+
+
+def test_only_leads_set_the_budget(cast):
+    with pytest.raises(Refused, match="Only leads"):
+        set_budget(most_tokens=1, most_cost=None, by=cast.ada)
+
+
+def test_a_changed_budget_is_in_the_audit_log_once(cast):
+    set_budget(most_tokens=9_000, most_cost=None, by=cast.carla)
+    for _ in range(2):
+        set_budget(most_tokens=9_000, most_cost=Decimal("2.5"), by=cast.carla)
+
+    events = AuditEvent.objects.filter(what="model_budget.set").order_by("pk")
+    assert [event.changes for event in events] == [
+        {"tokens": [None, 9_000]},
+        {"cost": [None, "2.5000"]},
+    ]

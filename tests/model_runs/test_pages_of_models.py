@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from rest_framework.test import APIClient
 
 from annotate.projects.project_jobs import cancel_job
-from audit.model_runs.actions import new_run, request_run
+from audit.model_runs.actions import add_endpoint, new_run, plan_run, request_run
 from audit.model_runs.models import Endpoint, ModelRun
 from tests import factories
 from tests.model_runs.conftest import KEY, run_again
@@ -96,9 +99,9 @@ def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
 
     plan = response.context["plan"]
     assert (plan.items, plan.calls, plan.estimated_from) == (2, 4, 2)
-    assert plan.tokens > 0
+    assert plan.estimate.tokens > 0
     # A fifth more than it is likely to need, and what is reserved for the call under way.
-    assert response.context["form"]["most_tokens"].value() > plan.tokens * 1.2
+    assert response.context["form"]["most_tokens"].value() > plan.estimate.tokens * 1.2
     assert "Start the run" in text(response)
     assert server.received == []
 
@@ -111,6 +114,55 @@ def test_documents_without_a_text_are_counted_and_left_out(carla, cast, endpoint
 
     assert (response.context["plan"].items, response.context["plan"].without_text) == (3, 1)
     assert "1 document without a text" in text(response)
+
+
+def test_a_plan_of_a_large_pool_reads_few_of_its_documents(cast, endpoint):
+    for number in range(60):
+        factories.candidate(cast.query, f"more{number}", text=f"Text {number}.")
+    run = new_run(endpoint=endpoint, subjects="unjudged")
+
+    with CaptureQueriesContext(connection) as queries:
+        plan = plan_run(run, by=cast.carla)
+
+    assert (plan.items, plan.estimated_from) == (61, 40)
+    listing = [query["sql"] for query in queries if "annotate_candidate" in query["sql"]]
+    assert all("COUNT(" in sql or "LIMIT 40" in sql for sql in listing)
+
+
+def test_models_are_listed_with_their_use_in_as_many_queries_as_one(carla, cast, endpoint, grade):
+    grade()
+    carla.get(address("models"))
+    with CaptureQueriesContext(connection) as with_one:
+        carla.get(address("models"))
+    values = {"server": "lab", "most_tokens": 1_000}
+    for number in range(5):
+        add_endpoint(Endpoint(**values, model=f"other-{number}"), by=cast.carla)
+
+    with CaptureQueriesContext(connection) as with_six:
+        page = text(carla.get(address("models")))
+
+    assert len(with_six) == len(with_one)
+    assert "75 of 1,000,000" in page
+
+
+def test_the_budget_is_set_on_its_page_and_shown_with_what_is_used(carla, cast, grade):
+    grade()
+
+    response = carla.post(address("model_budget"), {"most_tokens": 5_000, "most_cost": ""})
+
+    assert response.url == address("models")
+    assert "75 of 5,000" in text(carla.get(address("models")))
+    assert "75 of 5,000" in text(carla.get(address("model_budget")))
+
+
+def test_a_run_above_the_budget_is_refused_beside_its_limit(carla, cast, endpoint):
+    carla.post(address("model_budget"), {"most_tokens": 5_000})
+    sent = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
+
+    response = carla.post(address("new_model_run"), {**sent, "most_tokens": 50_000})
+
+    assert response.status_code == 422
+    assert "The budget of this project has 5,000 tokens left." in text(response)
 
 
 def test_a_run_is_started_and_its_page_says_what_came_of_it(carla, endpoint, server):
@@ -156,6 +208,24 @@ def test_a_lead_who_still_judges_sees_no_grades(carla, cast, grade):
 
     page = carla.get(run.get_absolute_url())
 
-    assert page.context["figures"].outcomes == []
+    figures = page.context["figures"]
+    assert figures.outcomes == []
+    # Answers asked for again would say how clear a case is, remarks what a document is like.
+    assert (figures.remarks, figures.repeated, figures.steady) == (None, None, None)
+    assert "With remarks" not in text(page)
     assert carla.get(address("model_calls", run.pk)).status_code == 403
     assert carla.get(run.calls.first().get_absolute_url()).status_code == 403
+
+
+def test_the_budget_is_read_and_set_by_the_api(cast, grade):
+    grade()
+    client = APIClient()
+    client.force_authenticate(cast.carla.user)
+
+    limits = {"most_tokens": 5_000, "most_cost": "1.5"}
+    put = client.put(address("api_model_budget"), limits, format="json")
+    read = client.get(address("api_model_budget")).json()
+
+    assert put.json() == read
+    assert read["limits"] == {"most_tokens": 5_000, "most_cost": "1.5000"}
+    assert (read["use"]["used_tokens"], read["use"]["uncounted_tokens"]) == (75, 0)

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 
 from annotate.projects.models import Membership
 from annotate.projects.navigation import uses
-from audit.model_runs.models import ModelRun
-from audit.model_runs.tasks.base import Task
+from audit.model_runs.models import TaskName
+from audit.model_runs.tasks.base import ModelTask
 from audit.model_runs.tasks.criticise import Criticise
 from audit.model_runs.tasks.grade import Grade
 from audit.model_runs.tasks.write import Write
 
 __all__ = ["TASKS", "task_of", "tasks_for"]
 
-TASKS: Mapping[str, Task] = {task.task: task for task in (Grade(), Write(), Criticise())}
+TASKS: Mapping[str, ModelTask] = {task.name: task for task in (Grade(), Write(), Criticise())}
 
 
-def task_of(key: str) -> Task:
+def task_of(key: str) -> ModelTask:
     """Return the task with this key; for any other, to grade documents."""
-    return TASKS.get(key, TASKS[ModelRun.Task.GRADE])
+    return TASKS.get(key, TASKS[TaskName.GRADE])
 
 
-def tasks_for(lead: Membership) -> list[Task]:
+def tasks_for(lead: Membership) -> list[ModelTask]:
     """Return the tasks that a lead's project has a use for."""
     return [task for task in TASKS.values() if uses(lead, task.needs)]

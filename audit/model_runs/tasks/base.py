@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import IO, Any, ClassVar, NamedTuple
 
+from django.db.models import QuerySet, TextField, Value
+from django.db.models.functions import MD5, Concat
+
 from annotate.projects.models import Project
-from audit.model_runs.models import Call, CallQuerySet, ModelRun
-from audit.model_runs.models import Task as TaskKey
-from base.sampling import place
+from audit.checks.models import SEED
+from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from llm.endpoint import Endpoint as Model
 from llm.prompts import Prompt
 from llm.request import Question as Asked
 from llm.request import request_key
+
+# Items whose texts are in memory at once.
+_AT_ONCE = 50
 
 
 class Item(NamedTuple):
@@ -28,13 +33,6 @@ class Item(NamedTuple):
     candidate: int | None = None
     document: int | None = None
     text_version: int | None = None
-
-
-class Items(NamedTuple):
-    """What a run asks about, in the order of their ids; documents without text cannot be asked."""
-
-    items: list[Item]
-    without_text: int = 0
 
 
 class Unusable(ValueError):
@@ -69,13 +67,29 @@ class Question:
         request = request_key(model, self.asked.messages, self.asked.schema)
         return request if sample == 1 else sha256(f"{request}:{sample}".encode()).hexdigest()
 
+    def earlier_answer(self, run: ModelRun, key: str) -> tuple[Call, Reading] | None:
+        """Return a call of the run's project that was paid for the same request, if possible about
+        the same item, and what its answer says now; None if there is none that can be used.
+        """
+        paid = Call.objects.paid_in(run.project_id).filter(key=key).order_by("pk")
+        for call in sorted(paid, key=lambda call: not self._is_about(call)):
+            try:
+                return call, self.read(call.value or {})
+            except Unusable:
+                continue
+        return None
 
-class Task(ABC):
+    def _is_about(self, call: Call) -> bool:
+        return (call.pair_id, call.candidate_id) == (self.item.pair, self.item.candidate)
+
+
+class ModelTask(ABC):
     """A task of models.
 
     Attributes:
-        task: Its name in rows, addresses and files.
+        name: Its name in rows, addresses and files.
         subjects: What a run can be about; the first is proposed.
+        shown_with: Those of which a prompt shows some as examples.
         thing: What one question is about, for sentences.
         prompt_name: What its prompts are called in the names of machines.
         shipped: The prompt that a project begins with; others need the same variables.
@@ -85,10 +99,13 @@ class Task(ABC):
         may_repeat: Whether several answers may be asked for; the first one counts.
         format_name: The format in which the answers are loaded.
         carries_claims: Whether claims of machines stay with a new version of an instruction.
+        columns: Of `rows`: the values of an Item.
+        ids: Of `rows`: the texts by which they are ordered and drawn, different for each.
     """
 
-    task: ClassVar[TaskKey]
+    name: ClassVar[TaskName]
     subjects: ClassVar[tuple[ModelRun.Subjects, ...]]
+    shown_with: ClassVar[tuple[ModelRun.Subjects, ...]]
     thing: ClassVar[str]
     prompt_name: ClassVar[str]
     shipped: ClassVar[Prompt]
@@ -98,37 +115,60 @@ class Task(ABC):
     may_repeat: ClassVar[bool] = False
     format_name: ClassVar[str]
     carries_claims: ClassVar[bool] = False
+    columns: ClassVar[tuple[str, ...]]
+    ids: ClassVar[tuple[str, ...]]
 
     def read_prompt(self, text: str) -> Prompt:
         """Return a prompt of this task. Raise PromptError if it cannot be used."""
         return Prompt(text, self.shipped.required)
 
     @abstractmethod
-    def items(self, run: ModelRun) -> Items:
-        """Return what a run asks about; it may be unsaved."""
+    def rows(self, run: ModelRun) -> QuerySet[Any, Any]:
+        """Return the rows that a run draws from, with `columns` and `ids`; it may be unsaved."""
 
-    @abstractmethod
+    def count_without_text(self, run: ModelRun) -> int:
+        """Return how many documents a run leaves out because they have no text."""
+        return 0
+
+    def count(self, run: ModelRun) -> int:
+        """Return how many items a run asks about."""
+        rows = self.rows(run).count()
+        return rows if run.drawn is None else min(rows, run.drawn)
+
+    def items(self, run: ModelRun, most: int | None = None) -> list[Item]:
+        """Return what a run asks about, in the order of its ids, or at most so many, at random.
+
+        The seed draws the same ones wherever the ids are the same.
+        """
+        rows = self.rows(run)
+        limits = [limit for limit in (run.drawn, most) if limit is not None]
+        if limits:
+            parts = [part for name in self.ids for part in (Value(" "), name)]
+            text = Concat(Value(f"{run.draw_seed}:"), *parts, output_field=TextField())
+            rows = rows.order_by(MD5(text))[: min(limits)]
+        listed = sorted(rows.values_list(*self.ids, *self.columns))
+        return [Item(*row[len(self.ids) :]) for row in listed]
+
     def examples(self, project: Project, most: int) -> list[Item]:
         """Return some items to show a prompt with."""
+        items: dict[Item, None] = {}
+        for subjects in self.shown_with:
+            run = ModelRun(project=project, subjects=subjects, draw_seed=SEED)
+            items |= dict.fromkeys(self.items(run, most))
+        return list(items)[:most]
 
-    @abstractmethod
     def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question about each item of a run, in their order; it may be unsaved."""
+        for start in range(0, len(items), _AT_ONCE):
+            yield from self.ask_about(run, prompt, items[start : start + _AT_ONCE])
+
+    @abstractmethod
+    def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
+        """Yield the question about each of a few items, in their order."""
 
     @abstractmethod
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
         """Write the answers of calls as a file of `format_name`; return how many records it has."""
-
-
-def only_drawn(ids: Mapping[Item, tuple[str, ...]], run: ModelRun) -> list[Item]:
-    """Return the items of a run that are drawn, in the order of their ids.
-
-    The seed draws the same ones wherever the ids are the same.
-    """
-    drawn = list(ids)
-    if run.drawn is not None:
-        drawn.sort(key=lambda item: place(run.draw_seed, " ".join(ids[item])))
-    return sorted(drawn[: run.drawn], key=ids.__getitem__)
 
 
 def paid_call(call: Call) -> Call:

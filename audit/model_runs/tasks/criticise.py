@@ -10,9 +10,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import workable_pairs
-from annotate.projects.models import Project
-from audit.model_runs.models import CallQuerySet, ModelRun
-from audit.model_runs.tasks.base import Item, Items, Question, Reading, Task, only_drawn, paid_call
+from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
+from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, paid_call
 from audit.model_runs.tasks.instructions import check_words, query_text
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Decision, Review
@@ -25,38 +24,36 @@ from llm.prompts import Prompt
 Subjects = ModelRun.Subjects
 
 
-class Criticise(Task):
+class Criticise(ModelTask):
     """Criticise instructions."""
 
-    task = ModelRun.Task.CRITICISE
+    name = TaskName.CRITICISE
     subjects: ClassVar = (Subjects.BY_OTHERS, Subjects.UNDECIDED)
+    shown_with: ClassVar = (Subjects.UNDECIDED,)
     thing = "instruction"
     prompt_name = "critic prompt"
     shipped = DEFAULT_PROMPT
     needs = "review"
     keeps_rubric = True
     format_name = "judgments-jsonl"
+    columns = ("pair__pk", "pk")
+    ids = ("pair__pair_id",)
 
-    def items(self, run: ModelRun) -> Items:
+    def rows(self, run: ModelRun) -> QuerySet[Narrative]:
         """Return the undecided instructions that its machine has not reviewed."""
         reviewed = Review.objects.filter(narrative=OuterRef("pk"), auditor__name=run.machine)
-        narratives = _undecided(run.project).exclude(Exists(reviewed.of_machines()))
+        decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
+        narratives = Narrative.objects.current().filter(
+            ~Exists(decided),
+            ~Exists(reviewed.of_machines()),
+            side=Narrative.Side.ALTERED,
+            pair__in=workable_pairs(Assignment.Task.REVIEW, run.project),
+        )
         if run.subjects == Subjects.BY_OTHERS:
-            narratives = narratives.exclude(model=run.endpoint.model)
-        ids: dict[Item, tuple[str, ...]] = {
-            Item(pair, narrative): (pair_id,)
-            for pair, narrative, pair_id in narratives.values_list(
-                "pair__pk", "pk", "pair__pair_id"
-            )
-        }
-        return Items(only_drawn(ids, run))
+            return narratives.exclude(model=run.endpoint.model)
+        return narratives
 
-    def examples(self, project: Project, most: int) -> list[Item]:
-        """Return the first undecided instructions."""
-        rows = _undecided(project).order_by("pair__pair_id").values_list("pair__pk", "pk")
-        return [Item(pair, narrative) for pair, narrative in rows[:most]]
-
-    def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
+    def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question about each instruction, by the run's rubric."""
         rubric = _rubric_of(run)
         criteria = {
@@ -88,16 +85,6 @@ def _rubric_of(run: ModelRun) -> Rubric:
     if run.rubric:
         return get_rubric(run.project_id, run.rubric)
     return current_rubric(run.project_id)
-
-
-def _undecided(project: Project) -> QuerySet[Narrative]:
-    """Return the instructions that can be reviewed and that no lead has decided on."""
-    decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
-    return Narrative.objects.current().filter(
-        ~Exists(decided),
-        side=Narrative.Side.ALTERED,
-        pair__in=workable_pairs(Assignment.Task.REVIEW, project),
-    )
 
 
 def _read(value: dict[str, Any]) -> Reading:

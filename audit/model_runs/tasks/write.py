@@ -14,8 +14,8 @@ from annotate.collection.models import Candidate, DocumentText
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.models import Project
-from audit.model_runs.models import CallQuerySet, ModelRun
-from audit.model_runs.tasks.base import Item, Items, Question, Reading, Task, Unusable, only_drawn
+from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
+from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
 from audit.model_runs.tasks.instructions import (
     check_words,
     criticism_of,
@@ -32,17 +32,16 @@ from llm.prompts import Prompt
 
 # Documents of the query that the author reads the beginning of.
 DOCUMENTS = 3
-# Pairs whose texts are in memory at once.
-_AT_ONCE = 50
 
 Subjects = ModelRun.Subjects
 
 
-class Write(Task):
+class Write(ModelTask):
     """Write instructions."""
 
-    task = ModelRun.Task.WRITE
+    name = TaskName.WRITE
     subjects: ClassVar = (Subjects.UNWRITTEN, Subjects.CRITICISED, Subjects.SENT_BACK)
+    shown_with: ClassVar = subjects
     thing = "instruction"
     prompt_name = "author prompt"
     shipped = DEFAULT_PROMPT
@@ -50,55 +49,42 @@ class Write(Task):
     shows_answers = True
     format_name = "pairs-jsonl"
     carries_claims = True
+    columns = ("pk", "altered_id")
+    ids = ("pair_id",)
 
-    def items(self, run: ModelRun) -> Items:
+    def rows(self, run: ModelRun) -> QuerySet[Any, Any]:
         """Return the pairs that lack an instruction, or whose instruction is to be better."""
-        pairs = _pairs(run.project, run.subjects)
-        ids: dict[Item, tuple[str, ...]] = {
-            Item(pair, narrative): (pair_id,)
-            for pair, narrative, pair_id in pairs.values_list("pk", "altered_id", "pair_id")
-        }
-        return Items(only_drawn(ids, run))
+        return _pairs(run.project, run.subjects)
 
-    def examples(self, project: Project, most: int) -> list[Item]:
-        """Return the first pairs of each choice, at most this many."""
-        items: dict[Item, None] = {}
-        for subjects in self.subjects:
-            rows = _pairs(project, subjects).order_by("pair_id").values_list("pk", "altered_id")
-            items |= dict.fromkeys(Item(pair, narrative) for pair, narrative in rows[:most])
-        return list(items)[:most]
-
-    def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
+    def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for an instruction of each pair, with what was criticised before."""
         types = types_of(run.project)
-        for start in range(0, len(items), _AT_ONCE):
-            some = items[start : start + _AT_ONCE]
-            pairs = InstructionPair.objects.select_related("query", "project").in_bulk(
-                [item.pair for item in some]
+        pairs = InstructionPair.objects.select_related("query", "project").in_bulk(
+            [item.pair for item in items]
+        )
+        originals = dict(
+            Narrative.objects.current()
+            .filter(pair__in=pairs, side=Narrative.Side.ORIGINAL)
+            .values_list("pair__pk", "text")
+        )
+        earlier = Narrative.objects.select_related("pair").in_bulk(
+            [item.narrative for item in items if item.narrative]
+        )
+        criticism = criticism_of(earlier.values())
+        documents = _some_documents(pairs.values())
+        ordinals = _ordinals(pairs.values())
+        for item in items:
+            pair = pairs[item.pair]
+            before = earlier[item.narrative].text if item.narrative else ""
+            asked = writing_question(
+                query=query_text(pair, originals.get(pair.pk, "")),
+                instruction_type=types.get(pair.category, pair.category) + ordinals[pair.pk],
+                documents=documents[pair.query_id],
+                earlier=before,
+                criticism=criticism.get(item.narrative or 0, []),
+                prompt=prompt,
             )
-            originals = dict(
-                Narrative.objects.current()
-                .filter(pair__in=pairs, side=Narrative.Side.ORIGINAL)
-                .values_list("pair__pk", "text")
-            )
-            earlier = Narrative.objects.select_related("pair").in_bulk(
-                [item.narrative for item in some if item.narrative]
-            )
-            criticism = criticism_of(earlier.values())
-            documents = _some_documents(pairs.values())
-            ordinals = _ordinals(pairs.values())
-            for item in some:
-                pair = pairs[item.pair]
-                before = earlier[item.narrative].text if item.narrative else ""
-                asked = writing_question(
-                    query=query_text(pair, originals.get(pair.pk, "")),
-                    instruction_type=types.get(pair.category, pair.category) + ordinals[pair.pk],
-                    documents=documents[pair.query_id],
-                    earlier=before,
-                    criticism=criticism.get(item.narrative or 0, []),
-                    prompt=prompt,
-                )
-                yield Question(item=item, asked=asked, read=partial(_read, before))
+            yield Question(item=item, asked=asked, read=partial(_read, before))
 
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
         """Write each answer as the next version of its instruction.
