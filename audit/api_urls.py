@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.checks.api import checking, samples
-from audit.machines import second_look_api, trust_api
+from audit.machines import api as machines
 from audit.model_runs import api as model_runs
 from audit.reports import api as reports
 from audit.reviews import api as reviews
@@ -89,10 +89,10 @@ urlpatterns = [
     route(f"{PROJECT}categories/figures/", reports.FiguresOfCategories, "api_category_figures"),
     route(f"{PROJECT}coverage/", reports.Coverage, "api_coverage"),
     # How far a machine may be trusted
-    route(f"{PROJECT}machines/<int:machine>/trust/", trust_api.MachineTrust, "api_trust"),
+    route(f"{PROJECT}machines/<int:machine>/trust/", machines.MachineTrust, "api_trust"),
     route(
         f"{PROJECT}machines/<int:machine>/second-look/",
-        second_look_api.SecondLooks,
+        machines.SecondLooks,
         "api_second_look",
     ),
     # Language models

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from audit.checks.views import checking, samples
-from audit.machines import second_look_views, trust_views
+from audit.machines import views as machines
 from audit.model_runs import views as model_runs
 from audit.reports import views as reports
 from audit.reviews import views as reviews
@@ -127,15 +127,15 @@ urlpatterns = [
         name="agreement_report",
     ),
     # How far a machine may be trusted
-    path(f"{PROJECT}machines/<int:pk>/trust/", trust_views.trust, name="trust"),
+    path(f"{PROJECT}machines/<int:pk>/trust/", machines.trust, name="trust"),
     path(
         f"{PROJECT}machines/<int:pk>/trust/documents/",
-        trust_views.trust_documents,
+        machines.trust_documents,
         name="trust_documents",
     ),
     path(
         f"{PROJECT}machines/<int:pk>/second-look/",
-        second_look_views.second_look,
+        machines.second_look,
         name="second_look",
     ),
     # Language models

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django import forms
 from django.db import transaction
@@ -41,18 +41,23 @@ class SecondLook:
     kind: Sample.Kind
     # The most doubtful first.
     claims: list[Claim]
-    in_samples: int
-    # Fewer than two people are left who have neither answered nor led.
-    without_people: int
-    # Why no label is doubtful; "" if some are.
-    why_none: str
+    in_samples: Annotated[int, "Left out: people check or have checked them in a sample."]
+    without_people: Annotated[
+        int, "Left out: fewer than two people are left who have neither answered nor led."
+    ]
+    why_none: Annotated[str, "Why no label is doubtful; empty if some are."]
+
+    @property
+    def documents(self) -> int:
+        """How many documents can be looked at."""
+        return len(self.claims)
 
     @property
     def extent(self) -> str:
         """How many documents there are, or why there is none."""
         if self.why_none:
             return self.why_none
-        return f"{len(self.claims):,} document{'' if len(self.claims) == 1 else 's'}"
+        return f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
 
     def pick(self, size: int) -> list[Claim]:
         """Return the `size` most doubtful claims; if the machine is unsure, in turn of each grade.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, NamedTuple, overload
 
 from django.db.models import Count
 
@@ -79,6 +80,40 @@ class Shares(NamedTuple):
     confirmed: Annotated[Proportion, "Relevant to the machine: people confirm it."]
 
 
+@dataclass(frozen=True)
+class SharesByPart(Sequence[Shares]):
+    """The shares of each part of documents, by its key: a query or a category.
+
+    Each is computed when it is read, because its exact intervals take most of the time.
+    """
+
+    # The documents on which people agree.
+    parts: list[tuple[str, list[Item]]]
+    relevant_from: int
+
+    @classmethod
+    def by(cls, name: str, agreed: Iterable[Item], relevant_from: int) -> SharesByPart:
+        """Return the shares by a value of the documents."""
+        parts: dict[str, list[Item]] = defaultdict(list)
+        for item in agreed:
+            parts[getattr(item, name)].append(item)
+        return cls(sorted(parts.items()), relevant_from)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, index: int) -> Shares: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Shares]: ...
+
+    def __getitem__(self, index: int | slice) -> Shares | list[Shares]:
+        if isinstance(index, slice):
+            return [_part(*part, self.relevant_from) for part in self.parts[index]]
+        return _part(*self.parts[index], self.relevant_from)
+
+
 class SampledStratum(NamedTuple):
     """A stratum of a sample of this machine's labels: how many of its labels were drawn."""
 
@@ -124,7 +159,7 @@ class Trust(NamedTuple):
     grades: list[GradeRow]
     whole: Shares
     categories: Annotated[list[Shares], "Empty if there is only one."]
-    queries: list[Shares]
+    queries: Sequence[Shares]
     beside: list[OtherMachine]
 
 
@@ -140,7 +175,7 @@ def trust_of(machine: Membership, chosen: Chosen) -> Trust:
             by_person[person].append(item)
     most = sorted(by_person, key=lambda person: (-len(by_person[person]), names[person]))
     relevant_from = machine.project.relevant_from
-    categories = _parts(agreed, "category", relevant_from)
+    categories = SharesByPart.by("category", agreed, relevant_from)
     return Trust(
         chosen=chosen,
         documents=len(items),
@@ -163,8 +198,8 @@ def trust_of(machine: Membership, chosen: Chosen) -> Trust:
         scale=scale,
         grades=_grade_rows(items, scale),
         whole=_part("", agreed, relevant_from),
-        categories=categories if len(categories) > 1 else [],
-        queries=_parts(agreed, "query", relevant_from),
+        categories=list(categories) if len(categories) > 1 else [],
+        queries=SharesByPart.by("query", agreed, relevant_from),
         beside=_machines_beside(machine.pk, items, names, scale),
     )
 
@@ -232,13 +267,6 @@ def _grade_rows(items: Iterable[Item], scale: Sequence[int]) -> list[GradeRow]:
     if any(agreed is None for agreed, _grade in counts):
         rows.append(None)
     return [GradeRow(row, {grade: counts[row, grade] for grade in scale}) for row in rows]
-
-
-def _parts(agreed: Iterable[Item], by: str, relevant_from: int) -> list[Shares]:
-    groups: dict[str, list[Item]] = defaultdict(list)
-    for item in agreed:
-        groups[getattr(item, by)].append(item)
-    return [_part(key, groups[key], relevant_from) for key in sorted(groups)]
 
 
 def _part(key: str, agreed: Sequence[Item], relevant_from: int) -> Shares:

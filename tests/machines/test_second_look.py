@@ -357,8 +357,18 @@ def test_a_program_takes_a_second_look_as_the_page_does(staffed, client, page):
     api = reverse("audit:api_second_look", args=[staffed.project.slug, staffed.model.pk])
     sent = {"kind": "differing", "size": 2, "name": "Again"}
 
+    differing, unsure = client.get(api).json()
+    assert differing == {
+        "kind": "differing",
+        "documents": 5,
+        "in_samples": 0,
+        "without_people": 0,
+        "why_none": "",
+    }
+    assert (unsure["documents"], unsure["why_none"]) == (0, "it answered each document once")
     made = client.post(api, sent, content_type="application/json")
     assert made.status_code == 201
+    assert [look["in_samples"] for look in client.get(api).json()] == [2, 0]
     assert (made.json()["kind"], made.json()["items"]) == ("differing", 2)
     assert (made.json()["to_check"], made.json()["drawn"]["size"]) == (0, 2)
     assert client.post(api, sent, content_type="application/json").status_code == 422
@@ -375,6 +385,7 @@ def test_a_lead_who_still_judges_and_others_are_refused(staffed, client, page):
         client.force_login(who.user)
         assert client.get(page).status_code == status
         assert client.post(page, sent).status_code == status
+        assert client.get(api).status_code == status
         assert client.post(api, sent, content_type="application/json").status_code == status
     assert not Sample.objects.exists()
 

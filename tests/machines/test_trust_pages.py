@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.projects.actions import archive
+from audit.machines import trust, views
 from tests import factories
 from tests.checks.checking import check_label, draw
 from tests.machines.conftest import judge
@@ -45,6 +46,30 @@ def test_the_page_shows_the_figures_that_the_api_returns(led, client):
     assert (answer["whole"]["found"]["count"], answer["whole"]["found"]["of"]) == (2, 2)
     assert "few documents" in page
     assert [person["name"] for person in answer["each"]] == ["ada", "ben"]
+
+
+def test_the_page_computes_only_the_shares_that_it_shows(led, client, monkeypatch):
+    for number in range(3):
+        scene_query = factories.query(led.project, f"more{number}")
+        narrative = factories.altered(factories.pair(scene_query))
+        candidate = factories.candidate(scene_query)
+        factories.judgment(narrative, candidate, led.ada, 1)
+        factories.judgment(narrative, candidate, led.model, 1)
+    monkeypatch.setattr(views, "QUERIES", 2)
+    computed, share_of_part = [], trust._part
+
+    def note_and_compute(key, *rest):
+        computed.append(key)
+        return share_of_part(key, *rest)
+
+    monkeypatch.setattr(trust, "_part", note_and_compute)
+
+    page = client.get(led.page)
+
+    shown = [part.key for part in page.context["queries"]]
+    assert len(shown) == 2
+    assert [key for key in computed if key in shown or key.startswith("more")] == shown
+    assert len(client.get(led.api).json()["queries"]) == page.context["queries"].paginator.count
 
 
 def test_each_cell_leads_to_its_documents(led, client):

@@ -1,4 +1,4 @@
-"""API resource of how far a machine may be trusted."""
+"""API resources of how far a machine may be trusted, and of second looks at its labels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from audit.checks.api.samples import (
     CoefficientSerializer,
     IntervalSerializer,
     ProportionSerializer,
+    SampleSerializer,
     WeightedSerializer,
+    sample_rows,
 )
 from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, first_chosen
 from audit.machines.certificates import Certified, EstimatedShare
+from audit.machines.second_look import SecondLook, SecondLookForm, second_looks, take_second_look
 from audit.machines.trust import Measured, Shares, Trust, trust_of
 from base.api.records import RecordSerializer
-from base.api.resource import QueryParameters, Resource, Scope, reads
+from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 
 
 class AskedTrust(QueryParameters):
@@ -86,3 +89,30 @@ class MachineTrust(Resource, tag="Agreement"):
         """Compare its grades with those of people who had not seen them. 403 while still blind."""
         _member, row = machine_for_lead(self.person, slug, machine)
         return trust_of(row, Chosen(self.parameters().get("chosen") or first_chosen(row)))
+
+
+class SecondLookSerializer(RecordSerializer):
+    """How many labels of a machine a second look of one kind can take."""
+
+    class Meta:
+        record = SecondLook
+        fields = ("kind", "documents", "in_samples", "without_people", "why_none")
+
+
+class SecondLooks(Resource, tag="Checks"):
+    """Samples of labels of a machine that are in doubt."""
+
+    @reads(SecondLookSerializer, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, machine: int) -> list[SecondLook]:
+        """Count the labels in doubt, by kind. 403 while you are still blind."""
+        return second_looks(machine_for_lead(self.person, slug, machine)[1])
+
+    @writes(SampleSerializer, body=SecondLookForm, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str, machine: int) -> dict[str, Any]:
+        """Make a sample of the labels in most doubt, for people who are still blind to them.
+
+        It is not a random sample of the labels. 403 while you are still blind.
+        """
+        member, row = machine_for_lead(self.person, slug, machine)
+        sample = take_second_look(machine=row, by=member, **self.body())
+        return sample_rows(member, [sample])[0]
