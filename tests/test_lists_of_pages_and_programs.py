@@ -141,6 +141,7 @@ WITHOUT_A_PAGE_TO_COMPARE = {
     "audit:api_disagreements": "one function for both, with many filters: tests/settling",
     "audit:api_reveals": "the audit log shows them",
     "audit:api_runs": "choices of forms",
+    "audit:api_second_look": "figures, one function for both",
     "audit:api_suspects": "one function for both, with many parameters: tests/checks",
     "exporters:api_release_changes": "files compared by one function: tests/releases",
 }
