@@ -50,7 +50,7 @@ class AuditConfig(AppConfig):
         )
         journal.register(api.ENTRIES | checking.ENTRIES | settling.ENTRIES)
         contributions.register(overview.contribution)
-        progress.reviews_by_member.register(overview.reviews_by_member)
+        progress.audits_by_member.register(overview.audits_by_member)
         contributions.register(queue.contribution)
         notices.register(open_counts.notices)
         notices.register(queue.notices)

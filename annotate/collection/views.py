@@ -42,6 +42,8 @@ from jobs.models import Job
 
 # How many uploads the list shows, the newest first.
 SHOWN = 50
+# The format of runs, after which a lead measures.
+RUNS = "trec-run"
 
 
 class Outcome(NamedTuple):
@@ -132,6 +134,7 @@ def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
             "batch": batch,
             "rows": rows,
             "over": over,
+            "only_runs": all(preview.format == RUNS for preview in previews),
             "all_loaded": all(row["outcome"].state == "done" for row in rows),
             "n_ready": sum(load_jobs.can_load(preview) for preview in previews) if over else 0,
             "n_later": sum(load_jobs.checked_later(preview) for preview in previews),
@@ -182,6 +185,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "member": member,
             "section": "load",
             "load": upload,
+            "only_runs": upload.format == RUNS,
             "outcome": _outcome(
                 upload, report["refused"] if report else 0, loaded=confirmed is not None
             ),

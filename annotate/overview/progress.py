@@ -152,15 +152,16 @@ def query_progress(
     return list(rows.values())
 
 
-class Reviewed(NamedTuple):
-    """How much a member has reviewed."""
+class Audited(NamedTuple):
+    """How many instructions a member has reviewed, and how many labels they have checked."""
 
     reviews: int
+    checks: int
     last_at: datetime
 
 
-reviews_by_member: Provider[[Project], dict[int, Reviewed]] = Provider(
-    "How much has each member reviewed?"
+audits_by_member: Provider[[Project], dict[int, Audited]] = Provider(
+    "How much has each member reviewed and checked?"
 )
 
 

@@ -12,9 +12,10 @@ from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
 from annotate.judgments.tally import rule_report, rules_of
 from annotate.overview.contributions import Contribution, Todo
-from annotate.overview.progress import Reviewed
+from annotate.overview.progress import Audited
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
+from audit.checks.models import Check
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
@@ -74,16 +75,28 @@ def _contribution(
     )
 
 
-def reviews_by_member(project: Project) -> dict[int, Reviewed]:
-    """Return each member's number of submitted reviews and the time of the last: one query."""
-    reviewed = (
-        Review.objects.submitted()
-        .filter(auditor__project=project)
-        .order_by()
-        .values_list("auditor_id")
-        .annotate(n=Count("pk"), last=Max("submitted_at"))
-    )
-    return {auditor: Reviewed(count, last) for auditor, count, last in reviewed}
+def audits_by_member(project: Project) -> dict[int, Audited]:
+    """Return each member's submitted reviews and current checks, and the last time: two queries."""
+    reviews = Review.objects.submitted().filter(auditor__project=project)
+    reviewed = reviews.order_by().values_list("auditor_id")
+    checks = Check.objects.current().filter(item__sample__project=project)
+    checked = checks.order_by().values_list("checker_id")
+    reviews_of = {
+        person: (count, last)
+        for person, count, last in reviewed.annotate(n=Count("pk"), last=Max("submitted_at"))
+    }
+    checks_of = {
+        person: (count, last)
+        for person, count, last in checked.annotate(n=Count("pk"), last=Max("at"))
+    }
+    return {
+        person: Audited(
+            reviews_of.get(person, (0, None))[0],
+            checks_of.get(person, (0, None))[0],
+            max(of[person][1] for of in (reviews_of, checks_of) if person in of),
+        )
+        for person in reviews_of.keys() | checks_of.keys()
+    }
 
 
 def _broken_rules(member: Membership) -> list[RuleStanding]:

@@ -43,16 +43,20 @@ class EvaluationForm(forms.Form):
     )
 
     def __init__(self, project: Project, data: Any = None, *, release: str = "") -> None:
-        """Offer the releases and runs of the project; `release`: the name of the one chosen."""
+        """Offer the project's releases and runs; `release`: the one chosen, else the newest."""
         runs = list(Run.objects.filter(project=project).order_by("-pk")[:OFFERED])[::-1]
         self.runs = {str(run.pk): run for run in runs}
         self.offered = {
             "-".join(str(run.pk) for run in system.runs.values()): system
             for system in propose_systems(runs)
         }
-        super().__init__(data, initial={"systems": list(self.offered)[:2], "release": release})
         made = Release.objects.made().filter(project=project).order_by("-pk")
         self.releases = {release.name: release for release in made.defer("manifest")[:OFFERED]}
+        initial = {
+            "systems": list(self.offered)[:2],
+            "release": release or next(iter(self.releases), ""),
+        }
+        super().__init__(data, initial=initial)
         self._offer("release", [("", "the judgments as they are now"), *_choices(self.releases)])
         self._offer("systems", [(key, _describe(system)) for key, system in self.offered.items()])
         names = [system.name for system in self.offered.values()]

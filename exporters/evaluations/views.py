@@ -346,9 +346,9 @@ def document_urls(
 
 @require_http_methods(["GET", "POST"])
 def evaluations(request: PageRequest, slug: str) -> HttpResponse:
-    """Show the newest results, and list evaluations; a POST requests a new one.
+    """Show the newest results, and list evaluations; a POST requests a new one, followed here.
 
-    `?release=` chooses a release in the form.
+    `?release=` chooses a release in the form, instead of the newest.
     """
     member = lead(request.user, slug)
     form = EvaluationForm(
@@ -358,22 +358,22 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
-            return redirect(
-                request_evaluation(
-                    project=member.project,
-                    measured=form.chosen_systems,
-                    release=form.chosen_release,
-                    options=form.cleaned_data["options"],
-                    baseline=form.cleaned_data["baseline"],
-                    by=member,
-                )
+            request_evaluation(
+                project=member.project,
+                measured=form.chosen_systems,
+                release=form.chosen_release,
+                options=form.cleaned_data["options"],
+                baseline=form.cleaned_data["baseline"],
+                by=member,
             )
+            return redirect("exporters:evaluations", slug)
     rows = Evaluation.objects.filter(project=member.project_id).defer(
         "results", "release__manifest"
     )
     listed = newest_by_key(rows.select_related("by", "project", "release"), request.GET, SHOWN)
     done = Evaluation.objects.filter(project=member.project_id, state=Job.State.DONE)
     newest = done.select_related("project", "release").order_by("-pk").first()
+    unfinished = rows.exclude(state=Job.State.DONE).filter(pk__gt=newest.pk if newest else 0)
     # A lead who is still blind sees no figures.
     results = {} if newest is None or must_answer_first(member) else _content(request, newest)
     return project_page(
@@ -391,6 +391,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
         ],
         next_url=listed.next,
         newest=newest,
+        requested=unfinished.order_by("-pk").first(),
         **results,
         status=422 if form.errors else 200,
     )

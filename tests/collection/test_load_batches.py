@@ -225,8 +225,28 @@ def test_the_page_has_a_line_for_each_file_and_loads_them(carla, client):
     assert after.count("Loaded") == 4
     assert "Load 4 files" not in after
     assert "Next: " not in page
+    assert "Next: Measure systems" not in after
     members = reverse("annotate:members", args=["tides"])
     assert f'<a class="button button--primary" href="{members}">Next: Add members</a>' in after
+
+
+def test_after_runs_alone_the_page_leads_to_measuring_them(carla, client):
+    client.force_login(carla.user)
+    upload(carla, ("topics.txt", TOPICS), ("qrels.txt", QRELS))
+    work()
+    batch = upload(carla, ("one.run", RUN), ("other.run", RUN))
+    work()
+    page = reverse("annotate:load_batch", args=["tides", batch])
+    assert "2 new documents have no text yet" in client.get(page).text
+    client.post(f"{page}confirmation/")
+    work()
+
+    url = reverse("exporters:evaluations", args=["tides"])
+    link = f'<a class="button button--primary" href="{url}">Next: Measure systems</a>'
+    assert link in client.get(page).text
+    last = Load.objects.filter(dry_run=False).latest("pk")
+    assert link in client.get(last.get_absolute_url()).text
+
 
 
 def test_a_refused_upload_of_several_shows_why(carla, client):

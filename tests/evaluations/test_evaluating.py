@@ -305,9 +305,32 @@ def test_a_post_requests_an_evaluation_of_the_chosen_systems(leading, client, pu
     )
 
     requested = Evaluation.objects.get()
-    assert answer.url == requested.get_absolute_url()
+    assert answer.url == page_url(leading)
     assert [one["name"] for one in requested.systems] == ["good", "still"]
     assert published == []  # until the transaction of the request is committed
+
+
+def test_a_requested_evaluation_is_followed_on_the_page_until_it_is_done(leading, client):
+    earlier = make_evaluation(leading)
+    requested = Evaluation.objects.create(project=leading.project, systems=[], by=leading.carla)
+
+    page = client.get(page_url(leading))
+
+    assert page.context["requested"] == requested
+    assert 'id="job"' in page.text
+    assert page.context["newest"] == earlier
+    make_evaluation(leading)
+    assert client.get(page_url(leading)).context["requested"] is None
+
+
+def test_the_newest_release_is_chosen_unless_the_address_names_another(leading, client):
+    assert client.get(page_url(leading)).context["form"]["release"].initial == ""
+    for name in ("v1", "v2"):
+        make_release(leading, name)
+
+    assert client.get(page_url(leading)).context["form"]["release"].initial == "v2"
+    page = client.get(page_url(leading) + "?release=v1")
+    assert page.context["form"]["release"].initial == "v1"
 
 
 def test_a_system_assembled_by_hand_is_measured_too(leading, client, published):

@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Project
+from annotate.models import Adjudication, Assignment, Flag, Project
 from tests import factories
+from tests.pages import shows
 
 JUDGE = Assignment.Task.JUDGE
 
@@ -211,3 +212,43 @@ def test_the_own_page_costs_the_same_however_much_was_done(
         client.get(own_page(tides.ada))
 
     assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)
+
+
+def test_the_overview_counts_documents_that_people_only_flagged(tides, client):
+    # On the first document nobody gave a grade; "later" is no answer, and ben took his flag back.
+    flag(tides, 3, tides.ada, "problem", "It ends in the middle.")
+    factories.judgment(tides.narrative, tides.docs[3], tides.ben, 1)
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("annotate:project", args=["tides"]))
+
+    assert page.context["only_flagged"] == 1
+    assert shows(page, f'<a href="{tides.url}">Documents that people only flagged: no grade</a>')
+
+
+def test_a_settled_document_is_not_counted_as_only_flagged(tides, client):
+    Adjudication.objects.create(
+        narrative=tides.narrative,
+        candidate=tides.docs[0],
+        relevance=1,
+        reason="Read again.",
+        cause="edge",
+        by=tides.carla,
+    )
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("annotate:project", args=["tides"]))
+
+    assert page.context["only_flagged"] == 0
+
+
+def test_the_overview_counts_documents_to_judge_without_a_text_for_leads(tides, client):
+    factories.candidate(tides.pair.query, "D9", text=None)
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("annotate:project", args=["tides"]))
+
+    url = reverse("annotate:missing_texts", args=["tides"])
+    assert shows(page, f'<a href="{url}">Documents to judge without a text</a> <strong>1</strong>')
+    client.force_login(tides.ada.user)
+    assert "without a text" not in client.get(reverse("annotate:project", args=["tides"])).text

@@ -97,7 +97,7 @@ def test_a_machines_review_counts_in_no_verdict_and_no_number_of_reviews(critici
     submit_levels(criticised, criticised.dan)
     submit_levels(criticised, criticised.ben)
     assert verdict_of(passes_of([narrative])[narrative.pk], criticised.project) is Verdict.PASSED
-    reviewed = overview.reviews_by_member(criticised.project)
+    reviewed = overview.audits_by_member(criticised.project)
     people = {criticised.dan.pk: 1, criticised.ben.pk: 1}
     assert {key: one.reviews for key, one in reviewed.items() if key in people} == people
 

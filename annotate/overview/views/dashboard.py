@@ -25,7 +25,7 @@ from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
 from annotate.overview.my_assignments import my_assignments
-from annotate.overview.progress import Reviewed, reviews_by_member
+from annotate.overview.progress import Audited, audits_by_member
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -45,7 +45,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     pace = _pace(request)
     shown = paces.project_pace(member, completion.judging(project), pace)
     reviewing = next((task for task in shown.tasks if task.task == Assignment.Task.REVIEW), None)
-    reviewed = reviews_by_member(project)
+    audits = audits_by_member(project)
     return project_page(
         request,
         "overview/progress.html",
@@ -65,8 +65,9 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
         people=shown.people,
         shows_answers=bool(project.overlap_judge)
         or any(person.answered for person in shown.people),
-        reviewed={pk: review.reviews for pk, review in reviewed.items()},
-        last_day=_last_days(shown.people, reviewed, shown.calendar.zone),
+        reviewed={pk: audited.reviews for pk, audited in audits.items() if audited.reviews},
+        checked={pk: audited.checks for pk, audited in audits.items() if audited.checks},
+        last_day=_last_days(shown.people, audits, shown.calendar.zone),
         lately={person.member.pk: person.lately(pace) for person in shown.people},
         zone=str(shown.calendar.zone),
     )
@@ -74,13 +75,13 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
 
 def _last_days(
     people: Iterable[paces.PersonPace],
-    reviews: Mapping[int, Reviewed],
+    audits: Mapping[int, Audited],
     zone: datetime.tzinfo,
 ) -> dict[int, datetime.date | None]:
-    """Return the last day on which each person judged, flagged or reviewed, by member key."""
-    reviewed = {pk: review.last_at.astimezone(zone).date() for pk, review in reviews.items()}
+    """Return the last day on which each person judged, flagged or audited, by member key."""
+    audited = {pk: audit.last_at.astimezone(zone).date() for pk, audit in audits.items()}
     return {
-        pk: max(filter(None, (person.last_on, reviewed.get(pk))), default=None)
+        pk: max(filter(None, (person.last_on, audited.get(pk))), default=None)
         for person in people
         for pk in (person.member.pk,)
     }

@@ -21,6 +21,7 @@ from annotate.collection.views import choose, choosing_context
 from annotate.judgments import completion, work_left
 from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.document_names import names_for, neutral_order
+from annotate.judgments.in_force import count_only_flagged
 from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import pool_lists, query_lists, steps
@@ -36,10 +37,10 @@ from annotate.overview.pace import time_estimate
 from annotate.overview.progress import (
     QueryProgress,
     TaskProgress,
+    audits_by_member,
     matrix_of,
     people_progress,
     query_progress,
-    reviews_by_member,
     statements_of,
     task_progress,
 )
@@ -48,6 +49,7 @@ from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import name_people, named_people, people_to_name, set_urgent
+from annotate.pairs.pool import documents_without_text
 from annotate.pools import access as pool_access
 from annotate.pools.provenance import contributions
 from annotate.pools.removal import DOCUMENTS
@@ -104,6 +106,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         rows=rows,
         shows_judging=_shows_judging(member.project, rows),
         people=people,
+        **_without_grade(member),
         # A project of a lead alone needs people first.
         # As `member.is_alone()`, of the people that were read.
         is_alone=people is not None
@@ -112,6 +115,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         or any(row["answered"] for row in people or ()),
         any_reviewed=bool(member.project.overlap_review)
         or any(row["reviewed"] for row in people or ()),
+        any_checked=any(row["checked"] for row in people or ()),
         any_imported=any(row["imported"] for row in people or ()),
         **worker() if member.leads else {},
         **added.context,
@@ -299,19 +303,33 @@ def _people(member: Membership) -> list[dict[str, Any]] | None:
     """Return the progress of each member, for leads."""
     if not member.leads:
         return None
-    reviewed = reviews_by_member(member.project)
+    audits = audits_by_member(member.project)
     return [
         {
             "member": person.member,
             "answered": person.answered,
             "imported": person.imported,
-            "reviewed": review.reviews if review else 0,
+            "reviewed": audit.reviews if audit else 0,
+            "checked": audit.checks if audit else 0,
             "where": person.where,
-            "last_at": max(filter(None, (person.last_at, review and review.last_at)), default=None),
+            "last_at": max(filter(None, (person.last_at, audit and audit.last_at)), default=None),
         }
         for person in people_progress(member.project)
-        for review in (reviewed.get(person.member.pk),)
+        for audit in (audits.get(person.member.pk),)
     ]
+
+
+def _without_grade(member: Membership) -> dict[str, int]:
+    """Return how many documents to judge have no text, and how many people only flagged.
+
+    Nothing for annotators; the second is not told to a lead who still judges or reviews.
+    """
+    if not member.leads:
+        return {}
+    counts = {"without_text": documents_without_text(member.project).count()}
+    if not must_answer_first(member):
+        counts["only_flagged"] = count_only_flagged(member.project)
+    return counts
 
 
 def _undecided(member: Membership) -> list[Todo]:
