@@ -86,7 +86,7 @@ HEADLINE = "alpha_ordinal"
 
 SINGULAR = {
     "judgments": "judgment",
-    "documents": "document",
+    "flags": "flag",
     "reviews": "review",
     "repeats": "repeat",
 }
@@ -389,7 +389,7 @@ def _left_out(
         .count(),
         "{judgments} of an older text of the document": of_older_texts.count(),
         "{judgments} under an instruction that was removed": judgments.filter(removed).count(),
-        "{documents} flagged instead of judged": flags.count(),
+        "{flags} instead of a judgment": flags.count(),
         "{reviews} not submitted yet": reviews.filter(submitted_at__isnull=True).count(),
         f"{{reviews}} under another rubric than {rubric.name}": reviews.submitted()
         .filter(auditor__is_machine=False)

@@ -14,6 +14,9 @@ from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.scopes import Scope, stored_scope
 from base.tags.figures import interval_remark
 
+# What reviews are counted in: a criterion of one instruction that somebody rated.
+RATED = "rated criteria"
+_SINGULAR = {"documents": "document", RATED: "rated criterion"}
 # The tables of agreement among people in their order: key, title, what names a line, unit.
 _TABLES = (
     ("judgments", "Judgments of people", "people", "documents"),
@@ -29,13 +32,13 @@ _TABLES = (
     ("categories", "Judgments, by category", "category", "documents"),
     ("guidelines", "Judgments, by version of the guidelines", "version", "documents"),
     ("weeks", "Judgments, by week", "week from", "documents"),
-    ("reviews", "Reviews of instructions", "criterion", "ratings"),
-    ("review-categories", "Reviews, by category", "category", "ratings"),
+    ("reviews", "Reviews of instructions", "criterion", RATED),
+    ("review-categories", "Reviews, by category", "category", RATED),
     (
         "review-domains",
         "Reviews of instructions, by domain",
         "domain and criterion",
-        "ratings",
+        RATED,
     ),
 )
 _SETTLING = {
@@ -108,7 +111,7 @@ class Table(NamedTuple):
     @property
     def one_unit(self) -> str:
         """The unit in the singular."""
-        return self.unit.removesuffix("s")
+        return _SINGULAR[self.unit]
 
 
 class Crossed(NamedTuple):
@@ -224,7 +227,7 @@ def against_machines(figures: dict[str, Any]) -> list[Against]:
     kinds = (
         ("machine", "People against %(machine)s", "documents", figures["machines"]),
         (
-            *("reviewing-machine", "Reviews of people against %(machine)s", "ratings"),
+            *("reviewing-machine", "Reviews of people against %(machine)s", RATED),
             figures["reviews"]["machines"],
         ),
     )
@@ -308,7 +311,7 @@ def sentence_for_paper(line: Line, *, unit: str, of: str = "") -> str:
     defined = [figure for figure in line.coefficients if figure["value"] is not None]
     if not defined:
         return ""
-    what = unit if line.units != 1 else unit.removesuffix("s")
+    what = unit if line.units != 1 else _SINGULAR[unit]
     about = f" ({of})" if of else ""
     parts = [
         (

@@ -130,8 +130,10 @@ class Publication(models.Model):
     @property
     def rights(self) -> str:
         """Under which licence instructions and labels are published, and texts if they are."""
-        if not self.texts or not (self.texts_licence or self.texts_source):
-            return f"{self.licence}." if self.licence else ""
+        if not self.texts:
+            return f"{self.licence} for instructions and labels." if self.licence else ""
+        if not (self.texts_licence or self.texts_source):
+            return f"{self.licence} for instructions, labels and texts."
         return f"{self.licence} for instructions and labels. {self.texts_rights}"
 
     @property

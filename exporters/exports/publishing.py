@@ -92,9 +92,12 @@ def set_publication(
 
 
 class Preview(NamedTuple):
-    """What would be published now: labelled counts, what is kept back, and what is missing."""
+    """What would be published now: labelled counts, under which licences ("" if none is named),
+    what is kept back, and what is missing.
+    """
 
     counts: list[tuple[str, int]]
+    rights: str
     kept_back: list[str]
     checks: list[str]
 
@@ -126,6 +129,7 @@ def preview(project: Project) -> Preview:
     ]
     return Preview(
         counts,
+        publication.rights,
         _kept_back_sentences(publication),
         _check_sentences(publication, chosen, claimed, of_documents),
     )
@@ -240,7 +244,12 @@ def find_faults(settings: Mapping[str, Any]) -> dict[str, str]:
     licence, texts = values.get("licence", ""), values.get("texts")
     if "licence" not in faults:
         if texts and not licence:
-            faults["licence"] = "Texts are published under a licence. Name it, as in CC-BY-4.0."
+            faults["licence"] = (
+                "Instructions and labels are published with the texts: name their licence too, as "
+                "in CC-BY-4.0."
+                if values.get("texts_licence")
+                else "Texts are published under a licence. Name it, as in CC-BY-4.0."
+            )
         elif licence and not _is_known_licence(licence):
             faults["licence"] = (
                 f"“{licence}” is not the name of a licence. Write its SPDX name, as in CC-BY-4.0, "

@@ -248,7 +248,6 @@ def test_after_runs_alone_the_page_leads_to_measuring_them(carla, client):
     assert link in client.get(last.get_absolute_url()).text
 
 
-
 def test_a_refused_upload_of_several_shows_why(carla, client):
     client.force_login(carla.user)
 

@@ -84,7 +84,9 @@ def test_a_text_above_ten_million_characters_is_refused(tides, refusal_of):
 def test_a_citation_needs_what_a_doi_needs(tides, refusal_of):
     sentence = refusal_of(tides.project, "citation")
 
-    assert sentence.startswith("a citation needs creators, a publisher, a year, a licence.")
+    assert sentence.startswith(
+        "a citation needs creators, a publisher, a year, a licence of instructions and labels."
+    )
 
 
 def test_an_id_with_a_quotation_mark_is_refused_by_beir(tides, refusal_of):

@@ -54,6 +54,7 @@ def test_setting_the_same_again_changes_nothing():
     ("changes", "sentence"),
     [
         ({"texts": True}, "Texts are published under a licence."),
+        ({"texts": True, "texts_licence": "CC-BY-4.0"}, "name their licence too"),
         ({"languages": "English"}, "“English” is not a language."),
         ({"year": 26}, "The year must be between 1900 and 2200."),
         ({"layouts": ["zip"]}, "“zip” is not a layout."),
@@ -110,7 +111,19 @@ def test_without_texts_only_the_licence_of_the_labels_is_named(tides, write):
 
     says = {one["about"]: one["says"] for one in write(tides.project, "mteb").manifest["rules"]}
 
-    assert says["Licence"] == "CC-BY-4.0."
+    assert says["Licence"] == "CC-BY-4.0 for instructions and labels."
+
+
+def test_the_page_names_the_licence_of_the_texts_beside_that_of_the_labels(tides, client):
+    client.force_login(tides.carla.user)
+    page = "/projects/tides/publication/"
+    changes = {"licence": "CC-BY-4.0", "texts_licence": "CC-BY-NC-4.0", "texts": True}
+    assert "Licence: " not in client.get(page).text
+
+    set_publication(project=tides.project, changes=changes, by=tides.carla)
+
+    sentence = "CC-BY-4.0 for instructions and labels. Texts of documents: CC-BY-NC-4.0."
+    assert f"<p>Licence: {sentence}</p>" in client.get(page).text
 
 
 def test_the_page_says_which_tools_this_server_can_prove_a_layout_with(tides, client, monkeypatch):

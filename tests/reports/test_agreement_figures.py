@@ -220,7 +220,7 @@ def test_flags_and_drafts_are_counted_as_left_out(judged):
     save_ratings(narrative=judged.narrative, answers=levels(), by=judged.dan)
 
     assert figures(judged)["left_out"] == [
-        {"reason": "document flagged instead of judged", "count": 1},
+        {"reason": "flag instead of a judgment", "count": 1},
         {"reason": "review not submitted yet", "count": 1},
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.reports.tables import Line, escape_latex, latex_for_paper, sentence_for_paper
+from audit.reports.tables import RATED, Line, escape_latex, latex_for_paper, sentence_for_paper
 
 HOW = "95% expanded percentile bootstrap over units, 2,000 resamples, seed 7"
 
@@ -97,6 +97,15 @@ def test_sentence_names_people_units_and_coefficients():
         "Left out: 12 judged by one rater only. "
         "Krippendorff's alpha (ordinal) was 0.493 (95% interval 0.477 to 0.508). "
         f"Percent agreement was 0.440. Intervals: {HOW}."
+    )
+
+
+def test_reviews_are_counted_in_criteria_that_were_rated():
+    assert "84 rated criteria had answers from at least two of them" in sentence_for_paper(
+        line(figure(), units=84), unit=RATED
+    )
+    assert "1 rated criterion had answers from" in sentence_for_paper(
+        line(figure(), units=1), unit=RATED
     )
 
 

@@ -106,7 +106,7 @@ def test_every_label_is_loaded_and_minus_one_is_no_grade(figures):
     assert Judgment.objects.count() == 3_035
     assert Flag.objects.filter(flag="cannot_judge").count() == 5
     assert figures["scale"] == [0, 1, 2, 3]
-    assert figures["left_out"] == [{"reason": "documents flagged instead of judged", "count": 5}]
+    assert figures["left_out"] == [{"reason": "flags instead of a judgment", "count": 5}]
 
 
 def test_the_pairs_are_those_who_judged_the_same_documents(figures):
@@ -176,4 +176,4 @@ def test_the_page_shows_what_the_package_finds(figures, labels, client):
         assert f'<td class="number">{units}</td>' in page
         assert f"{by_package(pairs, 'ordinal'):.3f}" in page
     assert "0.413" in page
-    assert "5 documents flagged instead of judged" in page
+    assert "5 flags instead of a judgment" in page

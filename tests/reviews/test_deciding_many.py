@@ -107,8 +107,15 @@ def test_a_rejected_instruction_prevents_all_from_being_accepted(two, client):
     page = accept(client, two, two.narrative, third).content.decode()
 
     assert decided() == set()
-    assert "303_1: " in page
+    assert "303_1: An auditor rejects it. Give the reason for accepting it anyway." in page
     assert "Nothing was decided." in page
+    # The form that was refused has a field for that reason.
+    assert "and to accept one that an auditor rejects." in page
+    assert 'name="reason"' in page
+
+    accept(client, two, two.narrative, third, reason="It is narrow on purpose.")
+
+    assert decided() == {(two.narrative.pk, "accepted"), (third.pk, "accepted")}
 
 
 def test_what_was_ticked_is_still_ticked_after_a_refusal(two, client):

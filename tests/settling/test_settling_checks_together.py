@@ -14,6 +14,7 @@ from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview_checks, settle_checks
 from base.errors import Refused, Stale
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -154,7 +155,7 @@ def test_the_page_and_a_program_settle_checked_labels(scene, client):
     client.post(page, {"reason": "Agreed.", "token": shown.context["preview"].token})
 
     assert "Settle these together" in listed.content.decode()
-    assert "2 documents would be settled" in shown.content.decode()
+    assert shows(shown, "2 labels would be settled")
     assert settled() == {"A": 2, "B": 2}
     preview = client.get(
         "/api/v1/projects/tides/disagreements/settling/", {"kind": "check", "rule": "lower"}

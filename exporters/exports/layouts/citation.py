@@ -39,7 +39,7 @@ def missing(publication: Publication) -> list[str]:
             ("creators", publication.creators.strip()),
             ("a publisher", publication.publisher),
             ("a year", publication.year),
-            ("a licence", publication.licence),
+            ("a licence of instructions and labels", publication.licence),
         )
         if not value
     ]
