@@ -113,8 +113,8 @@ class Migration(migrations.Migration):
             name='ProjectBudget',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('most_tokens', models.PositiveBigIntegerField(blank=True, help_text='Empty: only the limits of each model and run hold.', null=True, validators=[django.core.validators.MaxValueValidator(1000000000000)], verbose_name='tokens of all runs, at most')),
-                ('most_cost', models.DecimalField(blank=True, decimal_places=4, help_text='In the currency of the prices of your models; those without prices have no cost.', max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='cost of all runs, at most')),
+                ('most_tokens', models.PositiveBigIntegerField(blank=True, help_text='Empty: only the limits of each model and run hold.', null=True, validators=[django.core.validators.MaxValueValidator(1000000000000)], verbose_name='tokens, at most')),
+                ('most_cost', models.DecimalField(blank=True, decimal_places=4, help_text='In the currency of the prices of your models; those without prices have no cost.', max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='cost, at most')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='model_budget', to='annotate.project')),

@@ -173,14 +173,14 @@ class ProjectBudget(models.Model):
 
     project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="model_budget")
     most_tokens = models.PositiveBigIntegerField(
-        "tokens of all runs, at most",
+        "tokens, at most",
         null=True,
         blank=True,
         validators=[MaxValueValidator(MAX_TOKENS)],
         help_text="Empty: only the limits of each model and run hold.",
     )
     most_cost = _cost_limit(
-        "cost of all runs, at most",
+        "cost, at most",
         "In the currency of the prices of your models; those without prices have no cost.",
     )
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")

@@ -38,6 +38,7 @@ from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export, publication_of
 from exporters.exports.selection import selection
+from exporters.exports.selection.labellers import labellers
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
 from formats.texts import CannotHold
@@ -217,6 +218,7 @@ def _write(
             with into.file(contents.GUIDELINES, "The current guidelines.") as stream:
                 stream.write(guideline.text.encode())
         about.write(job.project, into)
+        labels = labellers(job.project)
     for name, export in written.items():
         files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in export["files"]]
         whole = [entry["name"] for entry in export["files"]] + [manifest.NAME]
@@ -228,7 +230,9 @@ def _write(
         ):
             files.append(file_store.file_facts(folder / path, path, holds))
     files += into.files
-    held = contents.compose(job, at=at, guideline=guideline, written=written, files=files)
+    held = contents.compose(
+        job, at=at, guideline=guideline, written=written, labels=labels, files=files
+    )
     return held, at, guideline
 
 

@@ -21,6 +21,7 @@ from exporters.exports.manifest.manifest import (
     count_key,
 )
 from exporters.exports.models import publication_of
+from exporters.exports.selection.labellers import Labellers
 from exporters.exports.selection.naming import published_names
 from exporters.releases.models import Release
 
@@ -58,6 +59,8 @@ class Contents(SharedFacts):
     guidelines: int | None
     grades: list[dict[str, Any]]
     counts: dict[str, dict[str, int]]
+    # Who gave the labels of the qrels, as in about.json.
+    labels: Labellers
     rules: list[Rule]
     warnings: list[str]
     notes: dict[str, list[str]]
@@ -70,6 +73,7 @@ def compose(
     at: datetime,
     guideline: Guideline | None,
     written: Mapping[str, Manifest],
+    labels: Labellers,
     files: list[FileFacts],
 ) -> Contents:
     """Return the content of a release whose files are all written; `written`: its manifests."""
@@ -88,6 +92,7 @@ def compose(
         guidelines=guideline.version if guideline else None,
         grades=next(iter(written.values()))["grades"],
         counts={name: manifest["counts"] for name, manifest in written.items()},
+        labels=labels,
         rules=_each_once(rule for manifest in written.values() for rule in manifest["rules"]),
         warnings=_each_once(said for manifest in written.values() for said in manifest["warnings"]),
         notes={name: manifest["notes"] for name, manifest in written.items()},

@@ -157,6 +157,19 @@ def test_a_release_is_requested_followed_and_made(tides, carla, published, finis
         assert url("release_file", "v1.0", name) in page
 
 
+def test_a_release_says_whose_labels_it_has(tides, carla):
+    release = make_release(tides, "v1.0")
+
+    page = text(carla.get(release.get_absolute_url()))
+
+    about = json.loads(body(carla.get(url("release_file", "v1.0", "about.json"))))
+    assert contents.of(release)["labels"] == about["labels"]
+    [machine] = about["labels"]["machines"]
+    assert "Whose labels these are" in page
+    assert machine["certificates"][0].startswith("There is no certificate")
+    assert machine["certificates"][0] in page
+
+
 @pytest.mark.parametrize(
     ("sent", "sentence"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Annotated, TypedDict
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
@@ -12,15 +12,33 @@ from audit.machines.origin import circularity_of, origin_of
 from base.snapshot import once_in_snapshot
 from exporters.exports.selection import claimed, selection
 
+
+class MachineLabels(TypedDict):
+    """What a machine is, and how far its labels may be trusted, in sentences."""
+
+    labels: Annotated[int, "Its labels in all qrels that nobody checked."]
+    machine: str
+    model: Annotated[str | None, "null: its labels were loaded from a file."]
+    prompt_version: int | None
+    prompt_sha256: str | None
+    certificates: list[str]
+    circularity: Annotated[str, "A warning that names runs of the same family; or empty."]
+
+
+class Labellers(TypedDict):
+    """How many labels of all qrels are people's and each machine's."""
+
+    people: Annotated[int, "What their judgments and leads' decisions come to."]
+    checked: Annotated[int, "What people's checks of claimed labels come to."]
+    machines: list[MachineLabels]
+
+
 NO_CERTIFICATE = "There is no certificate: no labels of this machine were drawn to be checked."
 
 
 @once_in_snapshot
-def labellers(project: Project) -> dict[str, Any]:
-    """Return how many labels of all qrels are people's and each machine's, and facts about these.
-
-    `people`: what their judgments and leads' decisions come to. `checked`: outcomes of checks.
-    """
+def labellers(project: Project) -> Labellers:
+    """Return who gave the labels of all qrels: how many are people's and each machine's."""
     pairs = selection.pairs(project)
     people = sum(
         document.outcome.relevance is not None
@@ -36,25 +54,22 @@ def labellers(project: Project) -> dict[str, Any]:
         for label in claimed.labels(project, selection.claimed(pairs, side), side)
         if label.counts_as != "claims_judged" and label.relevance is not None
     )
-    return {
-        "people": people,
-        "checked": labels["checked"],
-        "machines": [
-            {"labels": labels[machine.pk], **_describe(machine)}
-            for machine in claimed.raters(project)
-        ],
-    }
+    return Labellers(
+        people=people,
+        checked=labels["checked"],
+        machines=[_describe(machine, labels[machine.pk]) for machine in claimed.raters(project)],
+    )
 
 
-def _describe(machine: Membership) -> dict[str, Any]:
-    """Return what a machine is, and how far its labels may be trusted, in sentences."""
+def _describe(machine: Membership, labels: int) -> MachineLabels:
     origin = origin_of(machine)
     certificates = [certificate.sentence for certificate in certificates_of(machine)]
-    return {
-        "machine": machine.name,
-        "model": origin.model if origin else None,
-        "prompt_version": origin.prompt_version if origin else None,
-        "prompt_sha256": origin.prompt_sha256 if origin else None,
-        "certificates": certificates or [NO_CERTIFICATE],
-        "circularity": circularity_of(machine).sentence,
-    }
+    return MachineLabels(
+        labels=labels,
+        machine=machine.name,
+        model=origin.model if origin else None,
+        prompt_version=origin.prompt_version if origin else None,
+        prompt_sha256=origin.prompt_sha256 if origin else None,
+        certificates=certificates or [NO_CERTIFICATE],
+        circularity=circularity_of(machine).sentence,
+    )
