@@ -20,7 +20,7 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.machines import undecided_sentence
-from audit.checks.models import SampleItem
+from audit.checks.models import Sample, SampleItem
 from audit.reports.rule_standings import outside_share
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import narratives_to_decide
@@ -182,6 +182,11 @@ def _warnings(
     )
     if sentence := undecided_sentence(by.project):
         sentences.append(sentence)
+    planned = any(check.is_drawn for check in kind_of(by.project.kind).checks)
+    if planned and not Sample.objects.filter(project=by.project_id).exists():
+        sentences.append(
+            "No sample of labels is drawn to be checked, as the kind of project plans."
+        )
     if guidelines is None:
         sentences.append("There are no guidelines.")
     return sentences

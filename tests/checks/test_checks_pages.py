@@ -542,3 +542,20 @@ def test_empty_pages_say_what_will_appear(scene, client):
         page = sign_in(client, who).get(url("checks", "tides")).content.decode()
 
         assert words in page
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"stratify": "none"}, "3 drawn at random with seed 7."),
+        ({"stratify": "category"}, "3 of each stratum drawn at random with seed 7."),
+        (
+            {"stratify": "none", "per": "instruction", "size": 2},
+            "2 of each instruction drawn at random with seed 7.",
+        ),
+    ],
+)
+def test_the_page_of_a_sample_says_what_was_drawn(scene, client, choices, words):
+    page = sign_in(client, scene.carla).get(draw(scene, **choices).get_absolute_url())
+
+    assert words in " ".join(page.text.split())

@@ -26,6 +26,7 @@ from annotate.models import (
     Project,
     Query,
 )
+from audit.models import Sample
 from exporters.models import Publication, Release
 from exporters.releases import contents, file_store
 from tests import factories
@@ -568,3 +569,21 @@ def test_release_json_is_the_content_shown_on_the_page(tides, carla):
     sent = json.loads(body(carla.get(url("release_file", "v1.0", "release.json"))))
 
     assert sent == contents.of(release)
+
+
+def test_the_form_of_a_release_names_a_planned_sample_that_is_not_drawn(tides, carla):
+    sentence = "No sample of labels is drawn to be checked, as the kind of project plans."
+    assert sentence not in text(carla.get(url("new_release")))
+    Project.objects.filter(pk=tides.project.pk).update(kind="followir")
+    assert sentence in text(carla.get(url("new_release")))
+
+    Sample.objects.create(
+        project=tides.project,
+        name="Spot check",
+        source=Sample.Source.NEVER,
+        seed=1,
+        size=1,
+        created_by=tides.carla,
+    )
+
+    assert sentence not in text(carla.get(url("new_release")))

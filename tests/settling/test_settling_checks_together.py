@@ -156,6 +156,7 @@ def test_the_page_and_a_program_settle_checked_labels(scene, client):
 
     assert "Settle these together" in listed.content.decode()
     assert shows(shown, "2 labels would be settled")
+    assert shows(shown, "On 2 of them the two differ about relevant or not: 2 would be relevant, 0")
     assert settled() == {"A": 2, "B": 2}
     preview = client.get(
         "/api/v1/projects/tides/disagreements/settling/", {"kind": "check", "rule": "lower"}
