@@ -20,9 +20,12 @@ function showInvalid(root) {
 showInvalid(document);
 
 // A form that stays on its page (components/_in_place.html) has replaced the content: its button, which had the focus, is gone.
+// What was done takes the focus, because screen readers do not announce a live region that comes with its words.
 document.addEventListener("htmx:load", ({ target }) => {
   if (target.id !== "content") return;
-  target.focus({ preventScroll: true });
+  const said = target.querySelector("#notices:not(:empty)");
+  if (said) said.tabIndex = -1;
+  (said ?? target).focus({ preventScroll: true });
   showInvalid(target);
 });
 

@@ -52,6 +52,10 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
     assert accessibility(carla) == []
     carla.get_by_role("button", name="Draw the sample").click()
     expect(carla.get_by_text("The sample is drawn.")).to_be_visible()
+    # The list of samples has taken the place of the form, and of its help.
+    carla.keyboard.press("?")
+    expect(carla.get_by_role("dialog")).to_contain_text("Samples of labels that")
+    carla.keyboard.press("Escape")
 
     sample = Sample.objects.get()
     for name, answers in (("ada", ADA), ("ben", BEN)):
