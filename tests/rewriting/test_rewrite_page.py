@@ -19,7 +19,7 @@ from annotate.models import (
 )
 from annotate.rewriting import actions
 from tests import factories
-from tests.pages import shows
+from tests.pages import shows, tight
 
 
 @pytest.fixture
@@ -93,6 +93,21 @@ def test_a_document_opens_in_place_and_on_a_page_of_its_own(pair, ada, client):
     assert "<html" in whole
     assert "Some text." in part
     assert "<html" not in part
+
+
+def test_all_pages_of_a_pair_name_the_query_first_and_then_the_task(pair, ada, client):
+    candidate = pair.query.candidates.first()
+    original = pair.narratives.get()
+    query = reverse("annotate:query", args=[pair.project.slug, pair.query_id])
+    rewrite = url(pair)
+    named = f'<a href="{query}" class="id">{pair.query.query_id}</a> /'
+
+    for page, task in (
+        (rewrite, "Rewrite"),
+        (reverse("annotate:narrative", args=[pair.pk, original.pk]), "Rewrite"),
+        (reverse("annotate:document", args=[pair.pk, candidate.pk]), "Rewrite"),
+    ):
+        assert re.search(f"{re.escape(named)} (<a [^>]*>)?{task}", tight(client.get(page).text))
 
 
 def test_saving_makes_a_version_and_stays_on_the_page(pair, ada, client):
