@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llm.documents import cut, delimit
 from llm.prompts import Prompt
-from llm.request import Message, Question
+from llm.request import Message, Question, object_of
 
 # Of each document; it only shows what kind of documents there are.
 MAX_CHARACTERS = 4_000
@@ -63,11 +63,6 @@ def writing_question(
         earlier=delimit(earlier, "instruction") if earlier else NONE,
         criticism=delimit("\n".join(criticism), "criticism") if criticism else NONE,
     )
-    schema = {
-        "type": "object",
-        "properties": {"instruction": {"type": "string"}},
-        "required": ["instruction"],
-        "additionalProperties": False,
-    }
+    schema = object_of({"instruction": {"type": "string"}})
     messages: list[Message] = [{"role": "user", "content": content}]
     return Question(messages=messages, schema=schema)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from llm.documents import delimit
 from llm.prompts import Prompt
-from llm.request import Message, Question
+from llm.request import Message, Question, object_of
 
 VARIABLES = frozenset({"query", "instruction", "criteria", "levels"})
 DEFAULT_PROMPT = Prompt(
@@ -56,21 +56,10 @@ def criticism_question(
         levels=_listed(levels),
     )
     # Models answer in this order: the words first, so that the level follows from them.
-    answer = {
-        "type": "object",
-        "properties": {
-            "words": {"type": "string"},
-            "level": {"type": "string", "enum": list(levels)},
-        },
-        "required": ["words", "level"],
-        "additionalProperties": False,
-    }
-    schema = {
-        "type": "object",
-        "properties": dict.fromkeys(criteria, answer),
-        "required": list(criteria),
-        "additionalProperties": False,
-    }
+    answer = object_of(
+        {"words": {"type": "string"}, "level": {"type": "string", "enum": list(levels)}}
+    )
+    schema = object_of(dict.fromkeys(criteria, answer))
     messages: list[Message] = [{"role": "user", "content": content}]
     return Question(messages=messages, schema=schema)
 

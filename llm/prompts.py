@@ -18,7 +18,7 @@ class Prompt:
     """A text with variables, checked when it is made.
 
     `{name}` is a variable, and every other brace is text, so a prompt can show JSON. Each of
-    `required` occurs, and no others occur but those and `optional`.
+    `required` occurs, and no other.
 
     Raises:
         PromptError: A required variable does not occur, or an unknown one does.
@@ -26,15 +26,15 @@ class Prompt:
 
     text: str
     required: frozenset[str]
-    optional: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        known = self.required | self.optional
         for match in _VARIABLE.finditer(self.text):
-            if match[1] not in known:
+            if match[1] not in self.required:
+                line = self.text.count("\n", 0, match.start()) + 1
+                column = match.start() - self.text.rfind("\n", 0, match.start())
                 raise PromptError(
-                    f"{self._place(match.start())}: {match[0]} is no variable of this prompt. "
-                    f"It may have {_list(known)}."
+                    f"Line {line}, column {column}: {match[0]} is no variable of this prompt. "
+                    f"It has {_list(self.required)}."
                 )
         if missing := self.required - self.variables:
             raise PromptError(
@@ -49,20 +49,11 @@ class Prompt:
     def fill(self, **values: str) -> str:
         """Return the text with the values in the places of its variables.
 
-        A brace in a value stays as it is. Raise PromptError for a missing value, or for one whose
-        name is no variable of the prompt.
+        A brace in a value stays as it is. Raise ValueError for other values than `required`.
         """
-        if unknown := set(values) - self.required - self.optional:
-            raise PromptError(f"This prompt has no variable {_list(unknown)}.")
-        for match in _VARIABLE.finditer(self.text):
-            if match[1] not in values:
-                raise PromptError(f"{self._place(match.start())}: {match[0]} has no value.")
+        if set(values) != self.required:
+            raise ValueError(f"This prompt is filled with {_list(self.required)}.")
         return _VARIABLE.sub(lambda match: values[match[1]], self.text)
-
-    def _place(self, position: int) -> str:
-        line = self.text.count("\n", 0, position) + 1
-        column = position - self.text.rfind("\n", 0, position)
-        return f"Line {line}, column {column}"
 
 
 def _list(names: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from llm.documents import cut, delimit, find_quote
 from llm.prompts import Prompt
-from llm.request import Message, Question
+from llm.request import Message, Question, object_of
 
 # Some 15,000 tokens of English, which the models of most servers can read.
 MAX_CHARACTERS = 60_000
@@ -69,30 +69,23 @@ def grade_question(
     document: str,
     grades: Mapping[int, str],
     prompt: Prompt = DEFAULT_PROMPT,
-    max_characters: int = MAX_CHARACTERS,
 ) -> GradeQuestion:
     """Return the question for the grade of a document.
 
     `grades` has the meaning of each grade; `prompt` has the variables of VARIABLES. A longer
-    document than `max_characters` is cut. Raise ValueError for fewer than two grades.
+    document than MAX_CHARACTERS is cut. Raise ValueError for fewer than two grades.
     """
     if len(grades) < 2:
         raise ValueError("A scale has at least two grades.")
-    shown = cut(document, max_characters)
+    shown = cut(document, MAX_CHARACTERS)
     content = prompt.fill(
         narrative=delimit(narrative, "narrative"),
         grades="\n".join(f"{grade}: {meaning}" for grade, meaning in grades.items()),
         document=delimit(shown.text),
     )
-    schema = {
-        "type": "object",
-        # Models answer in this order: the passage first, so that the grade follows from it.
-        "properties": {
-            "quote": {"type": "string"},
-            "grade": {"type": "integer", "enum": list(grades)},
-        },
-        "required": ["quote", "grade"],
-        "additionalProperties": False,
-    }
+    # Models answer in this order: the passage first, so that the grade follows from it.
+    schema = object_of(
+        {"quote": {"type": "string"}, "grade": {"type": "integer", "enum": list(grades)}}
+    )
     messages: list[Message] = [{"role": "user", "content": content}]
     return GradeQuestion(messages=messages, schema=schema, document=shown.text, note=shown.note)

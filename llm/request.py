@@ -33,6 +33,16 @@ class Question:
     note: str = ""
 
 
+def object_of(properties: Mapping[str, Any]) -> Schema:
+    """Return the schema of an object that has all these properties, in this order, and no other."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 _IN_WORDS = "\n\nAnswer with one JSON object that matches this schema, and with nothing else:\n"
 
 
