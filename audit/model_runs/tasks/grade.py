@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate, DocumentText
 from annotate.collection.shown_documents import shown_to_judges
-from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
@@ -97,9 +97,8 @@ def _read(asked: GradeQuestion, title: str, value: dict[str, Any]) -> Reading:
 
 def _wanted(run: ModelRun) -> QuerySet[Any, Any]:
     """Return the documents of the pool that a run with these subjects is about."""
-    judged = judgments_in_force(run.project).filter(
-        narrative=OuterRef("narrative"), candidate=OuterRef("pk")
-    )
+    judged = Judgment.objects.current().of_people()
+    judged = judged.filter(narrative=OuterRef("narrative"), candidate=OuterRef("pk"))
     pool = _pool(run.project)
     if run.subjects == Subjects.ALL:
         return pool
