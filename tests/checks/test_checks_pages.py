@@ -559,3 +559,22 @@ def test_the_page_of_a_sample_says_what_was_drawn(scene, client, choices, words)
     page = sign_in(client, scene.carla).get(draw(scene, **choices).get_absolute_url())
 
     assert words in " ".join(page.text.split())
+
+
+def test_who_is_where_counts_the_labels_that_each_person_checked(scene, sample, client):
+    client = sign_in(client, scene.carla)
+    pages = [reverse(f"annotate:{name}", args=["tides"]) for name in ("project", "progress")]
+    for page in pages:
+        assert not shows(client.get(page), '<th class="number" scope="col">Checks</th>')
+    check_label(sample, "A", ada=0, ben=1)
+    check_label(sample, "B", ada=1)
+
+    overview, progress = (client.get(page) for page in pages)
+
+    people = {row["member"].name: row for row in overview.context["people"]}
+    assert [people[name]["checked"] for name in ("ada", "ben", "carla", "dan")] == [2, 1, 0, 0]
+    assert people["ada"]["last_at"] == Check.objects.filter(checker=scene.ada).latest("at").at
+    assert people["carla"]["last_at"] is None
+    assert shows(overview, '<th class="number" scope="col">Checks</th>')
+    assert shows(progress, '<th class="number" scope="col">Checks</th>')
+    assert progress.context["checked"] == {scene.ada.pk: 2, scene.ben.pk: 1}
