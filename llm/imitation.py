@@ -19,7 +19,7 @@ _MAX_REQUEST = 4 * 1024 * 1024
 
 
 def imitate(body: Mapping[str, Any]) -> str:
-    """Answer a request with a question of `llm.relevance`, `llm.criticism` or `llm.authoring`.
+    """Answer a request with a question of a `ModelTask`.
 
     Raise ValueError or LookupError for another one.
     """

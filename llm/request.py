@@ -32,6 +32,11 @@ class Question:
     schema: Schema
     note: str = ""
 
+    @classmethod
+    def of(cls, content: str, schema: Schema, note: str = "") -> Question:
+        """Return the question of one message."""
+        return cls(messages=[{"role": "user", "content": content}], schema=schema, note=note)
+
 
 def object_of(properties: Mapping[str, Any]) -> Schema:
     """Return the schema of an object that has all these properties, in this order, and no other."""

@@ -43,12 +43,6 @@ def ask(endpoint):
     return ask_with
 
 
-def judge(endpoint, question):
-    """Return what a model says of a document, or None, and the answer it is read from."""
-    answer = complete(endpoint, question.messages, question.schema)
-    return (None if answer.failure else question.read(answer.value)), answer
-
-
 @pytest.fixture
 def waits(monkeypatch):
     """The seconds that were waited between retries, which take no time here."""

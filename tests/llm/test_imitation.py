@@ -6,12 +6,13 @@ import threading
 
 import pytest
 
+from audit.model_runs.tasks.grade import grade_question, read_grade
 from llm.answers import FailureKind
 from llm.completion import complete
+from llm.documents import cut
 from llm.endpoint import Endpoint
 from llm.imitation import MODEL, imitation_server
-from llm.relevance import grade_question
-from tests.llm.conftest import QUESTION, SCHEMA, judge
+from tests.llm.conftest import QUESTION, SCHEMA
 
 GRADES = {0: "Not relevant", 1: "Relevant", 2: "Highly relevant"}
 
@@ -37,14 +38,14 @@ def imitation():
 )
 def test_it_grades_by_the_words_that_the_document_shares(imitation, document, grade, quote):
     # Its words of five letters or more: boats, under, white, clouds.
-    question = grade_question(
-        narrative="Boats under white clouds.", document=document, grades=GRADES
-    )
+    shown = cut(document, 1_000)
+    question = grade_question("Boats under white clouds.", shown, GRADES)
 
-    grading, answer = judge(imitation, question)
+    answer = complete(imitation, question.messages, question.schema)
 
-    assert grading is not None
-    assert (grading.grade, grading.quote) == (grade, quote)
+    reading = read_grade(shown, "", answer.value)
+    spans = [document[span["start"] : span["end"]] for span in reading.evidence]
+    assert (reading.outcome, spans) == (str(grade), [quote] if quote else [])
     assert answer.model == "imitation-1"
     assert answer.prompt_tokens is not None
     assert answer.prompt_tokens > 50

@@ -59,7 +59,7 @@ def test_an_answer_that_is_no_longer_usable_is_asked_for_again(grade, monkeypatc
     def refuse(*_arguments):
         raise Unusable("It says nothing.")
 
-    monkeypatch.setattr(grade_task, "_read", refuse)
+    monkeypatch.setattr(grade_task, "read_grade", refuse)
     again = grade(drawn=1)
 
     assert len(server.received) == 2
