@@ -198,3 +198,16 @@ def test_an_instruction_that_a_lead_sent_back_to_its_writer_is_not_decided(two, 
 
     with pytest.raises(Refused, match="Take that back first, then decide"):
         decide(narrative=two.narrative, outcome="accepted", by=two.carla)
+
+
+def test_what_the_auditors_say_opens_in_the_list_where_a_decision_waits(two, client):
+    client.force_login(two.carla.user)
+    story = reverse("audit:story", args=[two.others.pair_id])
+    page = reverse("audit:reviews", args=["tides"])
+
+    assert f'hx-get="{story}"' in client.get(page).text
+    assert 'id="current-version"' in client.get(story).text
+
+    decide(narrative=two.others, outcome="accepted", by=two.carla)
+
+    assert f'hx-get="{story}"' not in client.get(page).text
