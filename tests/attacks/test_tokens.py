@@ -135,24 +135,15 @@ def changes_rows(client: Client, url: str, verb: str) -> bool:
 def test_an_invalid_token_is_refused_everywhere(worlds, repeated_requests, way, record_property):
     client = Client(headers={"Authorization": invalid_header(way)})
     failures = {}
-    for name in API:
-        for verb in VERBS:
-            answer, written = send_and_undo(client, worlds[0].url(name), verb)
-            response_kind = (answer.status_code, answer["Content-Type"])
-            if (
-                response_kind != (401, PROBLEM)
-                or "Bearer" not in answer["WWW-Authenticate"]
-                or written
-            ):
-                failures[verb, name] = (*response_kind, written)
-    record_property(
-        "tried",
-        f"tokens, {way}: {len(API)} routes x {len(VERBS)} verbs = {len(API) * len(VERBS):,} "
-        "requests",
-    )
+    for name, verb, _operation in DECLARED:
+        answer, written = send_and_undo(client, worlds[0].url(name), verb)
+        response_kind = (answer.status_code, answer["Content-Type"])
+        if response_kind != (401, PROBLEM) or "Bearer" not in answer["WWW-Authenticate"] or written:
+            failures[verb, name] = (*response_kind, written)
+    record_property("tried", f"tokens, {way}: {len(DECLARED)} operations")
 
     assert failures == {}
-    assert len(API) > 90
+    assert len(DECLARED) > 130
 
 
 def test_a_token_outside_its_header_is_ignored(worlds):
