@@ -84,10 +84,11 @@ def test_the_figures_are_those_counted_in_the_files(machine, people, model):
         [pairs[row, column] for column in GRADES] for row in GRADES
     ]
     # How much of what is relevant to people (1 or more) the machine finds, in one query.
-    [query] = {query for query, _document in people if query == trust.queries[0].key}
-    relevant = [unit for unit in people if unit[0] == query and people[unit] >= 1]
+    first = trust.queries[0]
+    relevant = [unit for unit in people if unit[0] == first.key and people[unit] >= 1]
     found = sum(model[unit] >= 1 for unit in relevant)
-    assert (trust.queries[0].found.count, trust.queries[0].found.of) == (found, len(relevant))
+    assert found > 0
+    assert (first.found.count, first.found.of) == (found, len(relevant))
     assert len(trust.queries) == 22
 
 
