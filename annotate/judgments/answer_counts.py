@@ -119,6 +119,14 @@ class AnswerCounts:
                 documents[answers] += len(pattern.candidates)
         return documents
 
+    def only_flagged(self, project: Project) -> int:
+        """Count the documents that judges are shown and that people flagged and nobody graded."""
+        return sum(
+            len(pattern.candidates)
+            for pattern in self.patterns
+            if pattern.flags and not pattern.is_judged and pattern.documents.is_shown(project)
+        )
+
     def by_person(self, project: Project) -> Counter[int]:
         """Count each person's answers to documents that judges are shown."""
         answered: Counter[int] = Counter()

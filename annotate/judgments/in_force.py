@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
-from annotate.judgments.models import Adjudication, Flag, Judgment
+from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
 
@@ -20,16 +20,6 @@ def final_flags(*projects: Project) -> QuerySet[Flag]:
     """Return people's current flags other than "later", under the current narratives."""
     flags = Flag.objects.current().filter(_in_force(*projects), annotator__is_machine=False)
     return flags.exclude(flag=Flag.Kind.LATER)
-
-
-def count_only_flagged(project: Project) -> int:
-    """Return how many documents people flagged that nobody has graded and no lead has settled."""
-    same = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
-    flagged = final_flags(project).filter(
-        ~Exists(Judgment.objects.current().of_people().filter(**same)),
-        ~Exists(Adjudication.objects.current().filter(**same)),
-    )
-    return flagged.order_by().values("narrative", "candidate").distinct().count()
 
 
 def in_pools(candidate: str = "candidate") -> Q:

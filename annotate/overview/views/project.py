@@ -18,10 +18,10 @@ from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import INSTRUCTIONS, QUERIES, Removable, parse_keys
 from annotate.collection.views import choose, choosing_context
-from annotate.judgments import completion, work_left
+from annotate.judgments import cached_counts, completion, work_left
+from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.document_names import names_for, neutral_order
-from annotate.judgments.in_force import count_only_flagged
 from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import pool_lists, query_lists, steps
@@ -328,7 +328,8 @@ def _without_grade(member: Membership) -> dict[str, int]:
         return {}
     counts = {"without_text": documents_without_text(member.project).count()}
     if not must_answer_first(member):
-        counts["only_flagged"] = count_only_flagged(member.project)
+        answers = counts_of(cached_counts.states_in_force([member.project])).values()
+        counts["only_flagged"] = sum(counted.only_flagged(member.project) for counted in answers)
     return counts
 
 
