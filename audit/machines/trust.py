@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from django.db.models import Count
 
@@ -70,48 +71,45 @@ class GradeRow(NamedTuple):
     counts: Annotated[dict[int, int], "By the machine's grade."]
 
 
-class Shares(NamedTuple):
-    """How the machine meets what people agree on, in all documents, a category or a query."""
-
-    key: str
-    documents: int
-    same: Annotated[Proportion, "The machine gives the grade that people agree on."]
-    found: Annotated[Proportion, "Relevant to people: the machine finds it relevant too."]
-    confirmed: Annotated[Proportion, "Relevant to the machine: people confirm it."]
-
-
 @dataclass(frozen=True)
-class SharesByPart(Sequence[Shares]):
-    """The shares of each part of documents, by its key: a query or a category.
+class Shares:
+    """How the machine meets what people agree on, in all documents, a category or a query.
 
-    Each is computed when it is read, because its exact intervals take most of the time.
+    A share is computed when it is read, because its exact interval takes most of the time.
     """
 
+    key: str
     # The documents on which people agree.
-    parts: list[tuple[str, list[Item]]]
+    agreed: list[Item]
     relevant_from: int
 
-    @classmethod
-    def by(cls, name: str, agreed: Iterable[Item], relevant_from: int) -> SharesByPart:
-        """Return the shares by a value of the documents."""
-        parts: dict[str, list[Item]] = defaultdict(list)
-        for item in agreed:
-            parts[getattr(item, name)].append(item)
-        return cls(sorted(parts.items()), relevant_from)
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return len(self.agreed)
 
-    def __len__(self) -> int:
-        return len(self.parts)
+    @cached_property
+    def same(self) -> Proportion:
+        """The machine gives the grade that people agree on."""
+        return _share(people == grade for people, grade in self._grades())
 
-    @overload
-    def __getitem__(self, index: int) -> Shares: ...
+    @cached_property
+    def found(self) -> Proportion:
+        """Relevant to people: the machine finds it relevant too."""
+        least = self.relevant_from
+        return _share(grade >= least for people, grade in self._grades() if people >= least)
 
-    @overload
-    def __getitem__(self, index: slice) -> list[Shares]: ...
+    @cached_property
+    def confirmed(self) -> Proportion:
+        """Relevant to the machine: people confirm it."""
+        least = self.relevant_from
+        return _share(people >= least for people, grade in self._grades() if grade >= least)
 
-    def __getitem__(self, index: int | slice) -> Shares | list[Shares]:
-        if isinstance(index, slice):
-            return [_part(*part, self.relevant_from) for part in self.parts[index]]
-        return _part(*self.parts[index], self.relevant_from)
+    def _grades(self) -> Iterator[tuple[int, int]]:
+        """Yield people's grade and the machine's of each document."""
+        for item in self.agreed:
+            assert item.agreed is not None
+            yield item.agreed, item.grade
 
 
 class SampledStratum(NamedTuple):
@@ -159,7 +157,7 @@ class Trust(NamedTuple):
     grades: list[GradeRow]
     whole: Shares
     categories: Annotated[list[Shares], "Empty if there is only one."]
-    queries: Sequence[Shares]
+    queries: list[Shares]
     beside: list[OtherMachine]
 
 
@@ -175,7 +173,7 @@ def trust_of(machine: Membership, chosen: Chosen) -> Trust:
             by_person[person].append(item)
     most = sorted(by_person, key=lambda person: (-len(by_person[person]), names[person]))
     relevant_from = machine.project.relevant_from
-    categories = SharesByPart.by("category", agreed, relevant_from)
+    categories = _parts(agreed, "category", relevant_from)
     return Trust(
         chosen=chosen,
         documents=len(items),
@@ -197,9 +195,9 @@ def trust_of(machine: Membership, chosen: Chosen) -> Trust:
         ],
         scale=scale,
         grades=_grade_rows(items, scale),
-        whole=_part("", agreed, relevant_from),
-        categories=list(categories) if len(categories) > 1 else [],
-        queries=SharesByPart.by("query", agreed, relevant_from),
+        whole=Shares("", agreed, relevant_from),
+        categories=categories if len(categories) > 1 else [],
+        queries=_parts(agreed, "query", relevant_from),
         beside=_machines_beside(machine.pk, items, names, scale),
     )
 
@@ -269,19 +267,19 @@ def _grade_rows(items: Iterable[Item], scale: Sequence[int]) -> list[GradeRow]:
     return [GradeRow(row, {grade: counts[row, grade] for grade in scale}) for row in rows]
 
 
-def _part(key: str, agreed: Sequence[Item], relevant_from: int) -> Shares:
+def _parts(agreed: Iterable[Item], by: str, relevant_from: int) -> list[Shares]:
+    """Return the shares of each query or category, in the order of their keys."""
+    parts: dict[str, list[Item]] = defaultdict(list)
+    for item in agreed:
+        parts[getattr(item, by)].append(item)
+    return [Shares(key, parts[key], relevant_from) for key in sorted(parts)]
+
+
+def _share(answers: Iterable[bool]) -> Proportion:
     from agreement.proportion import proportion
 
-    grades = [(item.agreed, item.grade) for item in agreed if item.agreed is not None]
-    by_people = [grade >= relevant_from for people, grade in grades if people >= relevant_from]
-    by_machine = [people >= relevant_from for people, grade in grades if grade >= relevant_from]
-    return Shares(
-        key,
-        len(grades),
-        same=proportion(sum(people == grade for people, grade in grades), len(grades)),
-        found=proportion(sum(by_people), len(by_people)),
-        confirmed=proportion(sum(by_machine), len(by_machine)),
-    )
+    listed = list(answers)
+    return proportion(sum(listed), len(listed))
 
 
 def _strata(machine: Membership) -> Iterator[SampledStratum]:

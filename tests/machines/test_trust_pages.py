@@ -56,13 +56,13 @@ def test_the_page_computes_only_the_shares_that_it_shows(led, client, monkeypatc
         factories.judgment(narrative, candidate, led.ada, 1)
         factories.judgment(narrative, candidate, led.model, 1)
     monkeypatch.setattr(views, "QUERIES", 2)
-    computed, share_of_part = [], trust._part
+    computed, grades_of = {}, trust.Shares._grades
 
-    def note_and_compute(key, *rest):
-        computed.append(key)
-        return share_of_part(key, *rest)
+    def note_and_read(shares):
+        computed[shares.key] = True
+        return grades_of(shares)
 
-    monkeypatch.setattr(trust, "_part", note_and_compute)
+    monkeypatch.setattr(trust.Shares, "_grades", note_and_read)
 
     page = client.get(led.page)
 
