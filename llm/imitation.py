@@ -1,7 +1,7 @@
 """An imitation of a model server, to try everything without one: `python -m llm.imitation PORT`.
 
-It grades, writes and criticises by words, and reads no meaning. It listens on this machine only,
-and is called `imitation-1`, so that everything it answers says so.
+It grades, checks conditions, writes and criticises by words, and reads no meaning. It listens on
+this machine only, and is called `imitation-1`, so that everything it answers says so.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ def imitate(body: Mapping[str, Any]) -> str:
     fields = body["response_format"]["json_schema"]["schema"]["properties"]
     if "grade" in fields:
         answer: Any = imitate_judge(content, sorted(fields["grade"]["enum"]))
+    elif any(name.startswith("condition_") for name in fields):
+        answer = imitate_checker(content, list(fields))
     elif "instruction" in fields:
         answer = {"instruction": imitate_author(content)}
     else:
@@ -47,6 +49,25 @@ def imitate_judge(content: str, grades: Sequence[int]) -> dict[str, Any]:
     place = 0 if not shared else -1 if len(shared) * 2 >= len(wanted) else len(grades) // 2
     lines = [line for line in document.splitlines() if _words(line) & shared]
     return {"quote": lines[0] if lines else "", "grade": grades[place]}
+
+
+def imitate_checker(content: str, fields: Sequence[str]) -> dict[str, Any]:
+    """Say of each condition whether the document has one of its words of five letters or more, with
+    the first line that has one; the document is related if it has one of the narrative's.
+    """
+    document = _between("document", content)
+    conditions = dict(
+        line.split(". ", 1) for line in _between("conditions", content).splitlines() if ". " in line
+    )
+    answers: dict[str, Any] = {}
+    for name in fields:
+        if name == "related":
+            answers[name] = bool(_words(_between("narrative", content)) & _words(document))
+            continue
+        wanted = _words(conditions[name.removeprefix("condition_")])
+        lines = [line for line in document.splitlines() if _words(line) & wanted]
+        answers[name] = {"quote": lines[0] if lines else "", "met": bool(lines)}
+    return answers
 
 
 def imitate_author(content: str) -> str:

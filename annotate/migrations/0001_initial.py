@@ -356,7 +356,7 @@ class Migration(migrations.Migration):
                 ('order_seed', models.PositiveIntegerField(default=0)),
                 ('repeat_percent', models.PositiveSmallIntegerField(default=0, validators=[django.core.validators.MaxValueValidator(50)])),
                 ('evidence_rule', models.CharField(choices=[('none', 'Nothing'), ('document', 'A passage of the document'), ('narrative', 'A clause of the narrative')], default='none', max_length=10)),
-                ('condition_rule', models.CharField(choices=[('by_hand', 'It does not: relevance is given by hand'), ('all_met', 'The highest grade when all are met, else the lowest'), ('count_met', 'The number of conditions that are met')], default='by_hand', max_length=10)),
+                ('condition_rule', models.CharField(choices=[('by_hand', 'It does not: relevance is given by hand'), ('all_met', 'The highest grade when all are met, else the lowest'), ('count_met', 'The number of conditions that are met'), ('bands', 'The highest grades for 1, 2 or 3, and 4 or more conditions met')], default='by_hand', max_length=10)),
                 ('overlap_rewrite', models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MaxValueValidator(50)])),
                 ('overlap_judge', models.PositiveSmallIntegerField(default=2, validators=[django.core.validators.MaxValueValidator(50)])),
                 ('overlap_review', models.PositiveSmallIntegerField(default=2, validators=[django.core.validators.MaxValueValidator(50)])),

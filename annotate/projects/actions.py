@@ -117,6 +117,8 @@ def delete_new_project(*, project: Project) -> None:
         project.delete()
 
 
+# With the rule of bands: for 0, 1, 2 or 3 and 4 or more conditions met, and "related" or not.
+GRADES_OF_BANDS = (4, 5)
 FIELDS = (
     "name",
     "description",
@@ -168,8 +170,14 @@ def change_rules(
     if threshold not in values or threshold == min(values):
         reach = ", ".join(map(str, sorted(values)[1:]))
         raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
-    if changes.get("condition_rule", by.project.condition_rule) == Project.ConditionRule.COUNT_MET:
+    rule = changes.get("condition_rule", by.project.condition_rule)
+    if rule == Project.ConditionRule.COUNT_MET:
         _check_counted(by.project, values)
+    if rule == Project.ConditionRule.BANDS and len(values) not in GRADES_OF_BANDS:
+        raise Refused(
+            "If relevance follows from how many conditions are met, there must be 4 grades: for "
+            "none, 1, 2 or 3, and 4 or more; or 5, with one for documents that are only related."
+        )
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if lost := sorted(grades_in_use(project) - set(values)):

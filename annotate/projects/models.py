@@ -53,6 +53,7 @@ class Project(models.Model):
         BY_HAND = "by_hand", "It does not: relevance is given by hand"
         ALL_MET = "all_met", "The highest grade when all are met, else the lowest"
         COUNT_MET = "count_met", "The number of conditions that are met"
+        BANDS = "bands", "The highest grades for 1, 2 or 3, and 4 or more conditions met"
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)

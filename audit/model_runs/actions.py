@@ -24,7 +24,7 @@ from audit.model_runs.access import BLIND
 from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
 from audit.model_runs.servers import model_behind, server_names
 from audit.model_runs.spending import budget_left, budget_of
-from audit.model_runs.tasks import TASKS, task_of, tasks_for
+from audit.model_runs.tasks import TASKS, task_of
 from audit.model_runs.tasks.base import ModelTask, Question
 from audit.reviews.rubrics import current_rubric
 from base.control_characters import tidy
@@ -295,12 +295,12 @@ def new_run(
 def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
     """Return the task of an unsaved run.
 
-    Refused: a task that the project's kind does not have, several answers in a task that takes one,
+    Refused: a task that the project has no use for, several answers in a task that takes one,
     a task whose questions show what others answered, if the member has to answer first.
     """
     task = task_of(run.task)
-    if task not in tasks_for(by):
-        raise InvalidField("The kind of this project has no instructions to review.", "subjects")
+    if not task.has_use(by):
+        raise InvalidField(task.without_use, "subjects")
     if run.samples > 1 and not task.may_repeat:
         raise InvalidField("Only grades can be asked for several times.", "samples")
     if task.shows_answers and must_answer_first(by):

@@ -29,6 +29,7 @@ class TaskName(models.TextChoices):
     """What models do; the `ModelTask` of this name says how."""
 
     GRADE = "grade", "Grade documents"
+    CONDITIONS = "conditions", "Check conditions"
     WRITE = "write", "Write instructions"
     CRITICISE = "criticise", "Criticise instructions"
 
@@ -240,6 +241,9 @@ class ModelRun(Job):
         JUDGED = "judged", "Grade documents that people have judged"
         UNJUDGED = "unjudged", "Grade documents that nobody has judged"
         ALL = "all", "Grade all documents to judge"
+        CONDITIONS_JUDGED = "conditions_judged", "Check conditions where people have judged"
+        CONDITIONS_UNJUDGED = "conditions_unjudged", "Check conditions where nobody has judged"
+        CONDITIONS_ALL = "conditions_all", "Check conditions of all documents to judge"
         UNWRITTEN = "unwritten", "Write instructions that are not there yet"
         CRITICISED = "criticised", "Write anew what a machine criticised and no person reviewed"
         SENT_BACK = "sent_back", "Write anew what was sent back to a model"

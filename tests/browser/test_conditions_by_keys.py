@@ -256,9 +256,9 @@ def test_page_and_server_apply_the_same_rule(scene):
     cases = [
         (rule, answers, grades)
         for rule in Project.ConditionRule.values
-        for length in range(4)
+        for length in range(5)
         for answers in product(choices, repeat=length)
-        for grades in ([0, 1], [0, 1, 2], [2, 3])
+        for grades in ([0, 1], [0, 1, 2], [2, 3], [0, 1, 2, 3], [0, 1, 2, 3, 4])
     ]
     address = scene.page.locator("script[src*='judging/judge']").get_attribute("src")
 

@@ -7,12 +7,11 @@ import json
 
 import pytest
 
-from audit.model_runs.tasks.grade import MAX_CHARACTERS, PROMPT, grade_question, read_grade
+from audit.model_runs.tasks.grade import PROMPT, ShownDocument, grade_question, read_grade
 from llm.answers import FailureKind, read_value
 from llm.batch import read_answers, request_lines
 from llm.completion import complete
 from llm.cost import estimate_call
-from llm.documents import cut
 from llm.imitation import imitate
 from llm.prompts import Prompt
 from llm.request import request_body
@@ -24,7 +23,7 @@ GRADES = {0: "not relevant", 1: "related", 2: "relevant"}
 
 
 def question_about(document=DOCUMENT, prompt=PROMPT):
-    return grade_question(NARRATIVE, cut(document, MAX_CHARACTERS), GRADES, prompt)
+    return grade_question(NARRATIVE, ShownDocument.of(document), GRADES, prompt)
 
 
 @pytest.fixture
@@ -34,8 +33,8 @@ def judged(endpoint):
     def ask(document=DOCUMENT):
         asked = question_about(document)
         answer = complete(endpoint, asked.messages, asked.schema)
-        shown = cut(document, MAX_CHARACTERS)
-        return (None if answer.failure else read_grade(shown, "", answer.value)), answer
+        shown = ShownDocument.of(document)
+        return (None if answer.failure else read_grade(shown, answer.value)), answer
 
     return ask
 

@@ -6,10 +6,9 @@ import threading
 
 import pytest
 
-from audit.model_runs.tasks.grade import grade_question, read_grade
+from audit.model_runs.tasks.grade import ShownDocument, grade_question, read_grade
 from llm.answers import FailureKind
 from llm.completion import complete
-from llm.documents import cut
 from llm.endpoint import Endpoint
 from llm.imitation import MODEL, imitation_server
 from tests.llm.conftest import QUESTION, SCHEMA
@@ -38,12 +37,12 @@ def imitation():
 )
 def test_it_grades_by_the_words_that_the_document_shares(imitation, document, grade, quote):
     # Its words of five letters or more: boats, under, white, clouds.
-    shown = cut(document, 1_000)
+    shown = ShownDocument.of(document)
     question = grade_question("Boats under white clouds.", shown, GRADES)
 
     answer = complete(imitation, question.messages, question.schema)
 
-    reading = read_grade(shown, "", answer.value)
+    reading = read_grade(shown, answer.value)
     spans = [document[span["start"] : span["end"]] for span in reading.evidence]
     assert (reading.outcome, spans) == (str(grade), [quote] if quote else [])
     assert answer.model == "imitation-1"

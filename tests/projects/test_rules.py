@@ -106,6 +106,16 @@ def test_a_grade_that_counts_conditions_cannot_be_removed_later(carla):
         projects.change_rules(changes={"relevant_from": 2}, grades=[USUAL[0], USUAL[2]], by=by)
 
 
+@pytest.mark.parametrize("values", [range(3), range(6)], ids=["three grades", "six grades"])
+def test_bands_of_conditions_need_four_or_five_grades(carla, values):
+    grades = [KindGrade(value, "x") for value in values]
+
+    with pytest.raises(Refused, match="there must be 4 grades"):
+        projects.change_rules(changes={"condition_rule": "bands"}, grades=grades, by=carla)
+
+    assert Project.objects.get().condition_rule == "by_hand"
+
+
 def test_conditions_of_an_older_version_need_no_grade(carla):
     pair = factories.pair(factories.query(carla.project, "301"))
     for number in (1, 2, 3):

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotate.projects.models import Membership
-from annotate.projects.navigation import uses
 from audit.model_runs.models import TaskName
 from audit.model_runs.tasks.base import ModelTask
+from audit.model_runs.tasks.conditions import CheckConditions
 from audit.model_runs.tasks.criticise import Criticise
 from audit.model_runs.tasks.grade import Grade
 from audit.model_runs.tasks.write import Write
 
 __all__ = ["TASKS", "task_of", "tasks_for"]
 
-TASKS: Mapping[str, ModelTask] = {task.name: task for task in (Grade(), Write(), Criticise())}
+TASKS: Mapping[str, ModelTask] = {
+    task.name: task for task in (Grade(), CheckConditions(), Write(), Criticise())
+}
 
 
 def task_of(key: str) -> ModelTask:
@@ -24,4 +26,4 @@ def task_of(key: str) -> ModelTask:
 
 def tasks_for(lead: Membership) -> list[ModelTask]:
     """Return the tasks that a lead's project has a use for."""
-    return [task for task in TASKS.values() if uses(lead, task.needs)]
+    return [task for task in TASKS.values() if task.has_use(lead)]

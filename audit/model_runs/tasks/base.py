@@ -11,7 +11,8 @@ from typing import IO, Any, ClassVar, NamedTuple
 from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import MD5, Concat
 
-from annotate.projects.models import Project
+from annotate.projects.models import Membership, Project
+from annotate.projects.navigation import uses
 from audit.checks.models import SEED
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from llm.endpoint import Endpoint as Model
@@ -94,6 +95,7 @@ class ModelTask(ABC):
         prompt_name: What its prompts are called in the names of machines.
         shipped: The prompt that a project begins with; others need the same variables.
         needs: The part of a project without which it has nothing to do (`navigation.uses`).
+        without_use: What a lead is told whose project has no use for it.
         shows_answers: Whether its questions have what people answered.
         keeps_rubric: Whether a run keeps the rubric that it began with.
         may_repeat: Whether several answers may be asked for; the first one counts.
@@ -110,6 +112,7 @@ class ModelTask(ABC):
     prompt_name: ClassVar[str]
     shipped: ClassVar[Prompt]
     needs: ClassVar[str] = ""
+    without_use: ClassVar[str] = ""
     shows_answers: ClassVar[bool] = False
     keeps_rubric: ClassVar[bool] = False
     may_repeat: ClassVar[bool] = False
@@ -117,6 +120,10 @@ class ModelTask(ABC):
     carries_claims: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]]
     ids: ClassVar[tuple[str, ...]]
+
+    def has_use(self, lead: Membership) -> bool:
+        """Return whether a lead's project has a use for it."""
+        return uses(lead, self.needs)
 
     def read_prompt(self, text: str) -> Prompt:
         """Return a prompt of this task. Raise PromptError if it cannot be used."""

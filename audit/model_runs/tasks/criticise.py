@@ -61,6 +61,7 @@ class Criticise(ModelTask):
     prompt_name = "critic prompt"
     shipped = PROMPT
     needs = "review"
+    without_use = "The kind of this project has no instructions to review."
     keeps_rubric = True
     format_name = "judgments-jsonl"
     columns = ("pair__pk", "pk")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -15,7 +15,7 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
-from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
+from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, paid_call
 from formats.jsonl import write_judgments
 from formats.records import Evidence, JudgmentRecord
@@ -69,120 +69,158 @@ class Grade(ModelTask):
     columns = ("pair", "narrative", "pk", "document", "document__text_version")
     ids = ("pair_id", "document__doc_id")
 
+    def pool(self, project: Project) -> QuerySet[Any, Any]:
+        """Return the documents in the pool of each narrative that people judge now, with the keys
+        of `narrative` and `pair`, and with `pair_id`.
+        """
+        of_query = Candidate.objects.filter(
+            shown_to_judges(project),
+            Q(made_for=None) | Q(made_for=F("query__pairs")),
+            query__pairs__narratives__in=judged_narratives(project),
+        )
+        return of_query.annotate(
+            narrative=F("query__pairs__narratives"),
+            pair=F("query__pairs"),
+            pair_id=F("query__pairs__pair_id"),
+        )
+
     def rows(self, run: ModelRun) -> QuerySet[Any, Any]:
         """Return the documents with a text under the narratives that people judge now."""
-        return _wanted(run).filter(document__text_version__isnull=False)
+        return self._documents(run).filter(document__text_version__isnull=False)
 
     def count_without_text(self, run: ModelRun) -> int:
         """Return how many of these documents have no text."""
-        return _wanted(run).filter(document__text_version=None).count()
+        return self._documents(run).filter(document__text_version=None).count()
+
+    def _documents(self, run: ModelRun) -> QuerySet[Any, Any]:
+        pool = self.pool(run.project)
+        judged_by_people = Exists(
+            Judgment.objects.current()
+            .of_people()
+            .filter(narrative=OuterRef("narrative"), candidate=OuterRef("pk"))
+        )
+        judged, unjudged, _all = self.subjects
+        if run.subjects == judged:
+            return pool.filter(judged_by_people)
+        return pool.filter(~judged_by_people) if run.subjects == unjudged else pool
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
-        """Yield the question for the grade of each document; its title stands before its text."""
+        """Yield the question for the grade of each document."""
         grades = {
             grade.value: f"{grade.name}. {grade.sentence}".strip()
             for grade in run.project.grades.order_by("value")
         }
         narratives = Narrative.objects.in_bulk({item.narrative for item in items})
-        texts = {
-            (text.document_id, text.version): text
-            for text in DocumentText.objects.filter(
-                document__in=[item.document for item in items]
-            ).select_related("document")
-        }
-        for item in items:
-            text = texts[item.document or 0, item.text_version or 0]
-            title = f"{text.document.title}\n\n" if text.document.title else ""
-            shown = cut(f"{title}{text.text}", MAX_CHARACTERS)
+        for item, shown in shown_documents(items):
             narrative = narratives[item.narrative or 0].text
             asked = grade_question(narrative, shown, grades, prompt)
-            yield Question(item=item, asked=asked, read=partial(read_grade, shown, title))
+            yield Question(item=item, asked=asked, read=partial(read_grade, shown))
+
+    def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:
+        """Return the fields of a JudgmentRecord that an answer gives, if it gives any."""
+        return {"relevance": int((call.value or {})["grade"])}
 
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write each grade as a judgment of the run's machine."""
-        return write_judgments(_judgments(run, calls), stream)
+        """Write each answer as a judgment of the run's machine."""
+        return write_judgments(self._judgments(run, calls), stream)
+
+    def _judgments(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
+        calls = calls.select_related("narrative", "candidate__document")
+        for call in calls.iterator(500):
+            answer, answered = self.answer_in(run, call), paid_call(call)
+            if answer is None:
+                continue
+            assert call.narrative is not None
+            assert call.candidate is not None
+            # The same answer of the same machine is the same judgment.
+            about = f"{call.narrative_id} {call.candidate_id} {call.text_version}"
+            same = f"{answered.uuid} {about} {run.machine}"
+            yield JudgmentRecord(
+                **answer,
+                query_id=call.pair.query.query_id,
+                doc_id=call.candidate.document.doc_id,
+                annotator=run.machine,
+                side=call.narrative.side,
+                pair_id=call.pair.pair_id,
+                version=call.narrative.version,
+                note=" ".join(call.remarks),
+                uuid=str(uuid.uuid5(_NAMESPACE, same)),
+                machine=True,
+                evidence=tuple(Evidence(**span) for span in call.evidence),
+                text_version=call.text_version,
+                at=answered.answered_at,
+            )
+
+
+class ShownDocument(NamedTuple):
+    """What a model reads of a document: its title, if it has one, stands before its text."""
+
+    cut: Cut
+    # How many characters of `cut` are the title.
+    title: int
+
+    @classmethod
+    def of(cls, text: str, title: str = "") -> ShownDocument:
+        """Return what a model reads of a document with this text and title."""
+        before = f"{title}\n\n" if title else ""
+        return cls(cut(f"{before}{text}", MAX_CHARACTERS), len(before))
+
+    def remarks(self) -> list[str]:
+        """Return what a reader of an answer about it must know."""
+        remarks = [self.cut.note] if self.cut.note else []
+        if order := find_order(self.cut.text):
+            remarks.append(f"The document gives orders, which the grade may follow: “{order}”.")
+        return remarks
+
+    def occurs(self, quote: str) -> bool:
+        """Return whether a quote occurs in what the model read; an empty one does."""
+        return not quote.strip() or find_quote(quote, self.cut.text) is not None
+
+    def evidence(self, quote: str) -> list[dict[str, int]]:
+        """Return the span of the text that a quote is; none if it does not occur there.
+
+        A quote of the title is no evidence in the text.
+        """
+        place = find_quote(quote, self.cut.text)
+        if place is None or place[0] < self.title:
+            return []
+        start, end = (position - self.title for position in place)
+        return [{"start": start, "end": end}]
+
+
+def shown_documents(items: Sequence[Item]) -> Iterator[tuple[Item, ShownDocument]]:
+    """Yield each item with what a model reads of its document: one query."""
+    texts = {
+        (text.document_id, text.version): text
+        for text in DocumentText.objects.filter(
+            document__in=[item.document for item in items]
+        ).select_related("document")
+    }
+    for item in items:
+        text = texts[item.document or 0, item.text_version or 0]
+        yield item, ShownDocument.of(text.text, text.document.title)
 
 
 def grade_question(
-    narrative: str, shown: Cut, grades: Mapping[int, str], prompt: Prompt = PROMPT
+    narrative: str, shown: ShownDocument, grades: Mapping[int, str], prompt: Prompt = PROMPT
 ) -> Asked:
     """Return the question for the grade of a document; `grades` has the meaning of each."""
     content = prompt.fill(
         narrative=delimit(narrative, "narrative"),
         grades="\n".join(f"{grade}: {meaning}" for grade, meaning in grades.items()),
-        document=delimit(shown.text),
+        document=delimit(shown.cut.text),
     )
     # Models answer in this order: the passage first, so that the grade follows from it.
     schema = object_of(
         {"quote": {"type": "string"}, "grade": {"type": "integer", "enum": list(grades)}}
     )
-    return Asked.of(content, schema, shown.note)
+    return Asked.of(content, schema, shown.cut.note)
 
 
-def read_grade(shown: Cut, title: str, value: dict[str, Any]) -> Reading:
+def read_grade(shown: ShownDocument, value: dict[str, Any]) -> Reading:
     """Return what an answer says about the part of a document that was shown."""
-    quote = value["quote"].strip()
-    place = find_quote(quote, shown.text)
-    remarks = [shown.note] if shown.note else []
-    if quote and place is None:
+    remarks = shown.remarks()
+    if not shown.occurs(value["quote"]):
         remarks.append("The quote does not occur in the document.")
-    if order := find_order(shown.text):
-        remarks.append(f"The document gives orders, which the grade may follow: “{order}”.")
-    evidence = []
-    # A quote of the title is no evidence in the text.
-    if place is not None and place[0] >= len(title):
-        start, end = (position - len(title) for position in place)
-        evidence.append({"start": start, "end": end})
+    evidence = shown.evidence(value["quote"])
     return Reading(outcome=str(int(value["grade"])), evidence=evidence, remarks=remarks)
-
-
-def _wanted(run: ModelRun) -> QuerySet[Any, Any]:
-    """Return the documents of the pool that a run with these subjects is about."""
-    judged = Judgment.objects.current().of_people()
-    judged = judged.filter(narrative=OuterRef("narrative"), candidate=OuterRef("pk"))
-    pool = _pool(run.project)
-    if run.subjects == Subjects.ALL:
-        return pool
-    return pool.filter(Exists(judged) if run.subjects == Subjects.JUDGED else ~Exists(judged))
-
-
-def _pool(project: Project) -> QuerySet[Any, Any]:
-    """Return the documents in the pool of each narrative that people judge now, with the keys of
-    `narrative` and `pair`, and with `pair_id`.
-    """
-    of_query = Candidate.objects.filter(
-        shown_to_judges(project),
-        Q(made_for=None) | Q(made_for=F("query__pairs")),
-        query__pairs__narratives__in=judged_narratives(project),
-    )
-    return of_query.annotate(
-        narrative=F("query__pairs__narratives"),
-        pair=F("query__pairs"),
-        pair_id=F("query__pairs__pair_id"),
-    )
-
-
-def _judgments(run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
-    calls = calls.select_related("narrative", "candidate__document")
-    for call in calls.iterator(500):
-        answered = paid_call(call)
-        assert call.narrative is not None
-        assert call.candidate is not None
-        # The same answer of the same machine is the same judgment.
-        about = f"{call.narrative_id} {call.candidate_id} {call.text_version}"
-        same = f"{answered.uuid} {about} {run.machine}"
-        yield JudgmentRecord(
-            query_id=call.pair.query.query_id,
-            doc_id=call.candidate.document.doc_id,
-            annotator=run.machine,
-            relevance=int((call.value or {})["grade"]),
-            side=call.narrative.side,
-            pair_id=call.pair.pair_id,
-            version=call.narrative.version,
-            note=" ".join(call.remarks),
-            uuid=str(uuid.uuid5(_NAMESPACE, same)),
-            machine=True,
-            evidence=tuple(Evidence(**span) for span in call.evidence),
-            text_version=call.text_version,
-            at=answered.answered_at,
-        )

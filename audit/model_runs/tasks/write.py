@@ -78,6 +78,7 @@ class Write(ModelTask):
     prompt_name = "author prompt"
     shipped = PROMPT
     needs = "review"
+    without_use = "The kind of this project has no instructions to review."
     shows_answers = True
     format_name = "pairs-jsonl"
     carries_claims = True

@@ -100,6 +100,13 @@ export function deriveRelevance(rule, answers, grades) {
     if (answers.includes("not_met") && !answers.includes(null)) return Math.min(...grades);
     return met === answers.length ? Math.max(...grades) : null;
   }
-  if (rule === "count_met" && answers.every((answer) => answer === "met" || answer === "not_met")) return grades.includes(met) ? met : null;
+  if (!answers.every((answer) => answer === "met" || answer === "not_met")) return null;
+  if (rule === "count_met") return grades.includes(met) ? met : null;
+  if (rule === "bands" && grades.length > 3) {
+    const ordered = [...grades].sort((a, b) => a - b);
+    const band = [1, 2, 4].filter((fewest) => met >= fewest).length;
+    if (band) return ordered.slice(-3)[band - 1];
+    return ordered.length === 4 ? ordered[0] : null;
+  }
   return null;
 }
