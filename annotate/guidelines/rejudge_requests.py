@@ -34,18 +34,8 @@ Task = Assignment.Task
 
 def lock_assignment(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
     """Lock and return the author's judge assignment on the pair; assign it if they have none."""
-    held = assignments_of(pair, [author.pk]).select_for_update().first()
-    if held is not None:
-        return held
     try:
-        return assignments.take(
-            pair=pair,
-            task=Task.JUDGE,
-            by=author,
-            become_blind=True,
-            unrestricted=True,
-            now=now,
-        )
+        return assignments.lock_or_take(pair=pair, task=Task.JUDGE, by=author, now=now)
     except Refused as refused:
         raise Refused(
             "Whoever gave this answer has no task here, and none is free: the document "

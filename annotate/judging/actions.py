@@ -1,46 +1,54 @@
-"""Judging: give a document a grade or a flag.
+"""Judging: give a document a grade or a flag, and withdraw it.
 
 One person's statements about a document under one narrative version form a chain. Each new one
 supersedes the current one (`replaces`), which ends at its time (`ended_at` equals the `at` of the
-next). Withdrawing a statement (`withdrawal`) links its neighbours. So any statement can
-be withdrawn at any time, and the one it had superseded becomes current again, unless there is a
-newer one.
+next). Withdrawing a statement links its neighbours. So any statement can be withdrawn at any time,
+and the one it had superseded becomes current again, unless there is a newer one.
 """
 
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from annotate.collection import text_versions
 from annotate.collection.models import Candidate
-from annotate.judging.answer_rules import check_grade_statement
-from annotate.judging.history import find_resent, uuid_conflict_message
-from annotate.judging.lookup import JudgingState, look_up, not_in_pair_message
-from annotate.judging.statement import (
-    VALID_KEYS,
-    FlagStatement,
-    GradeStatement,
-    Recorded,
-    Target,
-)
-from annotate.judgments import assignments
+from annotate.collection.spans import Span
+from annotate.judging.answer_rules import check_grade_statement, clean_statement
+from annotate.judging.lookup import INSTANT, NO_TEXT, UNKNOWN_PREVIOUS, JudgingState, look_up
+from annotate.judgments import assignments, judgment_chain
+from annotate.judgments.evidence import ANY_LENGTH, merge_stored_spans
 from annotate.judgments.models import Judgment, Statement, Verdict
+from annotate.judgments.repeats import unmask
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative
+from annotate.projects import hash_chain
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership
-from base.errors import ObjectNotFound, Refused
+from base.errors import Refused
+
+Task = Assignment.Task
+UUID_CONFLICT = "This was already sent with other content. Reload the page and judge again."
+# The columns of a statement that its sender chooses. Verdicts are rows of their own.
+SENT = {"uuid", "made_at", "text_version", "flag", *Statement.CONTENT} - {"verdicts"}
+
+
+class Recorded(NamedTuple):
+    """The recorded row, and a warning to show although it was recorded; "" for none."""
+
+    row: Statement
+    warning: str = ""
 
 
 def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
     """Return the current narrative to judge under; refuse unless `member` holds an assignment."""
-    if not assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
+    if not assignments.holds(pair=pair, task=Task.JUDGE, by=member):
         raise Refused(assignments.NOT_YOURS)
     narrative = judged_narrative(pair)
     if narrative is None:
@@ -64,24 +72,44 @@ def judged_earlier_version(member: Membership, narrative: Narrative) -> Narrativ
     return earlier.order_by("-version").first()
 
 
+# --- recording ------------------------------------------------------------------------------------
+
+
 def judge(
     *,
     narrative: Narrative,
     candidate: Candidate,
     relevance: int,
     by: Membership,
+    evidence: Sequence[Span] = (),
+    clauses: Sequence[Span] = (),
+    verdicts: Mapping[int, str] | None = None,
+    instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
     late: bool = False,
     now: datetime | None = None,
     **content: Any,
 ) -> Statement:
     """Record the grade that `by` gives a candidate under the narrative version they read.
 
-    Like `record`, for callers that hold model instances. `content`: other fields of a
-    `GradeStatement`. Returns the row.
+    Like `record`; `content`: other columns. Returns the row.
     """
-    target = Target(narrative.pair, narrative.pk, candidate.pk)
-    statement = GradeStatement(relevance=relevance, **content)
-    return record(statement, target=target, by=by, late=late, now=now).row
+    grade = Statement(
+        narrative=narrative,
+        candidate=candidate,
+        relevance=relevance,
+        evidence=[span._asdict() for span in evidence],
+        clauses=[span._asdict() for span in clauses],
+        **content,
+    )
+    return record(
+        grade,
+        pair=narrative.pair,
+        by=by,
+        verdicts=verdicts,
+        instead_of=instead_of,
+        late=late,
+        now=now,
+    ).row
 
 
 def flag(
@@ -90,33 +118,64 @@ def flag(
     candidate: Candidate,
     kind: str,
     by: Membership,
+    words: str = "",
+    instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
     late: bool = False,
     now: datetime | None = None,
     **content: Any,
 ) -> Statement:
     """Put a flag on a candidate instead of a grade.
 
-    Like `record`, for callers that hold model instances. `content`: other fields of a
-    `FlagStatement`. Returns the row.
+    Like `record`; `content`: other columns. Returns the row.
     """
-    target = Target(narrative.pair, narrative.pk, candidate.pk)
-    statement = FlagStatement(kind=kind, **content)
-    return record(statement, target=target, by=by, late=late, now=now).row
+    statement = Statement(
+        narrative=narrative, candidate=candidate, flag=kind, note=words, **content
+    )
+    return record(
+        statement, pair=narrative.pair, by=by, instead_of=instead_of, late=late, now=now
+    ).row
+
+
+def record_sent(
+    sent: Mapping[str, Any], *, pair: InstructionPair, by: Membership, late: bool = False
+) -> Recorded:
+    """Record what a page, a program or a journal sent, as `annotate.judging.forms` validates it."""
+    spot = unmask(sent["candidate"], by.pk)
+    statement = Statement(
+        narrative_id=sent["narrative"],
+        candidate_id=spot.candidate,
+        repeat=spot.again,
+        **{name: value for name, value in sent.items() if name in SENT},
+    )
+    return record(
+        statement,
+        pair=pair,
+        by=by,
+        verdicts=sent.get("verdicts"),
+        instead_of=sent.get("instead_of", UNKNOWN_PREVIOUS),
+        late=late,
+    )
 
 
 def record(
-    statement: GradeStatement | FlagStatement,
+    sent: Statement,
     *,
-    target: Target,
+    pair: InstructionPair,
     by: Membership,
+    verdicts: Mapping[int, str] | None = None,
+    instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
     late: bool = False,
     now: datetime | None = None,
 ) -> Recorded:
     """Record a grade or a flag, superseding the annotator's previous one.
 
-    Idempotent: sending the same UUID with the same content again changes nothing. `late`: it
-    arrives late, from a journal. It is then recorded even if the narrative or the text has a newer
-    version, and an assignment that was given back in the meantime is taken again.
+    `sent`: an unsaved statement; its `text_version` is what was on the screen (NO_TEXT for none,
+    None for the newest). `verdicts`: answers by condition key. `instead_of`: the statement that the
+    sender saw as current. `late`: it arrives late, from a journal. It is then recorded even if the
+    narrative or the text has a newer version, and an assignment that was given back in the meantime
+    is taken again.
+
+    Idempotent: sending the same UUID with the same content again changes nothing.
 
     Refused: a grade that the project does not have, a span outside the text, missing evidence where
     the project requires it, unanswered conditions, a grade that contradicts the conditions without
@@ -125,44 +184,69 @@ def record(
     not have. Raises ObjectNotFound if the document or the narrative does not belong to the pair,
     and Stale, unless `late`, if the narrative or the text has a newer version.
     """
-    statement = statement.cleaned()
-    with _recording(target, by, statement.uuid, late=late, now=now) as state:
-        if state.is_resend:
-            return find_resent(target, by, statement, state)
-        state.refuse_if_closed(by, late=late)
-        verdicts: Mapping[int, str] = {}
-        if isinstance(statement, GradeStatement):
-            statement = check_grade_statement(statement, by.project, state)
-            verdicts = statement.verdicts
-        row = _new_row(statement, target, by, state)
-        state.supersede_current()
-        row.save(force_insert=True)
-        _add_verdicts(row, verdicts)
-        state.append_to_chain(target, by, row, verdicts)
-        state.update_assignment(target, by, settled=statement.settles)
-    return Recorded(row, state.warning(statement))
+    clean_statement(sent)
+    verdicts = dict(verdicts or {})
+    now = now or timezone.now()
+    try:
+        with transaction.atomic():
+            # Serializes what one person sends from several tabs, and guards their hash chain.
+            assignment = (
+                assignments.lock_or_take(pair=pair, task=Task.JUDGE, by=by, now=now)
+                if late
+                else assignments.lock(pair=pair, task=Task.JUDGE, by=by)
+            )
+            state = look_up(sent, text=sent.text_version, pair=pair, by=by, now=now)
+            if state.is_resend:
+                row = _find_resent(sent, verdicts, by)
+                return Recorded(row, state.warning(sent, _find_superseded(row), instead_of))
+            state.refuse_if_closed(by, late=late)
+            if sent.relevance is not None:
+                check_grade_statement(sent, verdicts, by.project, state)
+            _save(sent, verdicts, by, state)
+            _append_to_chain(sent, verdicts, pair, by, state)
+            _update_assignment(assignment, state, settled=sent.is_final)
+    except IntegrityError as error:
+        # Somebody else, under another lock, used the same UUID at the same time.
+        if Statement.objects.filter(uuid=sent.uuid).exists():
+            raise Refused(UUID_CONFLICT) from error
+        raise
+    return Recorded(sent, state.warning(sent, state.current, instead_of))
 
 
-def _new_row(
-    statement: GradeStatement | FlagStatement, target: Target, by: Membership, state: JudgingState
-) -> Statement:
-    """Return the unsaved row of a statement."""
-    return Statement(
-        uuid=statement.uuid,
-        narrative_id=target.narrative,
-        candidate_id=target.candidate,
+def _find_resent(sent: Statement, verdicts: Mapping[int, str], by: Membership) -> Statement:
+    """Return the statement already recorded under this UUID; refuse if its content or its target
+    differs.
+    """
+    row = Statement.objects.filter(
+        uuid=sent.uuid,
+        narrative=sent.narrative_id,
+        candidate=sent.candidate_id,
         annotator=by,
-        repeat=target.again,
-        first_id=state.first,
-        replaces_id=state.current.pk if state.current else None,
-        made_at=statement.made_at,
-        at=state.now,
-        **state.text_columns(),
-        **statement.columns(),
-    )
+        repeat=sent.repeat,
+    ).first()
+    try:
+        content = (
+            *(sent.answer, sent.note, verdicts),
+            merge_stored_spans(sent.evidence, ANY_LENGTH),
+            merge_stored_spans(sent.clauses, ANY_LENGTH),
+        )
+    except ValueError as error:
+        raise Refused(UUID_CONFLICT) from error
+    if row is None or content != (row.answer, row.note, row.answers(), row.evidence, row.clauses):
+        raise Refused(UUID_CONFLICT)
+    return row
 
 
-def _add_verdicts(row: Statement, verdicts: Mapping[int, str]) -> None:
+def _save(row: Statement, verdicts: Mapping[int, str], by: Membership, state: JudgingState) -> None:
+    """Save a new statement with its verdicts, and end the one that it supersedes."""
+    row.annotator = by
+    row.at = state.now
+    row.text_version, row.text_replaced_at = state.text_version, state.text_replaced_at
+    row.first_id = state.first
+    if state.current:
+        row.replaces_id = state.current.pk
+        Statement.objects.filter(pk=state.current.pk).update(ended_at=state.now)
+    row.save(force_insert=True)
     if verdicts:
         Verdict.objects.bulk_create(
             Verdict(statement_id=row.pk, condition_id=condition, answer=answer)
@@ -170,56 +254,125 @@ def _add_verdicts(row: Statement, verdicts: Mapping[int, str]) -> None:
         )
 
 
-@contextmanager
-def _recording(
-    target: Target, by: Membership, uuid: uuids.UUID, *, late: bool, now: datetime | None
-) -> Iterator[JudgingState]:
-    """Open the transaction that records a statement, under a lock on the assignment of `by`.
+def _append_to_chain(
+    row: Statement,
+    verdicts: Mapping[int, str],
+    pair: InstructionPair,
+    by: Membership,
+    state: JudgingState,
+) -> None:
+    """Append a new judgment, and the end of the one it supersedes, to the assignment's chain.
 
-    The lock serializes statements that one person sends from several tabs.
+    One SQL statement. Flags and answers to repeats are not judgments and are not in the chain.
     """
-    if target.narrative not in VALID_KEYS or target.candidate not in VALID_KEYS:
-        raise ObjectNotFound(not_in_pair_message())
-    now = now or timezone.now()
-    try:
-        with transaction.atomic():
-            state = _look_up_on_sqlite(target, by, uuid, now)
-            task = Assignment.Task.JUDGE
-            if state is not None and (
-                state.begun or assignments.begin_work(pair=target.pair, task=task, by=by, now=now)
-            ):
-                yield state
-                return
-            if not assignments.begin_work(pair=target.pair, task=task, by=by, now=now):
-                if not late:
-                    raise Refused(assignments.NOT_YOURS)
-                assignments.take(
-                    pair=target.pair,
-                    task=task,
-                    by=by,
-                    become_blind=True,
-                    unrestricted=True,
-                    now=now,
-                )
-                assignments.begin_work(pair=target.pair, task=task, by=by, now=now)
-            yield look_up(target, by, uuid, now)
-    except IntegrityError as error:
-        # Somebody else, under another lock, used the same UUID at the same time.
-        if Statement.objects.filter(uuid=uuid).exists():
-            raise Refused(uuid_conflict_message()) from error
-        raise
+    if row.repeat:
+        return
+    events = []
+    if row.is_judgment:
+        about = (pair.pair_id, state.side, state.version, state.doc_id, by.name)
+        numbered = {state.conditions[key]: answer for key, answer in verdicts.items()}
+        events.append(judgment_chain.event_of_new(row, about, numbered))
+    if state.current and state.current.relevance is not None:
+        events.append(judgment_chain.event_of_end(state.current.uuid, state.now))
+    if events:
+        links = hash_chain.of_assignment(pair.pair_id, by.name)
+        hash_chain.append(by.project_id, links, events, after=state.end)
 
 
-def _look_up_on_sqlite(
-    target: Target, by: Membership, uuid: uuids.UUID, now: datetime
-) -> JudgingState | None:
-    """On SQLite, look everything up before locking: the transaction is already the only writer.
+def _update_assignment(assignment: Assignment, state: JudgingState, *, settled: bool) -> None:
+    """Record that the assignment is begun, and whether it is done.
 
-    None if the lookup is refused, and on PostgreSQL.
+    A statement under an older narrative or text version does not change whether it is done.
     """
-    if connection.vendor != "sqlite":
+    was_done = assignment.done_at is not None
+    done = was_done if state.is_history else settled and not state.others_left
+    if assignment.touched_at is None or done != was_done:
+        assignments.touch(assignment, done=done, now=state.now)
+
+
+# --- withdrawing ----------------------------------------------------------------------------------
+
+
+def withdraw(
+    *, uuid: uuids.UUID, pair: InstructionPair, by: Membership, now: datetime | None = None
+) -> Recorded:
+    """Withdraw the statement of `by` that has this UUID.
+
+    Idempotent. Refused: a statement that does not exist, belongs to someone else or came from a
+    file.
+    """
+    refuse_if_archived(by.project)
+    with transaction.atomic():
+        assignment = assignments.lock(pair=pair, task=Task.JUDGE, by=by)
+        row = Statement.objects.filter(uuid=uuid, annotator=by, narrative__pair=pair).first()
+        if row is None:
+            raise Refused("The answer to take back was not found: it was not saved.")
+        text_versions.lock_text(row.candidate_id)
+        return _withdraw(row, assignment, pair, by, now or timezone.now())
+
+
+def undo(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Statement:
+    """Withdraw and return the latest current statement of `by` under `narrative`.
+
+    Each further call withdraws the one before. Refused when there is none.
+    """
+    refuse_if_archived(by.project)
+    with transaction.atomic():
+        assignment = assignments.lock(pair=narrative.pair, task=Task.JUDGE, by=by)
+        current = Statement.objects.current().filter(
+            narrative=narrative, annotator=by, source=Statement.Source.PAGE
+        )
+        last = current.order_by("-at", "-pk").first()
+        if last is None:
+            raise Refused("There is nothing to take back here.")
+        text_versions.lock_text(last.candidate_id)
+        _withdraw(last, assignment, narrative.pair, by, now or timezone.now())
+    return last
+
+
+def _find_superseded(row: Statement) -> Statement | None:
+    """Return the statement that this one superseded, unless a file has withdrawn it since."""
+    superseded = row.replaces
+    if superseded is None or superseded.withdrawn_at is not None:
         return None
-    try:
-        return look_up(target, by, uuid, now)
-    except Refused:
-        return None
+    return superseded
+
+
+def _withdraw(
+    row: Statement, assignment: Assignment, pair: InstructionPair, by: Membership, now: datetime
+) -> Recorded:
+    """Withdraw a statement and relink its neighbours; the caller holds the assignment's lock."""
+    if row.withdrawn_at is not None:
+        return Recorded(row)
+    if row.source != Statement.Source.PAGE:
+        raise Refused("This came from a file and cannot be taken back here.")
+    ended, before = row.ended_at, _find_superseded(row)
+    moment = max(now, row.at + INSTANT, *([ended + INSTANT] if ended else []))
+    # `replaces` is unique: its value goes to the statement that follows.
+    Statement.objects.filter(pk=row.pk).update(ended_at=moment, withdrawn_at=moment, replaces=None)
+    Statement.objects.filter(replaces=row.pk).update(replaces=row.replaces_id)
+    if before is not None:
+        # Ends when the one that follows began, or is current again.
+        Statement.objects.filter(pk=before.pk).update(ended_at=ended)
+    _link_ends([row, before], pair, by)
+    if ended is not None:
+        message = "You have given a newer answer to this document. The newer answer counts."
+        return Recorded(row, message)
+    state = look_up(row, text=row.text_version or NO_TEXT, pair=pair, by=by, now=moment)
+    _update_assignment(assignment, state, settled=state.is_settled)
+    return Recorded(row)
+
+
+def _link_ends(rows: Iterable[Statement | None], pair: InstructionPair, by: Membership) -> None:
+    """Append to the assignment's chain when these judgments ended, or that they are current
+    again.
+    """
+    changed = {f"k{row.pk}": row.pk for row in rows if row is not None and row.is_judgment}
+    if not changed:
+        return
+    among = ", ".join(f"%({name})s" for name in changed)
+    ended = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id"))
+    links = hash_chain.of_assignment(pair.pair_id, by.name)
+    # The lock on the assignment guards its chain too.
+    last = hash_chain.end_of(by.project_id, links)
+    hash_chain.append(by.project_id, links, judgment_chain.events_of_ended(ended), after=last)

@@ -117,8 +117,8 @@ def document_views(
     ranks = _read_ranks(pair, candidates.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
-    final = {spot.candidate for spot in spots.values() if _is_final(answers.get(spot))}
-    hidden = hidden_from(member, [candidates[key] for key in final], under=narrative)
+    final = {spot for spot in spots.values() if spot in answers and answers[spot].is_final}
+    hidden = hidden_from(member, [candidates[spot.candidate] for spot in final], under=narrative)
     # Reversed once: reversing a URL costs as much as reading a document's row.
     url = reverse("annotate:judge", args=[pair.pk, 0])
     views = []
@@ -135,7 +135,7 @@ def document_views(
                 name=name_of(
                     candidate.document,
                     pair.project,
-                    hidden=not _is_final(answer) or spot.candidate in hidden,
+                    hidden=spot not in final or spot.candidate in hidden,
                 ),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
@@ -179,11 +179,6 @@ def read_answers(
         narrative=narrative, annotator=member, candidate__in=candidates
     )
     return {Spot(row.candidate_id, row.repeat): row for row in rows.prefetch_related("verdicts")}
-
-
-def _is_final(answer: Statement | None) -> bool:
-    """Return whether there is a grade, or a flag other than "later"."""
-    return answer is not None and answer.flag != Flag.Kind.LATER
 
 
 def read_rejudge_requests(

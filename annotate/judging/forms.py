@@ -7,7 +7,6 @@ JavaScript; `posted_fields` reads them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import fields
 from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -17,17 +16,8 @@ from django.http import QueryDict
 from django.utils import timezone
 from rest_framework import serializers
 
-from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
-from annotate.judging.statement import (
-    FlagStatement,
-    GradeStatement,
-    Target,
-    target_by_number,
-)
 from annotate.judgments.models import Flag, Judgment, Verdict
-from annotate.pairs.models import InstructionPair
-from annotate.projects.models import Membership
 from base.api.resource import KeyField, RequestBody
 from formats.fields import time_problem
 
@@ -122,10 +112,6 @@ class SpansField(serializers.ListField):
     def __init__(self) -> None:
         super().__init__(child=SpanSerializer(), required=False, max_length=MAX_SENT_SPANS)
 
-    def to_internal_value(self, data: Any) -> list[Span]:
-        """Parse the spans."""
-        return [Span(**span) for span in super().to_internal_value(data)]
-
 
 class SentStatement(RequestBody):
     """A grade or a flag. The sender makes the UUID, so that sending it twice changes nothing."""
@@ -145,31 +131,12 @@ class SentStatement(RequestBody):
         required=False, allow_null=True, help_text="When it was given, by the sender's clock."
     )
 
-    # What it makes of what was sent.
-    makes: ClassVar[type[GradeStatement] | type[FlagStatement]]
     # What the forms of pages do not have: their statements are made when they are sent.
     not_on_pages: ClassVar[Set[str]] = {"made_at"}
-
-    @classmethod
-    def statement(cls, sent: Mapping[str, Any]) -> GradeStatement | FlagStatement:
-        """Return the statement of what was sent, once it is validated."""
-        content = {
-            field.name: sent[field.name] for field in fields(cls.makes) if field.name in sent
-        }
-        return cls.makes(**content)
-
-
-def target_of(sent: Mapping[str, Any], pair: InstructionPair, by: Membership) -> Target:
-    """Return what a validated statement is about, for the person who sent it."""
-    return target_by_number(
-        pair, sent["narrative"], sent["candidate"], by, sent.get("text_version")
-    )
 
 
 class SentJudgment(SentStatement):
     """A grade."""
-
-    makes = GradeStatement
 
     relevance = serializers.IntegerField(
         min_value=-(2**31),
@@ -218,11 +185,10 @@ class FlagKindField(serializers.ChoiceField):
 class SentFlag(SentStatement):
     """A flag instead of a grade."""
 
-    makes = FlagStatement
     not_on_pages = SentStatement.not_on_pages | {"uuid"}
 
-    kind = FlagKindField()
-    words = TextField(required=False)
+    kind = FlagKindField(source="flag")
+    words = TextField(required=False, source="note")
 
 
 def _is_key(key: str) -> bool:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 from annotate.collection import text_versions
 from annotate.collection.models import Document
 from annotate.collection.shown_documents import is_shown_to_judges
-from annotate.judging.statement import INSTANT, UNKNOWN_PREVIOUS, NewStatement, Target
-from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.models import Flag, Statement
 from annotate.judgments.repeats import chance, count_repeats
-from annotate.pairs.models import Assignment
+from annotate.pairs.models import InstructionPair
 from annotate.pairs.pool import pool_sql, repeat_seed
 from annotate.projects import access as projects_access
 from annotate.projects import hash_chain
@@ -24,20 +22,11 @@ from base import bulk
 from base.errors import ObjectNotFound, Refused, Stale
 from base.raw_sql import aware_datetime, first_named_values
 
-
-class CurrentStatement(NamedTuple):
-    """A current statement: a grade, or a flag instead."""
-
-    pk: int
-    uuid: uuids.UUID
-    at: datetime
-    relevance: int | None
-    flag: str
-
-    @property
-    def answer(self) -> int | str:
-        """The grade, or the kind of flag."""
-        return self.flag if self.relevance is None else self.relevance
+# As `instead_of`: the sender does not say which statement they saw as current, so none is compared.
+UNKNOWN_PREVIOUS = uuids.UUID(int=0)
+# As a text version: the document had no text when the annotator read it.
+NO_TEXT = 0
+INSTANT = timedelta(microseconds=1)
 
 
 @dataclass
@@ -48,7 +37,6 @@ class JudgingState:
     """
 
     now: datetime
-    again: bool
     side: str
     version: int
     narrative_length: int
@@ -66,16 +54,13 @@ class JudgingState:
     # The narrative's conditions: numbers by key.
     conditions: dict[int, int]
     # The current statement; for a repeat, the current answer to the repeat.
-    current: CurrentStatement | None
+    current: Statement | None
     # For a repeat: the key of the annotator's current judgment of the same document.
     first: int | None
     # Whether the current judgment has a rejudge request.
     has_rejudge_request: bool
     # Whether the UUID was used before.
     is_resend: bool
-    # Whether the annotator's assignment is done, and whether it is begun.
-    done: bool
-    begun: bool
     # Whether other documents or repeats of the assignment still need an answer.
     others_left: bool
     # The end of the assignment's hash chain, which the lock guards.
@@ -95,10 +80,6 @@ class JudgingState:
         if not self.is_to_judge:
             raise Refused("This document is not among those to be judged for this query.")
 
-    def text_columns(self) -> dict[str, Any]:
-        """Return the values of the `ReadsText` fields for a new row."""
-        return {"text_version": self.text_version, "text_replaced_at": self.text_replaced_at}
-
     @property
     def is_history(self) -> bool:
         """Whether the narrative or the text that was read has a newer version."""
@@ -113,76 +94,39 @@ class JudgingState:
             return False
         return self.current.flag != Flag.Kind.LATER
 
-    def supersede_current(self) -> None:
-        """Supersede the current statement, if any."""
-        if self.current:
-            Statement.objects.filter(pk=self.current.pk).update(ended_at=self.now)
+    def warning(
+        self, sent: Statement, before: Statement | None, instead_of: uuids.UUID | None
+    ) -> str:
+        """Return the warnings to show although a statement was recorded; "" for none.
 
-    def append_to_chain(
-        self, target: Target, by: Membership, row: Statement, verdicts: Mapping[int, str]
-    ) -> None:
-        """Append a new judgment, and the end of the one it supersedes, to the assignment's chain.
-
-        One SQL statement. Flags and answers to repeats are not judgments and are not in the chain.
+        `before`: the statement that it superseded; `instead_of`: the one that its sender saw as
+        current.
         """
-        if self.again:
-            return
-        events = []
-        if row.is_judgment:
-            about = (target.pair.pair_id, self.side, self.version, self.doc_id, by.name)
-            numbered = {self.conditions[key]: answer for key, answer in verdicts.items()}
-            events.append(judgment_chain.event_of_new(row, about, numbered))
-        if self.current and self.current.relevance is not None:
-            events.append(judgment_chain.event_of_end(self.current.uuid, self.now))
-        if events:
-            links = hash_chain.of_assignment(target.pair.pair_id, by.name)
-            hash_chain.append(by.project_id, links, events, after=self.end)
-
-    def update_assignment(self, target: Target, by: Membership, *, settled: bool) -> None:
-        """Record whether the assignment is done.
-
-        A statement under an older narrative or text version does not change that.
-        """
-        done = settled and not self.others_left
-        if not self.is_history and done != self.done:
-            assignments.end(
-                pair=target.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
+        sentences = []
+        if self.stale:
+            sentences.append(
+                "The narrative has changed since. Your answer is saved under version "
+                f"{self.version}, which you read; read the new version and judge again."
             )
-
-    def warning(self, statement: NewStatement) -> str:
-        """Return the warnings to show although the statement was recorded; "" for none."""
-        return warning_of(self, self.current, statement)
-
-
-def warning_of(
-    state: JudgingState, before: CurrentStatement | Statement | None, statement: NewStatement
-) -> str:
-    """Return the warnings for a recorded statement; `before`: the one it superseded."""
-    sentences = []
-    if state.stale:
-        sentences.append(
-            "The narrative has changed since. Your answer is saved under version "
-            f"{state.version}, which you read; read the new version and judge again."
-        )
-    if state.text_replaced_at is not None:
-        sentences.append(
-            "The document has a new text since. Your answer is saved under version "
-            f"{state.text_version or 1} of the text, which you read; read the new version "
-            "and judge again."
-        )
-    was_seen = before is None or statement.instead_of in {UNKNOWN_PREVIOUS, before.uuid}
-    if before is not None and not was_seen and before.answer != statement.answer:
-        sentences.append(
-            "You had given this document another answer in another tab or on another "
-            "device. Both answers are kept; this one counts."
-        )
-    return " ".join(sentences)
+        if self.text_replaced_at is not None:
+            sentences.append(
+                "The document has a new text since. Your answer is saved under version "
+                f"{self.text_version or 1} of the text, which you read; read the new version "
+                "and judge again."
+            )
+        was_seen = before is None or instead_of in {UNKNOWN_PREVIOUS, before.uuid}
+        if before is not None and not was_seen and before.answer != sent.answer:
+            sentences.append(
+                "You had given this document another answer in another tab or on another "
+                "device. Both answers are kept; this one counts."
+            )
+        return " ".join(sentences)
 
 
-def _lookup_sql(target: Target, project: Project) -> str:
+def _lookup_sql(project: Project, *, again: bool) -> str:
     """Return the one query of `look_up`."""
     # A repeat also needs the first judgment of the document; nobody asks to rejudge a repeat.
-    first, request = ("o.id", "0") if target.again else ("NULL", rejudge_request_sql("s"))
+    first, request = ("o.id", "0") if again else ("NULL", rejudge_request_sql("s"))
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
         SELECT v.side, v.version, LENGTH(v.text) AS narrative_length,
@@ -204,17 +148,8 @@ def _lookup_sql(target: Target, project: Project) -> str:
             s.id AS statement_id, s.uuid, s.at, s.relevance, s.flag,
             {request} AS has_rejudge_request, {first} AS first_id,
             {_UUID_IS_KNOWN} AS is_resend,
-            (
-                SELECT a.done_at IS NOT NULL FROM annotate_assignment a
-                WHERE a.pair_id = v.pair_id AND a.task = 'judge' AND a.member_id = %(member)s
-            ) AS is_done,
-            EXISTS (
-                SELECT 1 FROM annotate_assignment a
-                WHERE a.pair_id = v.pair_id AND a.task = 'judge' AND a.member_id = %(member)s
-                    AND a.touched_at IS NOT NULL
-            ) AS is_begun,
-            {others_unsettled_sql(project, again=target.again)} AS others_left,
-            {pool_and_repeats_sql(project, again=target.again)},
+            {others_unsettled_sql(project, again=again)} AS others_left,
+            {pool_and_repeats_sql(project, again=again)},
             {_LAST_LINK % "number"} AS link_number, {_LAST_LINK % "sum"} AS link_sum
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
@@ -223,50 +158,55 @@ def _lookup_sql(target: Target, project: Project) -> str:
             AND t.version <= d.text_version
         LEFT JOIN annotate_statement s ON s.narrative_id = v.id AND s.candidate_id = c.id
             AND s.annotator_id = %(member)s AND s.ended_at IS NULL
-            AND {"s.repeat" if target.again else "NOT s.repeat"} AND {_same_text_sql("s")}
-        {_FIRST if target.again else ""}
+            AND {"s.repeat" if again else "NOT s.repeat"} AND {_same_text_sql("s")}
+        {_FIRST if again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
         {text_versions.SHARE_LOCK if bulk.on_postgresql() else ""}
     """  # noqa: S608
 
 
-def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> JudgingState:
+def look_up(
+    statement: Statement, *, text: int | None, pair: InstructionPair, by: Membership, now: datetime
+) -> JudgingState:
     """Look up everything that decides whether a statement may be recorded.
 
-    One query, because every key press waits for it.
+    `text`: the text version that was on the screen; NO_TEXT for none, None for the newest one. One
+    query, because every key press waits for it.
     """
     project = by.project
-    links = hash_chain.of_assignment(target.pair.pair_id, by.name)
+    links = hash_chain.of_assignment(pair.pair_id, by.name)
     row = first_named_values(
-        _lookup_sql(target, project),
+        _lookup_sql(project, again=statement.repeat),
         {
             "project": project.pk,
-            "query": target.pair.query_id,
-            "pair": target.pair.pk,
-            "narrative": target.narrative,
-            "candidate": target.candidate,
-            "text": target.text,
+            "query": pair.query_id,
+            "pair": pair.pk,
+            "narrative": statement.narrative_id,
+            "candidate": statement.candidate_id,
+            "text": text,
             "member": by.pk,
-            "uuid": bulk.uuid_parameter(uuid),
+            "uuid": bulk.uuid_parameter(statement.uuid),
             "chain": bulk.uuid_parameter(links),
         },
     )
     if row is None:
-        raise ObjectNotFound(not_in_pair_message())
-    if target.text and row.text_version is None:
-        raise Refused(text_versions.missing_version_message(target.text, row.newest_text))
+        raise ObjectNotFound(
+            "This document is not among those to be judged for this query, or the narrative does "
+            "not belong to it."
+        )
+    if text and row.text_version is None:
+        raise Refused(text_versions.missing_version_message(text, row.newest_text))
     current = _read_statement(row)
     if current:
         # A new statement is always later than the current one, whatever the clock says.
         now = max(now, current.at + INSTANT)
     return JudgingState(
         now=now,
-        again=target.again,
         side=row.side,
         version=row.version,
         narrative_length=row.narrative_length,
         stale=bool(row.is_stale),
-        is_to_judge=row.made_for_id in (None, target.pair.pk)
+        is_to_judge=row.made_for_id in (None, pair.pk)
         and is_shown_to_judges(
             project, prior=row.prior_relevance, generated=row.made_for_id is not None
         ),
@@ -282,10 +222,7 @@ def look_up(target: Target, by: Membership, uuid: uuids.UUID, now: datetime) -> 
         has_rejudge_request=bool(row.has_rejudge_request),
         first=row.first_id,
         is_resend=bool(row.is_resend),
-        done=bool(row.is_done),
-        begun=bool(row.is_begun),
-        others_left=bool(row.others_left)
-        or _repeats_left(target, by, row.side, row.version, row.pool_size, row.settled_repeats),
+        others_left=bool(row.others_left) or _repeats_left(statement, pair, by, row),
         end=hash_chain.End(row.link_number, bytes(row.link_sum))
         if row.link_number
         else hash_chain.End(),
@@ -390,14 +327,15 @@ def _same_text_sql(row: str) -> str:
 
 
 def _repeats_left(
-    target: Target, by: Membership, side: str, version: int, size: int, settled: int
+    statement: Statement, pair: InstructionPair, by: Membership, row: SimpleNamespace
 ) -> bool:
     """Return whether repeats are left, apart from the one being answered, if any."""
     percent = by.project.repeat_percent
     if not percent:
         return False
-    planned = count_repeats(size, percent, chance(repeat_seed(target.pair, side, version, by)))
-    return settled + target.again < planned
+    seed = repeat_seed(pair, row.side, row.version, by)
+    settled: int = row.settled_repeats + statement.repeat
+    return settled < count_repeats(row.pool_size, percent, chance(seed))
 
 
 def _parse_numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
@@ -407,7 +345,7 @@ def _parse_numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
         yield int(key), int(position)
 
 
-def _read_statement(row: Any) -> CurrentStatement | None:
+def _read_statement(row: SimpleNamespace) -> Statement | None:
     """Return the current statement in a row of the look-up, if there is one."""
     if row.statement_id is None:
         return None
@@ -415,12 +353,4 @@ def _read_statement(row: Any) -> CurrentStatement | None:
     uuid = row.uuid if isinstance(row.uuid, uuids.UUID) else uuids.UUID(row.uuid)
     at = aware_datetime(row.at)
     assert at is not None
-    return CurrentStatement(row.statement_id, uuid, at, row.relevance, row.flag)
-
-
-def not_in_pair_message() -> str:
-    """Return the message for a document or a narrative that does not belong to the pair."""
-    return (
-        "This document is not among those to be judged for this query, or the narrative does "
-        "not belong to it."
-    )
+    return Statement(pk=row.statement_id, uuid=uuid, at=at, relevance=row.relevance, flag=row.flag)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db import models, transaction
-from django.db.models import QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.judgments.blindness import hides_figures, must_answer_first
@@ -121,21 +120,22 @@ def lock(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
     return assignment
 
 
-def begin_work(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
-    """Lock the assignment of `by` for this transaction and mark it as begun, in one statement.
+def lock_or_take(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> Assignment:
+    """Return the assignment of `by`, locked for this transaction; give them one if they have none.
 
-    Returns False if they hold none.
+    For work that is already done or that a lead asks for: limits on who takes tasks are ignored.
     """
-    held = Assignment.objects.filter(pair=pair, task=task, member=by)
-    begun = Coalesce("touched_at", Value(now, models.DateTimeField()))
-    return bool(held.update(touched_at=begun))
+    try:
+        return lock(pair=pair, task=task, by=by)
+    except Refused:
+        take(pair=pair, task=task, by=by, become_blind=True, unrestricted=True, now=now)
+        return lock(pair=pair, task=task, by=by)
 
 
-def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:
-    """Record when the assignment of `by` was done; None: it is not done."""
-    # Ending work implies having begun it, also if the last answer predates the assignment.
-    begun = Coalesce("touched_at", Value(at, models.DateTimeField()))
-    by.assignments.filter(pair=pair, task=task).update(done_at=at, touched_at=begun)
+def begin_work(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> None:
+    """Mark the assignment of `by` as begun, if they have one."""
+    held = Assignment.objects.filter(pair=pair, task=task, member=by, touched_at=None)
+    held.update(touched_at=now)
 
 
 def end_rewriting(*, pair: InstructionPair, by: Membership, now: datetime) -> None:
@@ -143,7 +143,9 @@ def end_rewriting(*, pair: InstructionPair, by: Membership, now: datetime) -> No
 
     Assignments that others had begun are done as well; those nobody began are given back later.
     """
-    end(pair=pair, task=Task.REWRITE, by=by, at=now)
+    begin_work(pair=pair, task=Task.REWRITE, by=by, now=now)
+    # A further version by the same author ends their work later.
+    by.assignments.filter(pair=pair, task=Task.REWRITE).update(done_at=now)
     pair.assignments.filter(
         task=Task.REWRITE, touched_at__isnull=False, done_at__isnull=True
     ).update(done_at=now)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from annotate.collection.spans import Span
 
 # More spans than this would be the document, not evidence.
 MAX_SPANS = 50
+
+# The length of a text that is not known, in characters.
+ANY_LENGTH = 2**31
 
 # The values of models.Project.EvidenceRule.
 NONE, DOCUMENT, NARRATIVE = "none", "document", "narrative"
@@ -35,6 +38,11 @@ def merge_spans(spans: Iterable[Span], length: int) -> list[Span]:
             f"{len(merged)} passages are marked; at most {MAX_SPANS} are allowed. Remove some."
         )
     return merged
+
+
+def merge_stored_spans(spans: Iterable[Mapping[str, int]], length: int) -> list[dict[str, int]]:
+    """Return spans as `merge_spans` does, in the form in which a statement stores them."""
+    return [span._asdict() for span in merge_spans((Span(**span) for span in spans), length)]
 
 
 def needs_evidence(

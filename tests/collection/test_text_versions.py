@@ -14,12 +14,11 @@ from django.urls import reverse
 from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
+from annotate.judging.actions import Recorded, undo, withdraw
 from annotate.judging.judging_session import read_judging_session
-from annotate.judging.statement import GradeStatement, Recorded, Target
-from annotate.judging.withdrawal import undo, withdraw
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
-from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
+from annotate.models import Assignment, Document, DocumentText, Flag, Judgment, Statement
 from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories
@@ -52,10 +51,17 @@ class Scene:
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
 
     def judge(self, relevance: int = 1, text: int | None = None, of=None, **more) -> Recorded:
-        target = Target(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
         late = more.pop("late", False)
-        grade = GradeStatement(relevance=relevance, **more)
-        return judging.record(grade, target=target, by=self.ada, late=late)
+        evidence = [span._asdict() for span in more.pop("evidence", ())]
+        grade = Statement(
+            narrative=self.narrative,
+            candidate=of or self.first,
+            text_version=text,
+            relevance=relevance,
+            evidence=evidence,
+            **more,
+        )
+        return judging.record(grade, pair=self.pair, by=self.ada, late=late)
 
     def open(self) -> list[int]:
         """Return the candidates that ada still has to judge."""

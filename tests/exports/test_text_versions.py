@@ -14,8 +14,7 @@ from hypothesis.extra.django import TestCase
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judging.statement import GradeStatement, Target
-from annotate.judging.withdrawal import withdraw
+from annotate.judging.actions import withdraw
 from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
 from keeping.verify import verify
@@ -61,11 +60,16 @@ class Scene:
         end = min(end, len(text))
         start = min(start, end - 1)
         candidate = found.candidates.get()
-        target = Target(self.pair, self.narrative.pk, candidate.pk, text=version)
-        statement = GradeStatement(
-            relevance=grade, note=text[start:end], evidence=[Span(start, end)]
+        return judging.judge(
+            narrative=self.narrative,
+            candidate=candidate,
+            relevance=grade,
+            note=text[start:end],
+            evidence=[Span(start, end)],
+            text_version=version,
+            by=self.ada,
+            late=True,
         )
-        return judging.record(statement, target=target, by=self.ada, late=True).row
 
     def load_judgment(self, doc_id: str, end: int = 4, back: int = 0) -> None:
         """Load a judgment of ben from a file."""

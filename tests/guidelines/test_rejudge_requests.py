@@ -11,8 +11,7 @@ from django.db import IntegrityError
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
-from annotate.judging.statement import GradeStatement, target_by_number
-from annotate.judging.withdrawal import undo
+from annotate.judging.actions import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
 from annotate.rewriting import actions as rewriting
@@ -278,8 +277,8 @@ def test_an_assignment_with_repeats_is_done_once_all_repeats_are_answered(db):
     while (
         number := judging_session.read_judging_session(narrative=narrative, by=ada).next()
     ) is not None:
-        target = target_by_number(pair, narrative.pk, number, ada)
-        judging.record(GradeStatement(relevance=1), target=target, by=ada)
+        sent = {"narrative": narrative.pk, "candidate": number, "relevance": 1}
+        judging.record_sent(sent, pair=pair, by=ada)
     assert ada.assignments.get().done_at is not None
     rejudge_request = rejudge_requests.ask(judgment=judgment, words="Look at the table.", by=carla)
     assert ada.assignments.get().done_at is None

@@ -528,7 +528,7 @@ def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
     def busy(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("annotate.judging.api.journal.record", busy)
+    monkeypatch.setattr("annotate.judging.api.journal.record_sent", busy)
 
     response = scene.post({"entries": [scene.entry()]})
 
@@ -542,7 +542,7 @@ def test_a_full_disk_is_distinguished_from_a_busy_database(scene, monkeypatch):
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
         raise OperationalError(str(error)) from error
 
-    monkeypatch.setattr("annotate.judging.api.journal.record", full)
+    monkeypatch.setattr("annotate.judging.api.journal.record_sent", full)
 
     response = scene.post({"entries": [scene.entry()]})
 
@@ -559,7 +559,7 @@ def statements(queries) -> list[str]:
     return [sql for sql in executed if "SAVEPOINT" not in sql]
 
 
-def test_a_judgment_takes_at_most_seven_statements(scene, django_assert_max_num_queries):
+def test_a_judgment_takes_at_most_eight_statements(scene, django_assert_max_num_queries):
     """Session, account, pair with member, lookup, judgment, link; on PostgreSQL also the lock on
     the assignment.
     """
@@ -569,7 +569,7 @@ def test_a_judgment_takes_at_most_seven_statements(scene, django_assert_max_num_
     with django_assert_max_num_queries(10) as queries:
         scene.send(scene.entry(1))
 
-    assert len(statements(queries)) <= (7 if connection.vendor == "sqlite" else 8)
+    assert len(statements(queries)) <= 8
 
 
 def test_replacing_a_judgment_takes_one_more_statement(scene, django_assert_max_num_queries):
@@ -578,7 +578,7 @@ def test_replacing_a_judgment_takes_one_more_statement(scene, django_assert_max_
     with django_assert_max_num_queries(11) as queries:
         scene.send(scene.entry(2, instead_of=uuid(1)))
 
-    assert len(statements(queries)) <= (8 if connection.vendor == "sqlite" else 9)
+    assert len(statements(queries)) <= 9
 
 
 def test_the_last_judgment_over_a_flag_takes_at_most_ten_statements(
@@ -590,7 +590,7 @@ def test_the_last_judgment_over_a_flag_takes_at_most_ten_statements(
     with django_assert_max_num_queries(12) as queries:
         scene.send(over)
 
-    assert len(statements(queries)) <= (9 if connection.vendor == "sqlite" else 10)
+    assert len(statements(queries)) <= 10
     assert scene.ada.assignments.get().done_at is not None
 
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
-from annotate.judging.withdrawal import undo
+from annotate.judging.actions import undo
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Project, Statement
 from annotate.rewriting import actions as rewriting

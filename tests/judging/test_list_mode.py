@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.judging import judging_session
-from annotate.judging.statement import MAX_NOTE
+from annotate.judging.answer_rules import MAX_NOTE
 from annotate.judging.views.list import filters, window
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from annotate.judging import actions as judging
-from annotate.judging import withdrawal
-from annotate.judging.statement import Recorded
+from annotate.judging.actions import Recorded
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Statement
 from base.errors import Refused
@@ -48,7 +47,7 @@ def flag(scene: Scene, kind: str = "later", of=None, **more) -> Statement:
 
 
 def withdraw(scene: Scene, row: Statement, by=None) -> Recorded:
-    return withdrawal.withdraw(uuid=row.uuid, pair=scene.pair, by=by or scene.ada)
+    return judging.withdraw(uuid=row.uuid, pair=scene.pair, by=by or scene.ada)
 
 
 def test_a_withdrawn_judgment_is_kept(scene):
@@ -133,7 +132,7 @@ def test_undo_goes_back_through_flags_and_judgments(scene):
     seen = [current_statements(scene)]
 
     for _ in range(3):
-        withdrawal.undo(narrative=scene.narrative, by=scene.ada)
+        judging.undo(narrative=scene.narrative, by=scene.ada)
         seen.append(current_statements(scene))
 
     assert seen == [[("A", 2)], [("A", "later")], [("A", 1)], []]
@@ -189,7 +188,7 @@ def test_someone_elses_judgment_cannot_be_withdrawn(scene):
 
 def test_an_unknown_uuid_cannot_be_withdrawn(scene):
     with pytest.raises(Refused, match="it was not saved"):
-        withdrawal.withdraw(uuid=uuid(1), pair=scene.pair, by=scene.ada)
+        judging.withdraw(uuid=uuid(1), pair=scene.pair, by=scene.ada)
 
 
 def test_a_judgment_from_a_file_cannot_be_withdrawn(scene):
@@ -226,7 +225,7 @@ class AnyHistory(TestCase):
             "flag": lambda: flag(
                 scene, Flag.Kind.values[value], on, words="Why.", uuid=uuid(number), late=True
             ),
-            "undo": lambda: withdrawal.withdraw(uuid=uuid(value), pair=scene.pair, by=scene.ada),
+            "undo": lambda: judging.withdraw(uuid=uuid(value), pair=scene.pair, by=scene.ada),
         }
         try:
             kinds[kind]()

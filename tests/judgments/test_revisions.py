@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from annotate.collection.removal import QUERIES
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
-from annotate.judging import withdrawal
 from annotate.judgments import cached_counts, completion
 from annotate.judgments.tally import rule_report
 from annotate.models import (
@@ -117,7 +116,7 @@ class Scene:
         mine = [one for one in rows if one.annotator_id == self.people[who].pk]
         for one in mine:
             if one.candidate_id == candidate.pk:
-                withdrawal.withdraw(uuid=one.uuid, pair=pair, by=self.people[who])
+                judging.withdraw(uuid=one.uuid, pair=pair, by=self.people[who])
 
     def settle(self, who: int, where: int, what: int) -> None:
         pair, candidate = self._place(where)

@@ -14,7 +14,6 @@ from annotate.collection import load_jobs
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
-from annotate.judging import withdrawal
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, Draft, Membership, Project
 from annotate.people import invitations, members
@@ -35,7 +34,7 @@ pytestmark = pytest.mark.both_databases
 MODULES = (
     *(taxonomy, drafts, guidelines, invitations, judging, load_jobs, rejudge_requests, members),
     *(rewriting, projects, assignments, adjudication, auditing, settle_many, checking),
-    *(withdrawal, settle_many, samples, decisions, rubrics),
+    *(settle_many, samples, decisions, rubrics),
 )
 # The functions by which an action checks; the second is for judging.
 CHECKS = {"refuse_if_archived", "refuse_if_closed"}
@@ -49,8 +48,7 @@ EXEMPT = {
     "drafts.refuse_unless_writer": "reads",
     "assignments.lock": "a part of judging, which refuses",
     "assignments.holds": "reads",
-    "assignments.begin_work": "a part of judging, which refuses",
-    "assignments.end": "a part of judging, which refuses",
+    "assignments.begin_work": "a part of rewriting, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
     "settle_many.preview": "reads",
     "settle_many.preview_checks": "reads",

@@ -13,7 +13,7 @@ from django.db import connection
 
 from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judging.withdrawal import undo, withdraw
+from annotate.judging.actions import undo, withdraw
 from annotate.models import Judgment, Link, Verdict
 from annotate.projects import hash_chain
 from base.append_only import deletions_allowed

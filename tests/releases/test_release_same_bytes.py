@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from annotate.guidelines import actions as guidelines
 from annotate.judging import actions as judging
-from annotate.judging import withdrawal
 from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
@@ -62,7 +61,7 @@ def undo(tides: Tides, n: int) -> None:
     """Undo a judgment, which makes the superseded one current again."""
     by = (tides.ada, tides.ben)[n % 2]
     assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
-    withdrawal.undo(narrative=newest(tides), by=by)
+    judging.undo(narrative=newest(tides), by=by)
 
 
 def flag(tides: Tides, n: int) -> None:

@@ -16,7 +16,7 @@ from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import serializers
 
-from annotate.judging.actions import record
+from annotate.judging.actions import Recorded, record_sent, withdraw
 from annotate.judging.forms import (
     BrowserTimeField,
     FlagKindField,
@@ -26,10 +26,7 @@ from annotate.judging.forms import (
     SentStatement,
     StatementUuidField,
     first_error,
-    target_of,
 )
-from annotate.judging.statement import Recorded
-from annotate.judging.withdrawal import withdraw
 from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
@@ -98,8 +95,7 @@ class StatementEntry(JournalEntry, SentStatement):
     def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Record the statement."""
         member, pair = by.pair(sent["pair"])
-        target = target_of(sent, pair, member)
-        return SavedEntry.of(record(self.statement(sent), target=target, by=member, late=True))
+        return SavedEntry.of(record_sent(sent, pair=pair, by=member, late=True))
 
 
 class GradeEntry(StatementEntry, SentJudgment):
@@ -110,7 +106,7 @@ class FlagEntry(StatementEntry, SentFlag):
     """A flag; the field `kind` is that of the entry."""
 
     kind = None  # type: ignore[assignment]
-    flag = FlagKindField(source="kind")
+    flag = FlagKindField()
 
 
 class UndoEntry(JournalEntry):

@@ -9,10 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.judging.actions import record
-from annotate.judging.forms import SentFlag, SentJudgment, SpanSerializer, target_of
+from annotate.judging.actions import record_sent, withdraw
+from annotate.judging.forms import SentFlag, SentJudgment, SpanSerializer
 from annotate.judging.judging_session import spot_number
-from annotate.judging.withdrawal import withdraw
 from annotate.judgments.models import Flag, Judgment, Statement
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
@@ -75,9 +74,7 @@ class Judgments(Resource, tag="Judging"):
     def post(self, request: Request, pair: int) -> Statement:
         """Judge a document: 201 with the judgment, also when its UUID was sent before."""
         member, instruction_pair = access.pair(self.person, pair)
-        sent = self.body()
-        target = target_of(sent, instruction_pair, member)
-        return record(SentJudgment.statement(sent), target=target, by=member).row
+        return record_sent(self.body(), pair=instruction_pair, by=member).row
 
 
 class OwnStatement(Resource, tag="Judging"):
@@ -124,9 +121,7 @@ class Flags(Resource, tag="Judging"):
     def post(self, request: Request, pair: int) -> Statement:
         """Put a flag on a document: 201 with the flag, also when its UUID was sent before."""
         member, instruction_pair = access.pair(self.person, pair)
-        sent = self.body()
-        target = target_of(sent, instruction_pair, member)
-        return record(SentFlag.statement(sent), target=target, by=member).row
+        return record_sent(self.body(), pair=instruction_pair, by=member).row
 
 
 class OneFlag(OwnStatement):

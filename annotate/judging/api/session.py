@@ -8,10 +8,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from annotate.collection.models import Document
-from annotate.judging.actions import narrative_for
+from annotate.judging.actions import narrative_for, undo
 from annotate.judging.document_view import DocumentView, document_views
 from annotate.judging.judging_session import read_judging_session, spot_number
-from annotate.judging.withdrawal import undo
 from annotate.judgments.models import Flag
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access

@@ -19,7 +19,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
-from annotate.judging import actions, judging_session, withdrawal
+from annotate.judging import actions, judging_session
 from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import document_views, session_data
 from annotate.judging.finished import summarize
@@ -29,7 +29,6 @@ from annotate.judging.forms import (
     SentJudgment,
     first_error,
     posted_fields,
-    target_of,
 )
 from annotate.judging.judging_order import judging_order
 from annotate.judging.judging_session import JudgingSession, read_judging_session
@@ -135,7 +134,7 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
     member, pair = access.pair(request.user, pk)
     try:
         narrative = narrative_for(member, pair)
-        row = withdrawal.undo(narrative=narrative, by=member)
+        row = actions.undo(narrative=narrative, by=member)
     except Refused as refused:
         messages.info(request, str(refused))
         if request.POST.get("back") == BackForm.LIST:
@@ -168,9 +167,7 @@ def _record(
             raise Refused(first_error(form.errors))
         if not back.is_valid():
             raise Refused(first_error(back.errors))
-        sent = form.validated_data
-        target = target_of(sent, pair, member)
-        actions.record(statement.statement(sent), target=target, by=member)
+        actions.record_sent(form.validated_data, pair=pair, by=member)
     except ObjectNotFound as not_here:
         raise Http404(str(not_here)) from not_here
     except Refused as refused:

@@ -18,7 +18,7 @@ from django.db.models import CharField
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.spans import Span
-from annotate.judgments.evidence import merge_spans
+from annotate.judgments.evidence import ANY_LENGTH, merge_spans
 from annotate.judgments.intake import (
     adjudications,
     contradictions,
@@ -38,9 +38,6 @@ from annotate.judgments.models import Adjudication, Flag, Statement
 from annotate.pairs.intake.shared import MAX_NAME
 from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
-
-# The length of a text that is not known yet, in characters.
-ANY_LENGTH = 2**31
 
 
 def _stage_type(name: str) -> tuple[str, Any]:

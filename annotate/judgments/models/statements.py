@@ -196,6 +196,11 @@ class Statement(ReadsText):
         return self.flag if self.relevance is None else self.relevance
 
     @property
+    def is_final(self) -> bool:
+        """Whether the document needs no further answer: it is a grade, or no flag "later"."""
+        return self.flag != self.FlagKind.LATER
+
+    @property
     def is_judgment(self) -> bool:
         """Whether it is a grade that counts."""
         return self.relevance is not None and not self.repeat
