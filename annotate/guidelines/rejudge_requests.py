@@ -5,28 +5,25 @@ author, whose assignment has work again; any answer they give then answers the r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, NamedTuple
 
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.guidelines.models import GuidelineCase
-from annotate.judging.judging_session import read_judging_session
-from annotate.judging.lookup import others_unsettled_sql
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Judgment, RejudgeRequest
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import candidates_to_judge, judged_narrative, judged_narratives
+from annotate.pairs.models import Assignment, InstructionPair
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from annotate.projects import access as projects_access
 from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Guideline, Membership, Project
-from base.bulk import datetime_parameter, run
+from base.bulk import CHUNK
 from base.errors import Refused, Stale, refuse_invalid_characters
 
 Task = Assignment.Task
@@ -43,71 +40,10 @@ def lock_assignment(pair: InstructionPair, author: Membership, now: datetime) ->
         ) from refused
 
 
-def assignments_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:
-    """Return the judge assignments of these members on a pair."""
-    return pair.assignments.filter(task=Task.JUDGE, member__in=members)
-
-
 def lock_assignments(project: Project) -> None:
     """Lock the judge assignments of a project, so that no answer is saved during a count."""
     held = Assignment.objects.filter(task=Task.JUDGE, pair__project=project).order_by("pk")
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
-
-
-def end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
-    """End the assignments of `concerned` (keys of narrative and judge) that have no work left.
-
-    One SQL statement for each judge or, in projects with repeats, for each assignment.
-    """
-    in_force = set(judged_narratives(project).values_list("pk", flat=True))
-    narratives_of: dict[int, list[int]] = {}
-    for narrative, member in concerned:
-        if narrative in in_force:
-            narratives_of.setdefault(member, []).append(narrative)
-    if project.repeat_percent:
-        _end_with_repeats(narratives_of, now)
-        return
-    # The key 0 excludes no document.
-    left = others_unsettled_sql(project) % {
-        "query": "p.query_id",
-        "pair": "p.id",
-        "candidate": "0",
-        "narrative": "v.id",
-        "member": "s.member_id",
-        "relevant_from": "%(relevant_from)s",
-    }
-    for member, narratives in narratives_of.items():
-        run(
-            f"""
-            UPDATE annotate_assignment SET done_at = %(now)s WHERE id IN (
-                SELECT s.id FROM annotate_assignment s
-                JOIN annotate_instructionpair p ON p.id = s.pair_id
-                JOIN annotate_narrative v ON v.pair_id = p.id
-                WHERE s.task = 'judge' AND s.member_id = %(member)s
-                AND s.done_at IS NULL AND s.touched_at IS NOT NULL
-                AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
-            )
-            """,  # noqa: S608 (keys, and what `pool` writes)
-            {
-                "now": datetime_parameter(now),
-                "member": member,
-                "relevant_from": project.relevant_from,
-            },
-        )
-
-
-def _end_with_repeats(narratives_of: Mapping[int, list[int]], now: datetime) -> None:
-    """End the assignments that have no work left, repeats included."""
-    narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
-        {key for several in narratives_of.values() for key in several}
-    )
-    for judge in Membership.objects.select_related("project").filter(pk__in=narratives_of):
-        for key in narratives_of[judge.pk]:
-            narrative = narratives[key]
-            if read_judging_session(narrative=narrative, by=judge).done:
-                assignments_of(narrative.pair, [judge.pk]).filter(
-                    done_at__isnull=True, touched_at__isnull=False
-                ).update(done_at=now)
 
 
 MAX_WORDS = 2_000
@@ -204,7 +140,8 @@ def withdraw(
         pair = _lock_pair_for_lead(rejudge_request.judgment, by)
         author = rejudge_request.judgment.annotator
         # Lock their assignment, to wait for an answer that is being saved.
-        list(assignments_of(pair, [author.pk]).select_for_update())
+        held = pair.assignments.filter(task=Task.JUDGE, member=author)
+        list(held.select_for_update())
         stored = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
         if stored.withdrawn_at is not None:
             return stored
@@ -212,7 +149,7 @@ def withdraw(
             raise Refused("This was already answered.")
         stored.withdrawn_at, stored.withdrawn_by = now, by
         stored.save(update_fields=["withdrawn_at", "withdrawn_by"])
-        end_finished(pair.project, [(stored.judgment.narrative_id, author.pk)], now)
+        assignments.update_ends(project=pair.project, held=held, now=now)
         _record("rejudging.withdrawn", stored, by, now)
     return stored
 
@@ -271,13 +208,13 @@ def ask_older(
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()
         )
-        sql, parameters = chosen.order_by("pk").values("id").query.sql_with_params()
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO annotate_rejudgerequest (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
-                f"SELECT q.id, %s, %s, %s, %s FROM ({sql}) q",
-                [by.pk, words, guideline.pk, datetime_parameter(now), *parameters],
-            )
+        RejudgeRequest.objects.bulk_create(
+            (
+                RejudgeRequest(judgment_id=key, by=by, words=words, guideline=guideline, at=now)
+                for key in chosen.order_by("pk").values_list("pk", flat=True)
+            ),
+            batch_size=CHUNK,
+        )
         pairs: dict[int, list[int]] = {}
         for annotator, pair in touched:
             pairs.setdefault(annotator, []).append(pair)
@@ -308,13 +245,14 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
         project = _lock_project_for_lead(by)
         lock_assignments(project)
         rejudge_requests = _open_requests(guideline)
-        assignments_to_end = list(
-            rejudge_requests.order_by()
-            .values_list("judgment__narrative", "judgment__annotator")
-            .distinct()
+        theirs = rejudge_requests.filter(
+            judgment__annotator=OuterRef("member"), judgment__narrative__pair=OuterRef("pair")
         )
+        judges = Assignment.objects.filter(task=Task.JUDGE, pair__project=project)
+        concerned = list(judges.filter(Exists(theirs)).values_list("pk", flat=True))
         withdrawn = rejudge_requests.update(withdrawn_at=now, withdrawn_by=by)
-        end_finished(project, assignments_to_end, now)
+        held = Assignment.objects.filter(pk__in=concerned)
+        assignments.update_ends(project=project, held=held, now=now)
         if withdrawn:
             _record_many("rejudging.withdrawn", guideline, withdrawn, by, now)
     return withdrawn

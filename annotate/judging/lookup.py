@@ -126,7 +126,7 @@ class JudgingState:
 def _lookup_sql(project: Project, *, again: bool) -> str:
     """Return the one query of `look_up`."""
     # A repeat also needs the first judgment of the document; nobody asks to rejudge a repeat.
-    first, request = ("o.id", "0") if again else ("NULL", rejudge_request_sql("s"))
+    first, request = ("o.id", "0") if again else ("NULL", _rejudge_request_sql("s"))
     # Everything interpolated is a constant of this module or of `judging_session`.
     return f"""
         SELECT v.side, v.version, LENGTH(v.text) AS narrative_length,
@@ -148,8 +148,8 @@ def _lookup_sql(project: Project, *, again: bool) -> str:
             s.id AS statement_id, s.uuid, s.at, s.relevance, s.flag,
             {request} AS has_rejudge_request, {first} AS first_id,
             {_UUID_IS_KNOWN} AS is_resend,
-            {others_unsettled_sql(project, again=again)} AS others_left,
-            {pool_and_repeats_sql(project, again=again)},
+            {_others_unsettled_sql(project, again=again)} AS others_left,
+            {_pool_and_repeats_sql(project, again=again)},
             {_LAST_LINK % "number"} AS link_number, {_LAST_LINK % "sum"} AS link_sum
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
@@ -229,13 +229,11 @@ def look_up(
     )
 
 
-def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
+def _others_unsettled_sql(project: Project, *, again: bool) -> str:
     """Return SQL that is true if a judge has an unsettled document other than one candidate.
 
     Repeats are not counted. It equals what a `JudgingSession` would show, without reading one.
     `again`: the candidate's first occurrence counts too.
-
-    Parameters: query, pair, candidate, narrative, member.
     """
     before = "<=" if again else "<"
     scope = pool_sql(project, "o", "%(pair)s")
@@ -246,7 +244,7 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
             SELECT 1 FROM annotate_statement p WHERE p.narrative_id = %(narrative)s
             AND p.candidate_id = o.id AND p.annotator_id = %(member)s AND NOT p.repeat
             AND p.ended_at IS NULL AND p.text_replaced_at IS NULL
-            AND p.flag <> '{Flag.Kind.LATER}' AND NOT {rejudge_request_sql("p")} {_LOOK_UP}
+            AND p.flag <> '{Flag.Kind.LATER}' AND NOT {_rejudge_request_sql("p")} {_LOOK_UP}
         )
     """  # noqa: S608 (constants)
     # A member who judges in pool order has settled every document before this one and none after.
@@ -260,11 +258,10 @@ def others_unsettled_sql(project: Project, *, again: bool = False) -> str:
 _LOOK_UP = "LIMIT 1 OFFSET 0"
 
 
-def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
+def _pool_and_repeats_sql(project: Project, *, again: bool) -> str:
     """Return SQL for two columns: `pool_size`, a judge's, and the number of `settled_repeats`.
 
     `again`: the candidate's own repeat is not counted. Both are 0 if the project has no repeats.
-    Parameters as for `others_unsettled_sql`.
     """
     if not project.repeat_percent:
         return "0 AS pool_size, 0 AS settled_repeats"
@@ -285,7 +282,7 @@ def pool_and_repeats_sql(project: Project, *, again: bool = False) -> str:
     """  # noqa: S608 (constants)
 
 
-def rejudge_request_sql(judgment: str) -> str:
+def _rejudge_request_sql(judgment: str) -> str:
     """Return SQL that is true if the judgment with this table alias has a rejudge request."""
     return f"""
         EXISTS (

@@ -163,18 +163,17 @@ def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
     Assignment.objects.filter(pair=pair, task__in=tasks).update(done_at=None)
 
 
-def update_ends(*, pair: InstructionPair, now: datetime) -> None:
-    """Record for all assignments of a pair whether they are done, because its object changed.
+def update_ends(*, project: Project, held: QuerySet[Assignment], now: datetime) -> None:
+    """Record whether these assignments of a project are done, because their object changed.
 
     Those with work left are not done; those without, that were begun, are.
     """
-    held = list(pair.assignments.all())
-    left = left_in(pair.project, held)
-    unfinished = [assignment.pk for assignment in held if left[assignment.pk].is_open]
-    pair.assignments.filter(pk__in=unfinished).update(done_at=None)
-    pair.assignments.exclude(pk__in=unfinished).filter(
-        touched_at__isnull=False, done_at__isnull=True
-    ).update(done_at=now)
+    left = left_in(project, held)
+    unfinished = [assignment for assignment, work in left.items() if work.is_open]
+    held.filter(pk__in=unfinished).update(done_at=None)
+    held.exclude(pk__in=unfinished).filter(touched_at__isnull=False, done_at__isnull=True).update(
+        done_at=now
+    )
 
 
 def give_back(*, assignment: Assignment, by: Membership) -> None:

@@ -89,7 +89,7 @@ def _undo(load: Load, now: datetime) -> None:
     _without_references(bare).delete()
     _without_references(Query.objects.filter(pk__in=queries, title="", description="")).delete()
     for pair in InstructionPair.objects.filter(query__in=queries).select_related("project"):
-        assignments.update_ends(pair=pair, now=now)
+        assignments.update_ends(project=pair.project, held=pair.assignments.all(), now=now)
 
 
 def _without_references(rows: models.QuerySet[models.Model]) -> models.QuerySet[models.Model]:

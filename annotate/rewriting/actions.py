@@ -79,7 +79,7 @@ def go_back(
         later.update(is_current=False, withdrawn_at=now, withdrawn_by=by)
         same_side.filter(pk=narrative.pk).update(withdrawn_at=None, withdrawn_by=None)
         same_side.choose_current()
-        assignments.update_ends(pair=pair, now=now)
+        assignments.update_ends(project=pair.project, held=pair.assignments.all(), now=now)
         _log_replacement(
             what="narrative.returned", before=current, after=narrative, answers=answers, by=by
         )
