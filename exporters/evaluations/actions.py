@@ -32,8 +32,8 @@ def request_evaluation(
     `options`: by measure and name, {"p-mrr.documents": "changed"}. `baseline`: the system that the
     others are compared with; "" for none. If a member requested the same evaluation and it is
     queued or running, it is returned. Refused: a member who is not a lead, an archived project,
-    invalid systems or options, a release that is not finished or belongs to another project; any
-    request where ir_measures is not installed.
+    invalid systems or options, a machine that the project does not have, a release that is not
+    finished or belongs to another project; any request where ir_measures is not installed.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused("Only leads of this project can measure systems.")
@@ -52,6 +52,9 @@ def request_evaluation(
         read_options(sorted_options)
     except ValueError as error:
         raise Refused(f"{error}.") from error
+    machine = sorted_options.get("machine.name")
+    if machine and not project.memberships.filter(is_machine=True, name=machine).exists():
+        raise Refused(f"This project has no machine called {machine}.")
     made = Evaluation(
         project=project,
         release=release,

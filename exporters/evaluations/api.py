@@ -110,8 +110,8 @@ class EvaluationTable(Resource, tag="Evaluations"):
 
     @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, evaluation: int, table: str) -> HttpResponse:
-        """Download one of systems, summary, queries, documents, collection, totals, deciding or
-        places.
+        """Download one of systems, summary, queries, documents, collection, totals, deciding,
+        places or estimates.
         """
         row = access.computed_evaluation(self.person, slug, evaluation)
         if row.results is None or table not in tables.TABLES:

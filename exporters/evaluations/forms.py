@@ -34,6 +34,12 @@ class EvaluationForm(forms.Form):
     changed = forms.ChoiceField(label="Changed run", required=False)
     reversed = forms.ChoiceField(label="Reversed run", required=False)
     baseline = forms.ChoiceField(label="Compare with", required=False)
+    machine = forms.ChoiceField(
+        label="Estimate with the labels of",
+        required=False,
+        help_text="If the pairs that people judged were drawn at random: what each score would be "
+        "if people had judged all pairs that this machine labelled.",
+    )
     options = forms.CharField(
         label="Options",
         required=False,
@@ -61,6 +67,9 @@ class EvaluationForm(forms.Form):
         self._offer("systems", [(key, _describe(system)) for key, system in self.offered.items()])
         names = [system.name for system in self.offered.values()]
         self._offer("baseline", [("", "nothing"), *_choices(dict.fromkeys(names))])
+        machines = project.memberships.filter(is_machine=True).order_by("name")
+        self.machines = list(machines.values_list("name", flat=True))
+        self._offer("machine", [("", "no machine"), *_choices(self.machines)])
         for side in SIDES:
             every = [(key, run.name) for key, run in self.runs.items()]
             self._offer(side, [("", "none"), *every])
@@ -69,6 +78,13 @@ class EvaluationForm(forms.Form):
         field = self.fields[name]
         assert isinstance(field, (forms.ChoiceField, forms.MultipleChoiceField))
         field.choices = choices
+
+    def clean(self) -> dict[str, Any]:
+        """Add the machine to the options."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("machine") and "options" in cleaned:
+            cleaned["options"] = {**cleaned["options"], "machine.name": cleaned["machine"]}
+        return cleaned
 
     def clean_options(self) -> dict[str, str]:
         """Read one option a line."""

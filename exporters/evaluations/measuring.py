@@ -21,7 +21,14 @@ from annotate.collection.models import Candidate, Document, DocumentText, Run
 from annotate.judgments.pair_rules import dropped_share
 from annotate.projects.models import Project
 from base.errors import Refused
-from exporters.evaluations import evaluation, queue_effects, sensitivity, settlements, systems
+from exporters.evaluations import (
+    estimates,
+    evaluation,
+    queue_effects,
+    sensitivity,
+    settlements,
+    systems,
+)
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import read_options
 from exporters.evaluations.system_measures import (
@@ -165,9 +172,24 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             figures = collection_figures(collection, folder, of_pairs, job.project)
             progress.advance()
             topics = {pair: of_pairs[pair] for pair in collection.changed}
-            ranked, notes_of_runs = _read_systems(job, topics, progress)
-            prepared = PreparedCollection(collection, read_options(job.options), topics)
+            options = read_options(job.options)
+            labels = None
+            if machine := options["machine"].get("name"):
+                labels = estimates.machine_labels(job.project, machine).only(of_pairs)
+            read = topics | {pair: of_pairs[pair] for pair in (labels.changed if labels else ())}
+            all_ranked, notes_of_runs = _read_systems(job, read, progress)
+            ranked = [system.only(topics) for system in all_ranked]
+            prepared = PreparedCollection(collection, options, topics)
             results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
+            results["estimates"] = labels and estimates.estimate_measures(
+                labels,
+                collection,
+                earlier_qrels(folder, of_pairs, labels.changed),
+                all_ranked,
+                results["by_query"],
+                options,
+                folder,
+            )
             disputes = settlements.read_disputes(folder / DISPUTED)
             results |= sensitivity.measure_disputes(
                 prepared, ranked, disputes, results, progress.check
@@ -202,8 +224,7 @@ def read_collection(
     if not changed and claimed:
         changed = claimed
         reverse = reverse or _read_qrels(folder / CLAIMED_REVERSED)
-        whole = _read_qrels(folder / WHOLE)
-        original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
+        original = earlier_qrels(folder, of_pairs, changed)
         notes.append(
             f"Nobody has judged under altered narratives: the labels of {CLAIMED} are used as the "
             "changed qrels."
@@ -227,6 +248,12 @@ def read_collection(
         cores=_shared_cores(cores or of_pairs, changed),
     )
     return collection, notes
+
+
+def earlier_qrels(folder: Path, of_pairs: Mapping[str, str], pairs: Iterable[str]) -> Qrels:
+    """Return the earlier relevance under these pairs: that of their queries."""
+    whole = _read_qrels(folder / WHOLE)
+    return {pair: whole.get(of_pairs[pair], {}) for pair in pairs}
 
 
 def _read_qrels(path: Path) -> Qrels:

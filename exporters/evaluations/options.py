@@ -32,6 +32,7 @@ GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "intervals": {"clusters": ("pair", "query", "core")},
     "differences": {"test": ("randomization", "t")},
     "settling": {"measure": None, "resamples": None, "seed": None},
+    "machine": {"name": None, "population": ("these", "like")},
 }
 # Fewer draws cannot estimate a probability.
 FEWEST_DRAWS = 100
@@ -59,7 +60,11 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         accepted = option_names(measure)
         if option not in accepted:
             raise ValueError(f"{measure} has no option {option!r}; it has {', '.join(accepted)}")
-        arguments[measure][option] = text.split() if measure == "ir" else _parse_value(text)
+        if measure == "ir":
+            arguments[measure][option] = text.split()
+        else:
+            # The name of a machine is a text, also if it is a number.
+            arguments[measure][option] = text if measure == "machine" else _parse_value(text)
     for measure in NAMES:
         if arguments[measure]:
             try:
@@ -87,6 +92,11 @@ def _check_general(arguments: Mapping[str, Mapping[str, Any]]) -> None:
         raise ValueError(
             "differences.test=t treats pairs as independent; leave out "
             f"intervals.clusters={clusters} or the t test"
+        )
+    if clusters != "pair" and arguments["machine"].get("name"):
+        raise ValueError(
+            "machine.name takes each judged pair as drawn for itself; leave out "
+            f"intervals.clusters={clusters} or the machine"
         )
     draws = arguments["settling"].get("resamples", FEWEST_DRAWS)
     if not isinstance(draws, int) or not FEWEST_DRAWS <= draws <= MOST_RESAMPLES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -133,6 +133,16 @@ class RankedSystem:
 
     name: str
     runs: Mapping[str, Scored]
+
+    def only(self, topics: Container[str]) -> RankedSystem:
+        """Return the system with its runs for these topics."""
+        return RankedSystem(
+            self.name,
+            {
+                side: {topic: its for topic, its in run.items() if topic in topics}
+                for side, run in self.runs.items()
+            },
+        )
 
     @cached_property
     def scores(self) -> dict[str, Scores]:

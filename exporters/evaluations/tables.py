@@ -192,6 +192,34 @@ def places(results: Results) -> pd.DataFrame:
     return _frame(rows, order).astype({"judgments_until_stable": "Int64"})
 
 
+def estimates(results: Results) -> pd.DataFrame:
+    """Return a row per measure and system: the score over all pairs by machine, people and both."""
+    about = results["estimates"] or {"measures": {}}
+    rows = [
+        {
+            "measure": measure["name"],
+            "system": name,
+            "pairs": about["pairs"],
+            "judged": about["judged"],
+            "machine": estimate["machine"],
+            **{
+                f"{whose}{end}": estimate[whose][key]
+                for whose in ("people", "combined")
+                for end, key in (("", "value"), ("_low", "low"), ("_high", "high"))
+            },
+            "width_ratio": estimate["width_ratio"],
+            "note": estimate["combined"]["note"],
+        }
+        for measure in results["measures"]
+        for name, estimate in about["measures"].get(measure["key"], {}).items()
+    ]
+    order = [
+        *("measure", "system", "pairs", "judged", "machine", "people", "people_low", "people_high"),
+        *("combined", "combined_low", "combined_high", "width_ratio", "note"),
+    ]
+    return _frame(rows, order)
+
+
 TABLES: dict[str, Callable[[Results], pd.DataFrame]] = {
     "systems": systems,
     "summary": summary,
@@ -201,6 +229,7 @@ TABLES: dict[str, Callable[[Results], pd.DataFrame]] = {
     "totals": totals,
     "deciding": deciding,
     "places": places,
+    "estimates": estimates,
 }
 KINDS = {
     "csv": "text/csv; charset=utf-8",

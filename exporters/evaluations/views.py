@@ -102,14 +102,13 @@ def value_rows(results: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
 def _cell(value: Mapping[str, Any] | None) -> dict[str, str]:
     if value is None:
         return {"value": "–", "interval": "", "words": ""}
-    shown, _bracket, interval = interval_text(value).partition(" [")
     if value["value"] is None:
-        return {"value": "–", "interval": "", "words": value["reason"]}
+        return {"value": "–", "interval": "", "words": value.get("reason") or value["note"]}
+    shown, _bracket, interval = interval_text(value).partition(" [")
     return {
         "value": true_minus(shown),
         "interval": true_minus(f"[{interval}") if interval else "",
         "words": value["note"],
-        "n": f"{value['n']:,}",
     }
 
 
@@ -139,6 +138,25 @@ def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def estimate_rows(results: Mapping[str, Any], *, first: bool) -> list[dict[str, Any]]:
+    """Return what each measure would be if people had judged all pairs, by measure and system."""
+    measures = [measure for measure in results["measures"] if is_first(measure["key"]) == first]
+    return [
+        {
+            "measure": measure["name"],
+            "name": name,
+            "machine": "–"
+            if estimate["machine"] is None
+            else true_minus(f"{estimate['machine']:.3f}"),
+            "people": _cell(estimate["people"]),
+            "combined": _cell(estimate["combined"]),
+            "width_ratio": estimate["width_ratio"],
+        }
+        for measure in measures
+        for name, estimate in results["estimates"]["measures"].get(measure["key"], {}).items()
+    ]
 
 
 def query_bars(project: Project, results: Mapping[str, Any], key: str, system: str) -> list[Bar]:
@@ -479,6 +497,8 @@ def _content(request: PageRequest, evaluation: Evaluation) -> dict[str, Any]:
         "others": value_rows(results, first=False),
         "differences": [row for row in differences if row["first"]],
         "other_differences": [row for row in differences if not row["first"]],
+        "estimates": estimate_rows(results, first=True) if results["estimates"] else [],
+        "other_estimates": estimate_rows(results, first=False) if results["estimates"] else [],
         "warnings": _warnings(results),
         "system": system,
         "measure": measure,

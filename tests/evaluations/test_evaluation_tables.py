@@ -25,11 +25,13 @@ def results(db):
 
 
 def test_every_table_is_rendered_in_every_kind(results):
-    for make in TABLES.values():
+    for name, make in TABLES.items():
         frame = make(results)
         rows = list(csv.reader(io.StringIO(render_table(frame, "csv"))))
         assert rows[0] == list(frame.columns)
-        assert len(rows) == len(frame) + 1 > 1
+        assert len(rows) == len(frame) + 1
+        # Nothing is estimated without a machine.
+        assert len(frame) > 0 or name == "estimates"
         assert render_table(frame, "md").count("\n") == len(frame) + 2
         latex = render_table(frame, "tex")
         assert latex.count(r"\\") == len(frame) + 1

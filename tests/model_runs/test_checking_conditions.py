@@ -182,3 +182,12 @@ def test_by_bands_with_five_grades_a_model_says_whether_it_is_related(
     check(drawn=1)
 
     assert list(judged(cast.project).values()) == [(expected, ["not_met", "not_met"])]
+
+
+def test_the_page_of_a_run_leads_to_how_far_the_machine_is_trusted(cast, check, client):
+    run = check()
+    client.force_login(cast.carla.user)
+
+    page = client.get(run.get_absolute_url()).content.decode()
+
+    assert "How far to trust it" in page

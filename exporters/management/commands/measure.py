@@ -90,6 +90,7 @@ class Command(RejudgeCommand):
             self.stdout.write(tables.render_table(table(results), kind), ending="")
             return
         self._print_systems(results)
+        self._print_estimates(results)
         self._print_disagreements(results)
         sentences = [*results["notes"], *results["warnings"]]
         for one in results["systems"]:
@@ -119,6 +120,21 @@ class Command(RejudgeCommand):
             for words in filter(None, named[column].dropna().unique()):
                 names = ", ".join(named["name"][named[column] == words])
                 self.stdout.write(f"{names}: {words}")
+
+    def _print_estimates(self, results: dict[str, Any]) -> None:
+        """Print what scores would be if people had judged all pairs of a machine, if asked for."""
+        if (about := results["estimates"]) is None:
+            return
+        self.stdout.write(
+            f"\nIf people had judged all {about['pairs']:,} pairs that {about['machine']} "
+            f"labelled, of which they judged {about['judged']:,}:\n"
+        )
+        if about["note"]:
+            self.stdout.write(f"No estimate: {about['note']}.\n")
+            return
+        columns = ["system", "measure", "machine", "people", "combined"]
+        columns += ["combined_low", "combined_high", "width_ratio"]
+        self.stdout.write(tables.render_table(tables.estimates(results)[columns], "md"))
 
     def _print_disagreements(self, results: dict[str, Any]) -> None:
         """Print the documents that decide the queue's measure, and how sure its ranking is."""
