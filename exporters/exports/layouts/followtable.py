@@ -74,7 +74,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     if published.publication.texts:
         for table in published.texts():
             with into.file(f"{TABLES}/{table.doc_id}.txt", "A table.") as stream:
-                stream.write(table.text.encode())
+                stream.write((table.text or "").encode())
     rows.write_pairs_file(published, into)
     about.write(project, into)
     return manifest_of("followtable", published, into.files)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
@@ -22,7 +23,6 @@ from exporters.exports.layouts.published import (
     Shape,
     conditions_of,
     gather,
-    stored_fields_of,
 )
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.selection import ordered_rows
@@ -85,16 +85,17 @@ def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
     """
     fields_of_pair: dict[int, dict[str, Any]] = {}
     for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
-        stored, conditions = stored_fields_of(batch), conditions_of(batch, ALTERED)
+        conditions = conditions_of(batch, ALTERED)
+        rows_of = InstructionPair.objects.select_related("query").in_bulk([p.pk for p in batch])
         for pair in batch:
-            of_pair = conditions.get(pair.pk, ())
+            row, of_pair = rows_of[pair.pk], conditions.get(pair.pk, ())
             # A query of InfoSearch has exactly one condition, named after its dimension.
             condition = (
                 of_pair[0].text if len(of_pair) == 1 and of_pair[0].name == pair.category else ""
             )
-            fields = {name: stored[pair.pk].fields.get(name) for name in KEPT}
+            fields = {name: row.fields.get(name) for name in KEPT}
             values = {
-                "core_id": stored[pair.pk].core,
+                "core_id": row.query.core if row.query.core_given else "",
                 "dimension": pair.category,
                 "condition": condition,
                 **fields,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
@@ -26,7 +26,6 @@ from exporters.exports.layouts.published import (
     answered_pools,
     conditions_of,
     gather,
-    stored_fields_of,
 )
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.selection import conditions, ordered_rows
@@ -186,7 +185,7 @@ def _record_fields(
 ) -> Iterator[dict[str, Any]]:
     """Yield the records as written to the file, reading the texts of one record at a time."""
     pairs = [record.pair for record in records]
-    kept = stored_fields_of(pairs)
+    kept = InstructionPair.objects.in_bulk([pair.pk for pair in pairs])
     changed = published.narratives(ALTERED, pairs)
     reverse = published.narratives(REVERSED, pairs)
     for record, (_, instructed), (_, reversed_) in zip(records, changed, reverse, strict=True):

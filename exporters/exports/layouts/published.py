@@ -6,16 +6,15 @@ is refused before any file exists. The grades are those of the `trec` export.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import F
 
 from annotate.collection.models import Candidate, Document, DocumentText
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from base.bulk import in_byte_order
 from exporters.exports.files import Report
@@ -24,7 +23,6 @@ from exporters.exports.layouts.grades import Row
 from exporters.exports.manifest.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication, publication_of
 from exporters.exports.selection import claimed, collection, conditions, ordered_rows, selection
-from exporters.exports.selection.collection import texts_to_publish
 from exporters.exports.selection.conditions import (
     AnsweredCondition,
     DocumentConditions,
@@ -32,7 +30,7 @@ from exporters.exports.selection.conditions import (
     records_of,
 )
 from exporters.exports.selection.selection import Pair, QueryRow
-from formats.records import ConditionRecord, NarrativeRecord, PairRecord
+from formats.records import ConditionRecord, Doc, PairRecord
 from formats.texts import CannotHold
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
@@ -41,41 +39,9 @@ REVERSED = Narrative.Side.REVERSED
 COMPARED = (ALTERED, REVERSED)
 # Most characters of one text. A record of a JSONL file is one line, which readers hold in memory.
 MOST_CHARACTERS = 10_000_000
-# Most characters of texts in memory at a time, unless a single text has more.
-TEXTS_AT_ONCE = 2_000_000
 # Why a judged pair is left out: it has no line in the original qrels.
 NO_PRIOR = "no earlier relevance"
 MET, NOT_MET = "met", "not_met"
-
-
-class StoredFields(NamedTuple):
-    """Stored fields of a pair besides its narratives; `core` only if a file named it."""
-
-    model: str
-    domain: str
-    restates: str
-    core: str
-    source_fields: str
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of the pair's record in the source, by name."""
-        return dict(json.loads(self.source_fields)) if self.source_fields else {}
-
-
-def stored_fields_of(pairs: Sequence[Pair]) -> dict[int, StoredFields]:
-    """Return the stored fields of each pair, by key."""
-    rows = InstructionPair.objects.filter(pk__in=[pair.pk for pair in pairs])
-    return {
-        row.pk: StoredFields(
-            model=row.model,
-            domain=row.query.domain,
-            restates=row.restates.pair_id if row.restates else "",
-            core=row.query.core if row.query.core_given else "",
-            source_fields=row.source_fields,
-        )
-        for row in rows.select_related("query", "restates")
-    }
 
 
 def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, tuple[ConditionRecord, ...]]:
@@ -83,57 +49,6 @@ def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, tuple[Condition
     of = {pair.versions[side].pk: pair.pk for pair in pairs if side in pair.versions}
     asked = conditions_by_narrative(of)
     return {of[narrative]: records_of(conditions) for narrative, conditions in asked.items()}
-
-
-def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
-    """Yield these pairs as records of `pairs-jsonl`, with each current narrative as version 1."""
-    keys = [version.pk for pair in pairs for version in pair.versions.values()]
-    conditions = conditions_by_narrative(keys)
-    versions = Narrative.objects.in_bulk(keys)
-    kept = stored_fields_of(pairs)
-    written = {pair.pair_id for pair in pairs}
-    for pair in pairs:
-        narratives = []
-        if Narrative.Side.ORIGINAL not in pair.versions:
-            narratives.append(NarrativeRecord(Narrative.Side.ORIGINAL, 1, ""))
-        for side in Narrative.Side.values:
-            if side in pair.versions:
-                version = versions[pair.versions[side].pk]
-                narratives.append(
-                    NarrativeRecord(
-                        side,
-                        1,
-                        version.text,
-                        conditions=records_of(conditions.get(version.pk, ())),
-                        origin=version.origin,
-                        model=version.model,
-                    )
-                )
-        stored = kept[pair.pk]
-        yield PairRecord(
-            pair_id=pair.pair_id,
-            query_id=pair.query.query_id,
-            title=pair.query.title,
-            description=pair.query.description,
-            category=pair.category,
-            origin=pair.origin,
-            model=stored.model,
-            narratives=tuple(narratives),
-            domain=stored.domain,
-            restates=stored.restates if stored.restates in written else "",
-            core=stored.core,
-            source_fields=stored.source_fields,
-        )
-
-
-class Text(NamedTuple):
-    """A document as it is published. `known`: whether the project has its text."""
-
-    doc_id: str
-    title: str
-    text: str
-    markup: str
-    known: bool
 
 
 @dataclass
@@ -185,16 +100,15 @@ class Published:
         for (doc_id,) in _rows(self.project, self.documents):
             yield doc_id
 
-    def texts(self) -> Iterator[Text]:
-        """Yield every published document in byte order of doc_id.
+    def texts(self) -> Iterator[Doc]:
+        """Yield every published document with its newest text in byte order of doc_id.
 
-        If texts may not be published, title and text are empty.
+        If texts may not be published, they have neither title nor text.
         """
-        if not self.publication.texts:
-            for doc_id in self.doc_ids():
-                yield Text(doc_id, "", "", "plain", known=False)
-            return
-        yield from texts_to_publish(self.project, _texts(self.project, self.documents))
+        if self.publication.texts:
+            yield from collection.newest_documents(self.project, self.documents)
+        else:
+            yield from map(Doc, self.doc_ids())
 
     def texts_of(self, documents: Collection[int]) -> dict[int, str]:
         """Return the newest texts of these few documents, by their keys."""
@@ -210,8 +124,7 @@ class Published:
 
     def records(self) -> Iterator[PairRecord]:
         """Yield every published pair with its current narratives, without authors."""
-        for batch in ordered_rows.batches(self.every_pair, collection.TEXTS):
-            yield from current_pair_records(batch)
+        yield from collection.current_pair_records(self.every_pair)
 
 
 @dataclass(frozen=True)
@@ -439,33 +352,6 @@ def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]: 
     for pk, *values in ordered_rows.stream_rows(rows, "pk", "doc_id", *fields):
         if pk in wanted:
             yield tuple(values)
-
-
-def _texts(project: Project, wanted: set[int]) -> Iterator[Text]:
-    """Yield the newest text of each wanted document; a few texts are in memory at a time."""
-    batch: dict[int, tuple[str, str, str]] = {}
-    characters = 0
-    rows = Document.objects.filter(project=project).order_by(in_byte_order("doc_id"))
-    for pk, doc_id, title, markup, length in ordered_rows.stream_rows(
-        rows, "pk", "doc_id", "title", "markup", "length"
-    ):
-        if pk not in wanted:
-            continue
-        if batch and (characters + (length or 0) > TEXTS_AT_ONCE or len(batch) == collection.TEXTS):
-            yield from _with_texts(batch)
-            batch, characters = {}, 0
-        batch[pk] = (doc_id, title, markup)
-        characters += length or 0
-    yield from _with_texts(batch)
-
-
-def _with_texts(batch: dict[int, tuple[str, str, str]]) -> Iterator[Text]:
-    newest = DocumentText.objects.filter(
-        document__in=list(batch), version=F("document__text_version")
-    )
-    texts = dict(newest.values_list("document", "text"))
-    for pk, (doc_id, title, markup) in batch.items():
-        yield Text(doc_id, title, texts.get(pk, ""), markup, known=pk in texts)
 
 
 class Answers(NamedTuple):

@@ -46,9 +46,8 @@ def write_corpus(
         if passages and published.publication.texts:
             texts = corpus_rows(published.project, texts)
         for document in texts:
-            write_json_line(
-                stream, {"_id": document.doc_id, "title": document.title, "text": document.text}
-            )
+            text = document.text or ""
+            write_json_line(stream, {"_id": document.doc_id, "title": document.title, "text": text})
 
 
 def write_pairs_file(published: Published, into: Writer, name: str = PAIRS) -> None:

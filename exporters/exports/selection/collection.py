@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import groupby, starmap
-from typing import TYPE_CHECKING
+from itertools import starmap
+from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotate.collection.models import (
@@ -33,6 +33,7 @@ from base.bulk import in_byte_order
 from exporters.exports.models import publication_of
 from exporters.exports.selection.conditions import conditions_by_narrative, records_of
 from exporters.exports.selection.ordered_rows import (
+    CHUNK,
     ORDER_OF_SIDES,
     batches,
     narrative_texts,
@@ -50,10 +51,6 @@ from formats.records import (
     Topic,
 )
 
-if TYPE_CHECKING:
-    from exporters.exports.layouts.published import Text
-
-
 # Layouts whose corpus may hold passages. Readers of the other layouts look up the documents of the
 # qrels in the corpus.
 WITH_PASSAGES = ("beir", "ir-datasets")
@@ -63,57 +60,26 @@ RECORDS = ("trec", "jsonl")
 BETWEEN = "\n\n"
 
 
-# How many texts are fetched at once: they may be long.
-TEXTS = 100
+# How many texts are fetched at once, and their characters, unless a single text has more.
+TEXTS, TEXTS_AT_ONCE = 100, 2_000_000
 # When, by whom and why something was taken out.
 _REMOVAL = ("removed_reason", "removed_at", "removed_by__name", "removed_by__is_machine")
 
 
-def texts_to_publish(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
-    """Yield documents with the text to publish: only around evidence, if the lead chose so.
-
-    The ids remain document ids.
-    """
-    rule = passage_rule_of(project)
-    if rule.published != PassageRule.Published.EVIDENCE:
-        yield from texts
-        return
-    evidence = _evidence(project)
-    for text in texts:
-        passages = evidence_passages_of_document(
-            rule, text.doc_id, text.text, evidence.get(text.doc_id, ()), text.markup
-        )
-        yield text._replace(text=BETWEEN.join(passage.text for passage in passages))
-
-
-def documents_to_publish(project: Project, documents: Iterable[Doc]) -> Iterator[Doc]:
-    """Like `texts_to_publish`, for records: only the newest text, if only evidence is published."""
-    rule = passage_rule_of(project)
-    if rule.published != PassageRule.Published.EVIDENCE:
-        yield from documents
-        return
-    evidence = _evidence(project)
-    for doc_id, versions in groupby(documents, lambda document: document.doc_id):
-        *_, newest = versions
-        passages = evidence_passages_of_document(
-            rule, doc_id, newest.text or "", evidence.get(doc_id, ()), newest.markup
-        )
-        text = BETWEEN.join(passage.text for passage in passages)
-        yield newest._replace(text=text or None, text_version=None)
-
-
-def corpus_rows(project: Project, texts: Iterable[Text]) -> Iterator[Text]:
+def corpus_rows(project: Project, documents: Iterable[Doc]) -> Iterator[Doc]:
     """Yield the rows of a corpus that may hold passages.
 
     If the lead chose so, these are all passages of each document under passage ids.
     """
     rule = passage_rule_of(project)
     if rule.published != PassageRule.Published.PASSAGES:
-        yield from texts
+        yield from documents
         return
-    for text in texts:
-        for passage in passages_of_document(rule, text.doc_id, text.text, text.markup):
-            yield text._replace(doc_id=passage.passage_id, text=passage.text)
+    for document in documents:
+        for passage in passages_of_document(
+            rule, document.doc_id, document.text or "", document.markup
+        ):
+            yield document._replace(doc_id=passage.passage_id, text=passage.text)
 
 
 def note_on_texts(project: Project, layout: str) -> str:
@@ -199,31 +165,69 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     A document with several text versions has a record for each, with its version number. If the
     lead chose so, the text is only passages around the evidence of the newest version.
     """
-    if wanted:
-        yield from documents_to_publish(project, _documents(project, wanted))
+    versions = Q(version__lte=F("document__text_version"))
+    return _published_documents(project, wanted, versions) if wanted else iter(())
 
 
-def _documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
-    rows = Document.objects.filter(project=project).order_by(in_byte_order("doc_id"))
-    wanted_rows = (
-        row
-        for row in stream_rows(rows, "pk", "doc_id", "title", "markup", "text_version")
-        if row[0] in wanted
-    )
-    for batch in batches(wanted_rows, TEXTS):
-        texts: dict[int, list[tuple[int, str, str]]] = {}
-        versions = DocumentText.objects.filter(
-            document__in=[row[0] for row in batch], version__lte=F("document__text_version")
+def newest_documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
+    """Like `documents`, with only the newest text of each."""
+    return _published_documents(project, wanted, Q(version=F("document__text_version")))
+
+
+def _published_documents(project: Project, wanted: set[int], versions: Q) -> Iterator[Doc]:
+    """Yield documents with the texts to publish: only around evidence, if the lead chose so.
+
+    The ids remain document ids.
+    """
+    rule = passage_rule_of(project)
+    if rule.published != PassageRule.Published.EVIDENCE:
+        yield from _documents(project, wanted, versions)
+        return
+    evidence = _evidence(project)
+    for document in _documents(project, wanted, Q(version=F("document__text_version"))):
+        passages = evidence_passages_of_document(
+            rule,
+            document.doc_id,
+            document.text or "",
+            evidence.get(document.doc_id, ()),
+            document.markup,
         )
-        for pk, version, of_text, text in stream_rows(
-            versions.order_by("version"), "document", "version", "markup", "text"
+        text = BETWEEN.join(passage.text for passage in passages)
+        yield document._replace(text=text or None, text_version=None)
+
+
+def _documents(project: Project, wanted: set[int], versions: Q) -> Iterator[Doc]:
+    rows = Document.objects.filter(project=project).order_by(in_byte_order("doc_id"))
+    columns = ("pk", "doc_id", "title", "markup", "text_version", "length")
+    wanted_rows = (row for row in stream_named(rows, *columns) if row.pk in wanted)
+    for batch in _batches_by_length(wanted_rows):
+        texts: dict[int, list[Any]] = {}
+        of_batch = DocumentText.objects.filter(versions, document__in=[row.pk for row in batch])
+        for text in stream_named(
+            of_batch.order_by("version"), "document", "version", "markup", "text"
         ):
-            texts.setdefault(pk, []).append((version, of_text, text))
-        for pk, doc_id, title, markup, newest in batch:
-            if newest is None:
-                yield Doc(doc_id, title, None, markup)
-            for version, of_text, text in texts.get(pk, ()):
-                yield Doc(doc_id, title, text, of_text, version if newest > 1 else None)
+            texts.setdefault(text.document, []).append(text)
+        for row in batch:
+            if row.text_version is None:
+                yield Doc(row.doc_id, row.title, None, row.markup)
+            for text in texts.get(row.pk, ()):
+                version = text.version if row.text_version > 1 else None
+                yield Doc(row.doc_id, row.title, text.text, text.markup, version)
+
+
+def _batches_by_length(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """Yield documents in lists whose newest texts may be in memory at a time."""
+    batch: list[Any] = []
+    characters = 0
+    for row in rows:
+        length = row.length or 0
+        if batch and (len(batch) == TEXTS or characters + length > TEXTS_AT_ONCE):
+            yield batch
+            batch, characters = [], 0
+        batch.append(row)
+        characters += length
+    if batch:
+        yield batch
 
 
 def documents_with_newer_texts(
@@ -277,45 +281,59 @@ def generated_documents(project: Project) -> Iterator[Generated]:
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
     rows = InstructionPair.objects.filter(project=project).order_by(in_byte_order("pair_id"))
-    of_pair = stream_named(
-        rows,
-        "pk",
-        "pair_id",
-        "query__query_id",
-        "query__title",
-        "query__description",
-        "category",
-        "origin",
-        "model",
-        "query__domain",
-        "restates__pair_id",
-        "query__core",
-        "query__core_given",
-        "source_fields",
-    )
-    for batch in batches(of_pair, TEXTS):
-        narratives = _narratives_of_pairs([pair.pk for pair in batch])
+    for batch in batches(rows.select_related("query", "restates").iterator(CHUNK), TEXTS):
+        narratives = _narratives_of_pairs(Narrative.objects.filter(pair__in=batch))
         for pair in batch:
-            yield PairRecord(
-                pair_id=pair.pair_id,
-                query_id=pair.query__query_id,
-                title=pair.query__title,
-                description=pair.query__description,
-                category=pair.category,
-                origin=pair.origin,
-                model=pair.model,
-                narratives=tuple(narratives.get(pair.pk, ())),
-                domain=pair.query__domain,
-                restates=pair.restates__pair_id or "",
-                # A core query derived from the title is derived again when the file is loaded.
-                core=pair.query__core if pair.query__core_given else "",
-                source_fields=pair.source_fields,
-            )
+            yield _pair_record(pair, narratives.get(pair.pk, []))
 
 
-def _narratives_of_pairs(pairs: list[int]) -> dict[int, list[NarrativeRecord]]:
-    """Return every version of the narratives of pairs, ordered by side and version."""
-    versions = Narrative.objects.filter(pair__in=pairs)
+def current_pair_records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
+    """Yield these pairs as records, with each current narrative as version 1, without authors."""
+    written = {pair.pair_id for pair in pairs}
+    for batch in batches(pairs, TEXTS):
+        rows = InstructionPair.objects.select_related("query", "restates").in_bulk(
+            [pair.pk for pair in batch]
+        )
+        current = [version.pk for pair in batch for version in pair.versions.values()]
+        of_pair = _narratives_of_pairs(Narrative.objects.filter(pk__in=current))
+        for pair in batch:
+            narratives = [
+                NarrativeRecord(
+                    side=version.side,
+                    version=1,
+                    text=version.text,
+                    conditions=version.conditions,
+                    origin=version.origin,
+                    model=version.model,
+                )
+                for version in of_pair.get(pair.pk, ())
+            ]
+            if Narrative.Side.ORIGINAL not in pair.versions:
+                narratives.insert(0, NarrativeRecord(Narrative.Side.ORIGINAL, 1, ""))
+            record = _pair_record(rows[pair.pk], narratives)
+            yield record if record.restates in written else record._replace(restates="")
+
+
+def _pair_record(pair: InstructionPair, narratives: Sequence[NarrativeRecord]) -> PairRecord:
+    return PairRecord(
+        pair_id=pair.pair_id,
+        query_id=pair.query.query_id,
+        title=pair.query.title,
+        description=pair.query.description,
+        category=pair.category,
+        origin=pair.origin,
+        model=pair.model,
+        narratives=tuple(narratives),
+        domain=pair.query.domain,
+        restates=pair.restates.pair_id if pair.restates else "",
+        # A core query derived from the title is derived again when the file is loaded.
+        core=pair.query.core if pair.query.core_given else "",
+        source_fields=pair.source_fields,
+    )
+
+
+def _narratives_of_pairs(versions: QuerySet[Narrative]) -> dict[int, list[NarrativeRecord]]:
+    """Return these versions of narratives by pair, ordered by side and version."""
     conditions = conditions_by_narrative(versions.values_list("pk", flat=True))
     narratives: dict[int, list[NarrativeRecord]] = {}
     for version in versions.select_related("author", "withdrawn_by"):
