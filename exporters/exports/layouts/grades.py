@@ -7,7 +7,6 @@ comes next, then the claim: the precedence of `exporters.exports.claimed`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from annotate.judgments.consensus import State
@@ -62,31 +61,15 @@ def pools(
     Every pair must have a narrative on that side. `claims`: also claimed labels, where people have
     not judged.
     """
-    claimed_labels = _claimed_labels(project, of, side) if claims else iter(())
-    waiting = next(claimed_labels, None)
     judged = {pair.pk for pair in selection.written_pairs(of, side)}
-    place = {pair.pk: number for number, pair in enumerate(of)}
-    for pair, pool in selection.pooled_documents(project, of, side):
-        while waiting is not None and place[waiting[0]] < place[pair.pk]:
-            waiting = next(claimed_labels, None)
-        has_labels = waiting is not None and waiting[0] == pair.pk
-        labels = waiting[1] if waiting is not None and has_labels else {}
+    for pair, pool in claimed.labelled_pools(project, of, side, claims=claims):
         yield (
             pair,
             [
-                _row(document, side, labels.get(document.doc_id), by_people=pair.pk in judged)
-                for document in report_rows(pool, report)
+                _row(document, side, label, by_people=pair.pk in judged)
+                for document, label in report_rows(pool, report)
             ],
         )
-
-
-def _claimed_labels(
-    project: Project, of: Sequence[Pair], side: str
-) -> Iterator[tuple[int, dict[str, claimed.ClaimedLabel]]]:
-    """Yield the claimed labels of each pair with claims, by doc_id, in the order of the pairs."""
-    labels = claimed.labels(project, selection.claimed(of, side), side)
-    for pair, its in groupby(labels, lambda label: label.pair.pk):
-        yield pair, {label.doc_id: label for label in its}
 
 
 def _row(

@@ -1,30 +1,32 @@
 """Labels that machines claim under the narratives of each side, corrected by people's judgments.
 
 This module owns the rule of precedence: people's judgments, then the outcome of a label check, then
-the claim. No document text is read; batches of pairs are read through a cursor.
+the claim. No document text is read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from annotate.judgments.consensus import Outcome, State, consensus
-from annotate.judgments.machine_claims import chosen_machines, machine_that_counts
+from annotate.judgments.consensus import Outcome, State
+from annotate.judgments.machine_claims import Claim, counting_claims
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
-from base.bulk import byte_order, in_byte_order
+from base.bulk import in_byte_order
 from base.snapshot import once_in_snapshot
-from exporters.exports.selection import ordered_rows
-from exporters.exports.selection.ordered_rows import BATCH
-from exporters.exports.selection.selection import Pair, machines_of
+from exporters.exports.selection.ordered_rows import batches, stream_rows
+from exporters.exports.selection.selection import (
+    Pair,
+    PooledDocument,
+    claimed,
+    pooled_documents,
+)
 
 # Sides in the order in which their files are written, with the infix of their file names. The
 # altered side has none: the other sides are compared with its files.
@@ -48,20 +50,10 @@ CORRECTED = "claims_corrected"
 # Labels that machines claim differently, without a lead's choice, a check or people's judgments.
 UNDECIDED = "claims_undecided"
 _OF_SIDES = tuple(word for word in SIDES.values() if word)
+# Of how many pairs the claims are in memory at once.
+PAIRS = 20
 # How many characters of a machine's name a file name contains.
 _MOST_CHARACTERS = 60
-
-
-class _ClaimRow(NamedTuple):
-    """A machine's claim about a document, with one person's grade of the document, if any."""
-
-    narrative: int
-    candidate: int
-    doc_id: str
-    machine: int
-    claim: int
-    grade: int | None
-    settled: int | None
 
 
 class ClaimedLabel(NamedTuple):
@@ -139,32 +131,48 @@ def labels(
     Labels are in byte order of pair_id and doc_id. Every pair must have a narrative on that side.
     `rater`: only the claims of this machine; of all without one.
     """
-    machines = machines_of(project)
-    claiming = [rater.pk] if rater is not None else machines
-    chosen = [machine.pk for machine in chosen_machines(project)]
-    if not claiming:
-        return
-    for batch in ordered_rows.batches(of, BATCH):
-        under = {pair.versions[side].pk: pair for pair in batch}
-        checked = _newest_checks(list(under))
-        walked = _claim_rows(list(under), machines, claiming)
-        for (narrative, candidate, doc_id), group in groupby(
-            walked, attrgetter("narrative", "candidate", "doc_id")
-        ):
-            rows = list(group)
-            claims = {row.machine: row.claim for row in rows}
-            machine = machine_that_counts(claims, chosen)
-            claim = None if machine is None else claims[machine]
-            # People's grades are repeated for each machine.
-            first = rows[0]
-            grades = [
-                row.grade for row in rows if row.machine == first.machine and row.grade is not None
-            ]
-            judged = consensus(grades, project.consensus, first.settled)
-            relevance, counts_as = _final_relevance(
-                claim, judged, checked.get((narrative, candidate))
-            )
-            yield ClaimedLabel(under[narrative], doc_id, claim, relevance, counts_as, machine)
+    for _pair, pool in labelled_pools(project, of, side, rater=rater):
+        yield from (label for _document, label in pool if label is not None)
+
+
+def labelled_pools(
+    project: Project,
+    of: Sequence[Pair],
+    side: str,
+    *,
+    claims: bool = True,
+    rater: Membership | None = None,
+) -> Iterator[tuple[Pair, list[tuple[PooledDocument, ClaimedLabel | None]]]]:
+    """Yield each pair with its pool like `pooled_documents`, and the label of each document if a
+    machine claims one. Without `claims`, and of a pair whose claims do not count, it is None.
+    """
+    judgments = Judgment.objects.filter(annotator=rater) if rater else Judgment.objects.all()
+    for batch in batches(of, PAIRS):
+        narratives = [pair.versions[side].pk for pair in claimed(batch, side)] if claims else []
+        of_batch = judgments.filter(narrative__in=narratives)
+        counting = {
+            (claim.narrative, claim.candidate): claim
+            for claim in counting_claims(project, of_batch, "annotator_id")
+        }
+        checks = _newest_checks(narratives)
+        for pair, pool in pooled_documents(project, batch, side):
+            narrative = pair.versions[side].pk
+            labelled: list[tuple[PooledDocument, ClaimedLabel | None]] = []
+            for document in pool:
+                label = narrative, document.candidate
+                claim = counting.get(label)
+                labelled.append(
+                    (document, claim and _label(pair, document, claim, checks.get(label)))
+                )
+            yield pair, labelled
+
+
+def _label(
+    pair: Pair, document: PooledDocument, claim: Claim, check: CheckOutcome | None
+) -> ClaimedLabel:
+    machine = None if claim.relevance is None else claim.columns[0]
+    relevance, counts_as = _final_relevance(claim.relevance, document.outcome, check)
+    return ClaimedLabel(pair, document.doc_id, claim.relevance, relevance, counts_as, machine)
 
 
 def _final_relevance(
@@ -192,40 +200,4 @@ def _newest_checks(narratives: Sequence[int]) -> dict[tuple[int, int], CheckOutc
     items = checked_items(narrative__in=narratives).order_by(
         "sample__created_at", in_byte_order("sample__name")
     )
-    return newest_outcomes(
-        ordered_rows.stream_rows(items, "narrative", "candidate", "outcome", "unjudgeable")
-    )
-
-
-def _claim_rows(
-    narratives: Sequence[int], machines: Sequence[int], claiming: Sequence[int]
-) -> Iterator[_ClaimRow]:
-    """Yield one row for each claim and grade of a person.
-
-    A claim about a document that nobody has judged has one row without a grade. Written in SQL,
-    because the ORM cannot join claims with other judgments of the same document.
-    """
-    placeholders, order = ordered_rows.placeholders, byte_order()
-    statement = f"""
-        SELECT m.narrative_id, m.candidate_id, d.doc_id, m.annotator_id, m.relevance, j.relevance,
-            a.relevance
-        FROM annotate_statement m
-        JOIN annotate_narrative n ON n.id = m.narrative_id
-        JOIN annotate_instructionpair p ON p.id = n.pair_id
-        JOIN annotate_candidate c ON c.id = m.candidate_id
-        JOIN annotate_document d ON d.id = c.document_id
-        LEFT JOIN annotate_statement j ON j.narrative_id = m.narrative_id
-            AND j.candidate_id = m.candidate_id AND j.ended_at IS NULL
-            AND NOT j.repeat AND j.relevance IS NOT NULL
-            AND j.text_replaced_at IS NULL
-            AND j.annotator_id NOT IN ({placeholders(machines)})
-        LEFT JOIN annotate_adjudication a ON a.narrative_id = m.narrative_id
-            AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
-            AND a.text_replaced_at IS NULL
-        WHERE m.annotator_id IN ({placeholders(claiming)}) AND m.ended_at IS NULL
-            AND NOT m.repeat AND m.relevance IS NOT NULL AND m.text_replaced_at IS NULL
-            AND m.narrative_id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
-        ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}", m.annotator_id
-    """  # noqa: S608 (only placeholders and a constant are inserted)
-    rows = ordered_rows.stream_sql(statement, [*machines, *claiming, *narratives])
-    return map(_ClaimRow._make, rows)
+    return newest_outcomes(stream_rows(items, "narrative", "candidate", "outcome", "unjudgeable"))

@@ -13,7 +13,7 @@ from itertools import groupby, starmap
 from operator import attrgetter
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.shown_documents import is_shown_to_judges
@@ -41,15 +41,6 @@ CLAIMED = "yes"
 NOT_WRITTEN = "not written"
 
 
-class QueryRow(NamedTuple):
-    """A query of the project."""
-
-    pk: int
-    query_id: str
-    title: str
-    description: str
-
-
 class Version(NamedTuple):
     """The current version of a narrative on its side."""
 
@@ -72,7 +63,7 @@ class Pair(NamedTuple):
 
     pk: int
     pair_id: str
-    query: QueryRow
+    query: Query
     category: str
     origin: str
     versions: dict[str, Version]
@@ -99,6 +90,7 @@ class PooledDocument(NamedTuple):
     """
 
     doc_id: str
+    candidate: int
     document: int
     prior: int | None
     in_scope: bool
@@ -123,23 +115,18 @@ class _PoolRow(NamedTuple):
 
 
 @once_in_snapshot
-def queries(project: Project) -> list[QueryRow]:
+def queries(project: Project) -> list[Query]:
     """Return the project's queries in byte order of query_id, except those taken out."""
-    return _rows(Query.objects.filter(project=project, removed_at__isnull=True))
+    return [query for query in queries_with_removed(project) if query.removed_at is None]
 
 
 @once_in_snapshot
-def queries_with_removed(project: Project) -> list[QueryRow]:
+def queries_with_removed(project: Project) -> list[Query]:
     """Return all of the project's queries in byte order of query_id, for a record of answers."""
-    return _rows(Query.objects.filter(project=project))
+    return list(Query.objects.filter(project=project).order_by(in_byte_order("query_id")))
 
 
-def _rows(queries: QuerySet[Query]) -> list[QueryRow]:
-    rows = queries.order_by(in_byte_order("query_id"))
-    return [QueryRow(*row) for row in stream_rows(rows, "pk", "query_id", "title", "description")]
-
-
-def pairs_of(queries: Iterable[QueryRow], pairs: Iterable[Pair]) -> list[Pair]:
+def pairs_of(queries: Iterable[Query], pairs: Iterable[Pair]) -> list[Pair]:
     """Return the pairs of these queries, which omits pairs of a query that was taken out."""
     present = {query.pk for query in queries}
     return [pair for pair in pairs if pair.query.pk in present]
@@ -258,7 +245,7 @@ def _left_out(
     return ""
 
 
-def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
+def prior_qrels(of: Sequence[Query]) -> Iterator[Qrel]:
     """Yield the relevance with which every candidate was loaded, by query_id and doc_id."""
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
@@ -283,19 +270,6 @@ def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
         yield from starmap(
             Qrel, stream_rows(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
         )
-
-
-def with_prior(of: Sequence[Pair]) -> set[int]:
-    """Return the keys of those pairs that have a document with an earlier relevance."""
-    with_relevance: set[int] = set()
-    for batch in batches(of, BATCH):
-        rows = Query.objects.filter(
-            Exists(Candidate.objects.filter(query=OuterRef("pk"), prior_relevance__isnull=False)),
-            pk__in={pair.query.pk for pair in batch},
-        )
-        queries = {query for (query,) in stream_rows(rows, "pk")}
-        with_relevance |= {pair.pk for pair in batch if pair.query.pk in queries}
-    return with_relevance
 
 
 def prior_relevant(project: Project) -> int:
@@ -342,7 +316,9 @@ def _pooled_documents(project: Project, pool: Iterable[_PoolRow]) -> Iterator[Po
         prior = row.prior if row.made_for is None else None
         in_scope = is_shown_to_judges(project, prior=prior, generated=row.made_for is not None)
         outcome = _cached_consensus(grades, rule, row.settled)
-        yield PooledDocument(row.doc_id, row.document, prior, in_scope, grades, outcome)
+        yield PooledDocument(
+            row.doc_id, row.candidate, row.document, prior, in_scope, grades, outcome
+        )
 
 
 # Cached: the same few combinations of grades recur.
