@@ -53,7 +53,7 @@ EVERYWHERE = (
 def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Manifest:
     """Return the manifest of a layout whose files are all written."""
     pairs = published.every_pair
-    counts = published.counts | tally(published.project, published.all_pairs).counts()
+    counts = published.counts | tally(published.project, published.all_pairs)
     counts["layout_pairs"] = len(published.pairs[ALTERED])
     if published.pairs[REVERSED]:
         counts["layout_pairs_reversed"] = len(published.pairs[REVERSED])

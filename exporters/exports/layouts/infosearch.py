@@ -86,16 +86,16 @@ def _fields_of_pairs(pairs: Sequence[Pair]) -> dict[int, dict[str, Any]]:
     fields_of_pair: dict[int, dict[str, Any]] = {}
     for batch in ordered_rows.batches(pairs, ordered_rows.BATCH):
         conditions = conditions_of(batch, ALTERED)
-        rows_of = InstructionPair.objects.select_related("query").in_bulk([p.pk for p in batch])
+        stored = InstructionPair.objects.in_bulk([pair.pk for pair in batch])
         for pair in batch:
-            row, of_pair = rows_of[pair.pk], conditions.get(pair.pk, ())
+            of_pair = conditions.get(pair.pk, ())
             # A query of InfoSearch has exactly one condition, named after its dimension.
             condition = (
                 of_pair[0].text if len(of_pair) == 1 and of_pair[0].name == pair.category else ""
             )
-            fields = {name: row.fields.get(name) for name in KEPT}
+            fields = {name: stored[pair.pk].fields.get(name) for name in KEPT}
             values = {
-                "core_id": row.query.core if row.query.core_given else "",
+                "core_id": pair.query.core if pair.query.core_given else "",
                 "dimension": pair.category,
                 "condition": condition,
                 **fields,

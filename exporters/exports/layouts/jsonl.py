@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Protocol, TypeVar
 
-from annotate.collection.models import FilterDecision
+from annotate.collection.models import Document, FilterDecision, Query
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Project
 from audit.reviews.models import Review
@@ -18,7 +18,7 @@ from exporters.exports.manifest import notes
 from exporters.exports.manifest.manifest import Manifest, compose, pair_facts
 from exporters.exports.selection import collection, conditions, naming, selection, statements
 from exporters.exports.selection.pools import write_pool_documents
-from exporters.exports.selection.selection import Pair, QueryRow
+from exporters.exports.selection.selection import Pair
 from exporters.exports.selection.tally import tally
 from formats.collection import write_collection
 from formats.fields import to_json
@@ -70,7 +70,9 @@ def write(
     if newer:
         holds = "Every version of the documents that have had several texts."
         with into.file("documents.jsonl", holds) as f:
-            write_docs(collection.documents(project, collection.with_newer_texts(project)), f)
+            several = Document.objects.filter(project=project, text_version__gt=1)
+            keys = set(several.values_list("pk", flat=True))
+            write_docs(collection.documents(project, keys), f)
         counts["documents_with_newer_texts"] = len(newer)
     counts |= _write_pairs(project, into, renamed)
     _write_collection(project, into, renamed)
@@ -85,7 +87,7 @@ def write(
         with into.file("filter.jsonl", "Decisions of machines' filters to keep or discard.") as f:
             write_filter(renamed(collection.filter_records(project)), f)
 
-    counts |= tally(project, pairs).counts()
+    counts |= tally(project, pairs)
     counts["judgments_superseded"] = Judgment.objects.filter(
         candidate__query__project=project, ended_at__isnull=False
     ).count()
@@ -130,7 +132,7 @@ def _write_collection(project: Project, into: Writer, renamed: Renamed) -> None:
 
 
 def _write_judgments(
-    queries: list[QueryRow],
+    queries: list[Query],
     into: Writer,
     report: Report,
     renamed: Renamed,
@@ -154,7 +156,7 @@ def _write_judgments(
 
 def _write_records(
     project: Project,
-    queries: list[QueryRow],
+    queries: list[Query],
     pairs: list[Pair],
     into: Writer,
     renamed: Renamed,

@@ -103,16 +103,10 @@ def _ids(queries: list[_Query]) -> Iterator[tuple[Pair, str]]:
 
 def _queries(published: Published, report: Report) -> list[_Query]:
     """Return the rows that can be made, ordered by domain, by number, or by id."""
-    by_query: dict[str, list[_Text]] = {}
+    by_query: dict[Query, list[_Text]] = {}
     for text in _texts(published, report):
-        by_query.setdefault(text.pair.query.query_id, []).append(text)
-    named = Query.objects.filter(project=published.project).exclude(domain="")
-    domains = dict(named.values_list("query_id", "domain"))
-    queries = [
-        row
-        for query_id, its in by_query.items()
-        if (row := _make_row(query_id, domains.get(query_id, ""), its))
-    ]
+        by_query.setdefault(text.pair.query, []).append(text)
+    queries = [row for query, its in by_query.items() if (row := _make_row(query, its))]
     if any(query.domain for query in queries):
         return sorted(queries, key=_place_in_domain)
     if all(rows.is_number(query.query_id) for query in queries):
@@ -150,7 +144,7 @@ def _is_numbered_list(text: str, conditions: tuple[str, ...]) -> bool:
         return False
 
 
-def _make_row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
+def _make_row(query: Query, texts: list[_Text]) -> _Query | None:
     """Return the row of a query, as far as its texts grow by one condition each, or None."""
     longest = max(texts, key=lambda text: len(text.conditions)).conditions
     lists: dict[int, _Text] = {}
@@ -180,7 +174,7 @@ def _make_row(query_id: str, domain: str, texts: list[_Text]) -> _Query | None:
             negatives.setdefault(column, row.document)
     if positive is None or not negatives:
         return None
-    return _Query(query_id, domain, lists, natural, positive, negatives)
+    return _Query(query.query_id, query.domain, lists, natural, positive, negatives)
 
 
 def _leave_out(published: Published, queries: list[_Query]) -> None:

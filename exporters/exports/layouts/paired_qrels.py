@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
@@ -13,7 +12,7 @@ from typing import IO
 
 from django.db.models import F
 
-from annotate.collection.models import Candidate, Run
+from annotate.collection.models import Candidate, Query, Run
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
@@ -36,8 +35,8 @@ from exporters.exports.proof import oracles
 from exporters.exports.selection import claimed, collection, conditions, selection
 from exporters.exports.selection.ordered_rows import BATCH, batches, stream_rows
 from exporters.exports.selection.pools import write_negatives
-from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument, QueryRow
-from exporters.exports.selection.tally import Tally, tally
+from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument
+from exporters.exports.selection.tally import tally
 from formats.fields import to_json
 from formats.jsonl import write_docs
 from formats.records import Qrel, RunLine, Topic
@@ -159,9 +158,9 @@ class _Export:
         self.project = project
         self.into = into
         self.report = report
-        self.queries: list[QueryRow] = selection.queries(project)
+        self.queries: list[Query] = selection.queries(project)
         self.pairs: list[Pair] = selection.pairs(project)
-        self.tally: Tally = tally(project, self.pairs)
+        self.tally = tally(project, self.pairs)
         self.facts = {
             pair.pk: pair_facts(pair, {} if pair.left_out else dict.fromkeys(_PAIR_COUNTS, 0))
             for pair in self.pairs
@@ -170,6 +169,8 @@ class _Export:
         self.elsewhere: dict[str, dict[str, int]] = {}
         # Ids of pairs that have a line in the changed qrels.
         self.paired: set[str] = set()
+        # Those of them that have a line in the original qrels, too.
+        self.with_prior: set[str] = set()
         self.changed_documents: set[int] = set()
         self.newer_texts = collection.documents_with_newer_texts(project)
         # Machines with claims, by side; and counts of claimed labels, by side and key.
@@ -223,7 +224,7 @@ class _Export:
     def _write_beside_labels(self) -> int:
         """Write what measures and readers need besides labels; return how many texts."""
         into = self.into
-        write_core_queries(self.project, self.pairs, self.into)
+        write_core_queries(self.pairs, self.into)
         write_verdicts(self.project, self.pairs, self.into)
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
             texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
@@ -245,18 +246,18 @@ class _Export:
             counts = self.facts[pair.pk]["counts"]
             before = after = 0
             for pooled in report_rows(pool, self.report):
-                doc_id, _, prior, in_scope, grades, (relevance, state) = pooled
+                prior, (relevance, state) = pooled.prior, pooled.outcome
                 was_relevant = prior is not None and prior >= relevant_from
                 before += was_relevant
                 if relevance is not None:
                     counts[state] += 1
-                    if state is judged and len(grades) < asked:
+                    if state is judged and len(pooled.grades) < asked:
                         counts["fewer_than_asked"] += 1
                 elif state is disputed:
                     counts["disputed"] += 1
                     self._write_disputed(pair, ALTERED, pooled)
                     continue
-                elif in_scope:
+                elif pooled.in_scope:
                     counts["unjudged"] += 1
                     self._write_unjudged(pair, ALTERED, pooled)
                     continue
@@ -276,7 +277,7 @@ class _Export:
                     self._add_change(pair, pooled, relevance, change)
                     counts["changed"] += 1
                 self.paired.add(pair.pair_id)
-                yield Qrel(pair.pair_id, doc_id, relevance)
+                yield Qrel(pair.pair_id, pooled.doc_id, relevance)
             counts["relevant_before"], counts["relevant_after"] = before, after
 
     def _original_qrels(self) -> Iterator[Qrel]:
@@ -285,10 +286,11 @@ class _Export:
         So means over these qrels and over the changed qrels are of the same topics. While the
         changed qrels are empty, every query is written under its own id.
         """
-        if self.paired:
-            yield from selection.prior_qrels_of_pairs(self._changed_pairs())
-        else:
+        if not self.paired:
             yield from selection.prior_qrels(self.queries)
+        for line in selection.prior_qrels_of_pairs(self._changed_pairs()):
+            self.with_prior.add(line.query_id)
+            yield line
 
     def _changed_pairs(self) -> list[Pair]:
         """Return the pairs that have a line in the changed qrels."""
@@ -405,19 +407,22 @@ class _Export:
             "pairs": len(selection.pairs_of(self.queries, self.pairs)),
             "pairs_written": len(selection.written_pairs(self.pairs, ALTERED)),
             **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _PAIR_COUNTS},
-            **self.tally.counts(),
+            **self.tally,
         }
         if self.newer_texts:
             counts["documents_with_newer_texts"] = len(self.newer_texts)
         for side in self.raters:
             counts |= self._claim_counts(side)
+        without_prior = [
+            pair.pair_id for pair in self._changed_pairs() if pair.pair_id not in self.with_prior
+        ]
         measured = oracles.measure_export(self.into.folder, self.pairs, self.project)
         return compose(
             project=self.project,
             format_name=FORMAT,
             counts=counts,
             rules=notes.trec_rules(self.project, self.raters),
-            warnings=notes.trec_warnings(counts, pairs, self._without_prior(), measured.warnings),
+            warnings=notes.trec_warnings(counts, pairs, without_prior, measured.warnings),
             notes=notes.about_trec(
                 counts=counts,
                 pairs=pairs,
@@ -456,12 +461,6 @@ class _Export:
             ]
         return omissions
 
-    def _without_prior(self) -> list[str]:
-        """Return the topics of the changed qrels whose documents have no earlier relevance."""
-        changed = self._changed_pairs()
-        judged_before = selection.with_prior(changed)
-        return [pair.pair_id for pair in changed if pair.pk not in judged_before]
-
     def _claim_counts(self, side: str) -> dict[str, int]:
         """Return the counts of claims on a side, under the manifest's keys."""
         written = selection.claimed(self.pairs, side)
@@ -482,17 +481,16 @@ def _qrels_of(labels: Iterable[claimed.ClaimedLabel]) -> Iterator[Qrel]:
             yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
 
 
-def write_core_queries(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
+def write_core_queries(pairs: Sequence[Pair], into: Writer) -> None:
     """Write the core query of each pair, if several queries share one."""
-    cores = collection.cores_of_pairs(project)
-    queries_of_core = Counter(dict(cores.values()).values())
-    if not any(number > 1 for number in queries_of_core.values()):
+    cores = {pair.query.query_id: pair.query.core or pair.query.query_id for pair in pairs}
+    if len(set(cores.values())) == len(cores):
         return
     with into.file("core_queries.tsv", "The core query of each pair.") as stream:
         write_row(stream, "pair_id", "query_id", "core")
         for pair in pairs:
-            query, core = cores[pair.pk]
-            write_row(stream, pair.pair_id, query, " ".join(core.split()))
+            core = cores[pair.query.query_id]
+            write_row(stream, pair.pair_id, pair.query.query_id, " ".join(core.split()))
 
 
 def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> None:
@@ -513,8 +511,7 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
         write_row(stream, "pair_id", "doc_id", "condition", "answer", "by")
         for document in chain([first], of_altered):
             for asked in document.conditions:
-                claim = conditions.claimed_answer(asked, chosen)
-                answer = asked.agreed or (None if asked.state == "disputed" else claim)
+                answer = conditions.counted_answer(asked, chosen)
                 by = "people" if asked.agreed else "claim" if answer else ""
                 write_row(stream, document.pair_id, document.doc_id, asked.condition, answer, by)
 

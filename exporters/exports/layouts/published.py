@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from django.db.models import F
 
-from annotate.collection.models import Candidate, Document, DocumentText
+from annotate.collection.models import Candidate, Document, DocumentText, Query
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from base.bulk import in_byte_order
@@ -29,7 +29,7 @@ from exporters.exports.selection.conditions import (
     conditions_by_narrative,
     records_of,
 )
-from exporters.exports.selection.selection import Pair, QueryRow
+from exporters.exports.selection.selection import Pair
 from formats.records import ConditionRecord, Doc, PairRecord
 from formats.texts import CannotHold
 
@@ -58,7 +58,7 @@ class Published:
     project: Project
     publication: Publication
     all_pairs: list[Pair]
-    queries: list[QueryRow]
+    queries: list[Query]
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     documents: set[int] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
@@ -404,7 +404,7 @@ def _answers_by_pair(
 
 
 def _answers(document: DocumentConditions, chosen: Sequence[str]) -> Answers | None:
-    answers = [_answer(condition, chosen) for condition in document.conditions]
+    answers = [conditions.counted_answer(condition, chosen) for condition in document.conditions]
     if not all(answer in (MET, NOT_MET) for answer in answers):
         return None
     return Answers(
@@ -412,10 +412,3 @@ def _answers(document: DocumentConditions, chosen: Sequence[str]) -> Answers | N
         tuple(answer for answer in answers if answer is not None),
         all(condition.agreed is not None for condition in document.conditions),
     )
-
-
-def _answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | None:
-    """Return people's agreed answer, or the claim that counts if nobody has answered."""
-    if asked.agreed is not None or asked.state == "disputed":
-        return asked.agreed
-    return conditions.claimed_answer(asked, chosen)

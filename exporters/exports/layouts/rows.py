@@ -8,11 +8,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
 
+from annotate.collection.models import Query
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import ORIGINAL, REVERSED, Published
 from exporters.exports.selection.collection import corpus_rows
-from exporters.exports.selection.selection import Pair, QueryRow
+from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
 from formats.jsonl_pairs import write_pairs
 
@@ -100,7 +101,7 @@ def query_text(pair: Pair) -> str:
     return text_of(pair.query)
 
 
-def text_of(query: QueryRow) -> str:
+def text_of(query: Query) -> str:
     """Return the text of a query: its description, or its title if it has none."""
     return query.description or query.title
 

@@ -40,7 +40,7 @@ from exporters.exports.selection.ordered_rows import (
     stream_named,
     stream_rows,
 )
-from exporters.exports.selection.selection import Pair, QueryRow
+from exporters.exports.selection.selection import Pair
 from formats.records import (
     CollectionRecord,
     Doc,
@@ -120,7 +120,7 @@ def _evidence(project: Project) -> dict[str, list[tuple[int, int]]]:
     return spans_by_document
 
 
-def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[Topic]:
+def original_topics(of: Sequence[Query], pairs: Iterable[Pair]) -> Iterator[Topic]:
     """Yield one topic for each query, with the current original narrative of its first pair."""
     first: dict[int, int] = {}
     for pair in pairs:
@@ -247,27 +247,9 @@ def documents_with_newer_texts(
     }
 
 
-def with_newer_texts(project: Project) -> set[int]:
-    """Return the keys of the documents that have several text versions."""
-    rows = Document.objects.filter(project=project, text_version__gt=1)
-    return {pk for (pk,) in stream_rows(rows.order_by(), "pk")}
-
-
 def runs(project: Project) -> list[Run]:
     """Return the project's runs in byte order of their names."""
     return list(Run.objects.filter(project=project).order_by(in_byte_order("name")))
-
-
-def cores_of_pairs(project: Project) -> dict[int, tuple[str, str]]:
-    """Return each pair's query id and core query, by key of the pair.
-
-    A query without a core query is its own core query.
-    """
-    rows = InstructionPair.objects.filter(project=project).order_by()
-    return {
-        pk: (query_id, core or query_id)
-        for pk, query_id, core in stream_rows(rows, "pk", "query__query_id", "query__core")
-    }
 
 
 def generated_documents(project: Project) -> Iterator[Generated]:

@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import Q
 
-from annotate.judgments.consensus import consensus
+from annotate.judgments.consensus import State, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.machine_claims import chosen_machines, machine_that_counts
 from annotate.judgments.models import ConditionAdjudication, Verdict
@@ -149,6 +149,13 @@ def claimed_answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | Non
     claims = {answer.annotator: answer.answer for answer in asked.answers if answer.machine}
     machine = machine_that_counts(claims, chosen)
     return None if machine is None else claims[machine]
+
+
+def counted_answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | None:
+    """Return people's agreed answer, or what machines claim if nobody has answered."""
+    if asked.agreed is not None or asked.state == State.DISPUTED:
+        return asked.agreed
+    return claimed_answer(asked, chosen)
 
 
 def write(records: Iterable[DocumentConditions], stream: IO[bytes]) -> int:

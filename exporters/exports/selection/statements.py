@@ -6,16 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
-from django.db.models import Q, TextField
+from django.db.models import Prefetch, Q, TextField
 from django.db.models.functions import Cast
 
+from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Flag, Judgment, Repeat, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
 from audit.reviews import rubrics
-from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
+from audit.reviews.models import Decision, Review, ReviewedText, Rubric
 from base.bulk import in_byte_order
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.ordered_rows import (
@@ -25,7 +26,7 @@ from exporters.exports.selection.ordered_rows import (
     statement_columns,
     stream_rows,
 )
-from exporters.exports.selection.selection import Pair, QueryRow
+from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
 from formats.reading import write_lines
 from formats.records import (
@@ -224,7 +225,7 @@ def _current_checks(items: list[int], numbers: dict[str, int]) -> dict[int, list
     return by_item
 
 
-def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
+def judgments(of: Sequence[Query]) -> Iterator[JudgmentRecord]:
     """Yield every judgment of people and machines, including superseded ones."""
     for batch in batches(of, BATCH):
         among = [query.pk for query in batch]
@@ -277,7 +278,7 @@ def _evidence(spans: str) -> tuple[Evidence, ...]:
     return tuple(Evidence(span["start"], span["end"]) for span in json.loads(spans))
 
 
-def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
+def flags(of: Sequence[Query]) -> Iterator[FlagRecord]:
     """Yield every flag, including cleared ones."""
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
@@ -289,7 +290,7 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
             yield record._replace(uuid=str(record.uuid))
 
 
-def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
+def adjudications(of: Sequence[Query]) -> Iterator[AdjudicationRecord]:
     """Yield every settling decision, including withdrawn ones."""
     for batch in batches(of, BATCH):
         rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
@@ -300,44 +301,40 @@ def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
 
 def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
     """Yield every submitted review, with its ratings in the order of the criteria."""
-    keys: dict[tuple[int, str], list[str]] = {}
+    read = ReviewedText.objects.select_related("document")
+    texts = Prefetch("texts", read.order_by(in_byte_order("document__doc_id")))
+    criteria: dict[str, list[str]] = {}
     for batch in batches(of, BATCH):
-        rows = Review.objects.submitted().filter(narrative__pair__in=[pair.pk for pair in batch])
-        submitted = stream_rows(
-            rows.order_by(*_instruction_order("auditor__name")),
-            "pk",
-            "narrative__pair__project",
-            "narrative__pair__pair_id",
-            "narrative__pair__query__query_id",
-            "auditor__name",
-            "rubric",
-            "narrative__side",
-            "narrative__version",
-            "started_at",
-            "submitted_at",
-            "auditor__is_machine",
+        rows = (
+            Review.objects.submitted()
+            .filter(narrative__pair__in=[pair.pk for pair in batch])
+            .select_related("auditor", "narrative__pair__query")
+            .prefetch_related("ratings", texts)
         )
-        for chunk in batches(submitted, BATCH):
-            ratings: dict[int, list[RatingRecord]] = {}
-            answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
-            for review, *answer in stream_rows(answers, "review", "criterion", "level", "words"):
-                ratings.setdefault(review, []).append(RatingRecord._make(answer))
-            documents: dict[int, list[TextRead]] = {}
-            at_hand = ReviewedText.objects.filter(review__in=[row[0] for row in chunk])
-            ordered = at_hand.order_by(in_byte_order("document__doc_id"))
-            for review, *read in stream_rows(ordered, "review", "document__doc_id", "text_version"):
-                documents.setdefault(review, []).append(TextRead._make(read))
-            for pk, project, *fields, machine in chunk:
-                parts = tuple(ratings.get(pk, [])), machine, tuple(documents.get(pk, []))
-                record = ReviewRecord._make([*fields, *parts])
-                under = project, record.rubric
-                if under not in keys:
-                    keys[under] = list(rubrics.get_rubric(*under).keys)
-                yield record._replace(ratings=_in_order(record.ratings, keys[under]))
-
-
-def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingRecord, ...]:
-    return tuple(sorted(ratings, key=lambda rating: keys.index(rating.criterion)))
+        for review in rows.order_by(*_instruction_order("auditor__name")).iterator(BATCH):
+            pair = review.narrative.pair
+            if review.rubric not in criteria:
+                rubric = rubrics.get_rubric(pair.project_id, review.rubric)
+                criteria[review.rubric] = list(rubric.keys)
+            order = criteria[review.rubric].index
+            yield ReviewRecord(
+                pair_id=pair.pair_id,
+                query_id=pair.query.query_id,
+                auditor=review.auditor.name,
+                rubric=review.rubric,
+                side=review.narrative.side,
+                version=review.narrative.version,
+                started_at=review.started_at,
+                at=review.submitted_at,
+                ratings=tuple(
+                    RatingRecord(rating.criterion, rating.level, rating.words)
+                    for rating in sorted(review.ratings.all(), key=lambda its: order(its.criterion))
+                ),
+                machine=review.auditor.is_machine,
+                documents=tuple(
+                    TextRead(text.document.doc_id, text.text_version) for text in review.texts.all()
+                ),
+            )
 
 
 def rubrics_of(project: Project) -> Iterator[RubricRecord]:
@@ -355,16 +352,7 @@ def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
         rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
         for row in stream_rows(
             rows.order_by(*_instruction_order("by__name"), "at", in_byte_order("outcome")),
-            "narrative__pair__pair_id",
-            "narrative__pair__query__query_id",
-            "by__name",
-            "outcome",
-            "narrative__side",
-            "narrative__version",
-            "at",
-            "reason",
-            "withdrawn_by__name",
-            "withdrawn_at",
+            *statement_columns(DecisionRecord, query_id="narrative__pair__query__query_id"),
         ):
             yield DecisionRecord._make(row)
 

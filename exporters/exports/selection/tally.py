@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
@@ -13,39 +12,6 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports.selection.ordered_rows import stream_rows
 from exporters.exports.selection.selection import Pair, written_pairs
-
-
-class Tally(NamedTuple):
-    """Counts of current judgments, by how the qrels treat them.
-
-    `people`: of people under the current version, by side, in pairs whose qrels are written.
-    `set_aside`: the same in pairs that are left out, or of documents taken out of their pool.
-    `stale`: of people under an older version of the narrative or of the document's text.
-    `machines`: of machines, by side, never counted among people. `settled`: current settling
-    decisions; `settled_counted`: those of them that count in the qrels.
-    """
-
-    people: dict[str, int]
-    set_aside: int
-    stale: int
-    machines: dict[str, int]
-    settled: int
-    settled_counted: int
-
-    def counts(self) -> dict[str, int]:
-        """Return the counts under the keys of manifests."""
-        counted = sum(self.people.values())
-        by_machines = sum(self.machines.values())
-        return {
-            "judgments_by_people": counted + self.stale + self.set_aside,
-            "judgments_counted": counted,
-            "judgments_stale": self.stale,
-            "judgments_set_aside": self.set_aside,
-            "adjudications_standing": self.settled,
-            "adjudications_counted": self.settled_counted,
-            "judgments_by_machines": by_machines,
-            **{f"judgments_by_machines_{side}": n for side, n in self.machines.items() if n},
-        }
 
 
 def standing_decisions(project: Project) -> QuerySet[Adjudication]:
@@ -58,17 +24,19 @@ def standing_decisions(project: Project) -> QuerySet[Adjudication]:
     )
 
 
-def tally(project: Project, of: Sequence[Pair]) -> Tally:
-    """Count the project's current judgments, by how the qrels treat them."""
+def tally(project: Project, of: Sequence[Pair]) -> dict[str, int]:
+    """Count the project's current judgments under the keys of manifests.
+
+    People's judgments are counted under the current version, in pairs whose qrels are written;
+    set aside in pairs that are left out, or of documents taken out of their pool; or stale under an
+    older version of the narrative or of the document's text. Machines' are never among them.
+    """
     in_force = {version.pk for pair in of for version in pair.versions.values()}
     counting = {
-        pair.versions[side].pk: side
-        for side in Narrative.Side.values
-        for pair in written_pairs(of, side)
+        pair.versions[side].pk for side in Narrative.Side.values for pair in written_pairs(of, side)
     }
-    people = dict.fromkeys(Narrative.Side.values, 0)
     machines = dict.fromkeys(Narrative.Side.values, 0)
-    set_aside = stale = 0
+    counted = set_aside = stale = 0
     of_newest_text = Q(annotator__is_machine=False, text_replaced_at=None)
     rows = (
         Judgment.objects.not_superseded()
@@ -93,12 +61,20 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
         set_aside += of_removed
         stale += of_older_texts
         if narrative in counting:
-            people[counting[narrative]] += by_people
+            counted += by_people
         elif narrative in in_force:
             set_aside += by_people
         else:
             stale += by_people
     standing = standing_decisions(project)
-    decided = [key for (key,) in stream_rows(standing.filter(in_pools()), "narrative")]
-    counted = sum(key in counting for key in decided)
-    return Tally(people, set_aside, stale, machines, standing.count(), counted)
+    decided = standing.filter(in_pools()).values_list("narrative", flat=True)
+    return {
+        "judgments_by_people": counted + stale + set_aside,
+        "judgments_counted": counted,
+        "judgments_stale": stale,
+        "judgments_set_aside": set_aside,
+        "adjudications_standing": standing.count(),
+        "adjudications_counted": sum(narrative in counting for narrative in decided),
+        "judgments_by_machines": sum(machines.values()),
+        **{f"judgments_by_machines_{side}": n for side, n in machines.items() if n},
+    }
