@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -27,7 +27,7 @@ from exporters.exports.files import FileFacts
 from exporters.exports.manifest.rule_facts import RuleFacts
 from exporters.releases import access, comparison, contents, file_store
 from exporters.releases import actions as releasing
-from exporters.releases.comparison import Comparison, CountChange, RuleChange
+from exporters.releases.comparison import LISTS, Change, Comparison, CountChange, RuleChange
 from exporters.releases.forms import ReleaseForm
 from exporters.releases.models import Release
 from exporters.releases.preview import FormatCheck, preview, try_release
@@ -142,27 +142,10 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     rules = serializer_of(RuleChange)(many=True)
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
-    """A difference. `before` and `after` are the value in the qrels of a grade, the version of a
-    narrative or document text, or the state of a query or pair. They are empty if it is missing,
-    and for a document that had at most one text.
-    """
-
-    change = serializers.ChoiceField(choices=["query", "pair", "text", "narrative", "grade"])
-    narrative = serializers.CharField(allow_blank=True)
-    query_id = serializers.CharField(allow_blank=True, help_text="Empty for a text.")
-    pair_id = serializers.CharField(allow_blank=True)
-    doc_id = serializers.CharField(allow_blank=True)
-    before = serializers.CharField(allow_blank=True)
-    after = serializers.CharField(allow_blank=True)
-
-
 class AskedChanges(QueryParameters):
     """The kind of differences to list."""
 
-    show = serializers.ChoiceField(
-        choices=["listed", "texts", "narratives", "grades"], default="grades"
-    )
+    show = serializers.ChoiceField(choices=LISTS, default="grades")
 
 
 class Releases(Resource, tag="Releases"):
@@ -254,7 +237,7 @@ class ReleasesCompared(Resource, tag="Releases"):
 class ReleaseChanges(Resource, tag="Releases"):
     """The differences between two releases."""
 
-    @reads(ChangeSerializer, parameters=AskedChanges, paged=True, scope=Scope.LEAD)
+    @reads(Change, parameters=AskedChanges, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
         """List grades, narratives, texts of documents, or queries and pairs that differ."""
         compared = _compare(self, slug, before, after)
@@ -262,19 +245,10 @@ class ReleaseChanges(Resource, tag="Releases"):
         behind = tuple(cursor.split(_TAB)) if cursor else ()
         if cursor and len(behind) != _CURSOR_PARTS[show]:
             raise invalid_cursor()
-        rows: Iterator[Any] = {
-            "listed": compared.presence_changes,
-            "texts": compared.texts,
-            "narratives": compared.narratives,
-            "grades": compared.grades,
-        }[show]()
-        page = comparison.read_page(rows, behind, page_size(request))
-        data = [
-            dict(zip(comparison.TABLE, comparison.line(change), strict=True))
-            for change in page.rows
-        ]
+        page = comparison.read_page(compared.changes(show), behind, page_size(request))
         following = _TAB.join(page.following) if page.following else None
-        return page_response(request, ChangeSerializer(data, many=True).data, following)
+        data = serializer_of(Change)(page.rows, many=True).data
+        return page_response(request, data, following)
 
 
 class ReleaseChangesTable(Resource, tag="Releases"):

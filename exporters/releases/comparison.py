@@ -11,10 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from annotate.pairs.models import Narrative
-from exporters.exports.files import FileFacts
 from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest, Rule
 from exporters.exports.selection import claimed, selection
@@ -23,17 +22,11 @@ from exporters.releases.models import Release
 
 # Values in place of a grade if the qrels have none.
 DISPUTED, UNJUDGED, ABSENT = "disputed", "unjudged", ""
-
-
 # The file of grades under the narratives of each side, in the order in which changes are listed.
 # "claimed-…": the labels that machines claim. "before": the relevance with which documents were
 # loaded.
 BEFORE = "before"
-
-
 CLAIMED = {side: f"claimed-{side.value}" for side in claimed.SIDES}
-
-
 QRELS = {
     Narrative.Side.ALTERED.value: "trec/qrels.changed.txt",
     Narrative.Side.REVERSED.value: "trec/qrels.reversed.txt",
@@ -41,24 +34,10 @@ QRELS = {
     **{under: f"trec/{claimed.file_name(side)}" for side, under in CLAIMED.items()},
     BEFORE: "trec/qrels.original.all.txt",
 }
-
-
-# Names of files in older releases.
-EARLIER_NAMES = {QRELS[BEFORE]: "trec/qrels.original.txt"}
-
-
 OPEN = {DISPUTED: "trec/disputed.tsv", UNJUDGED: "trec/unjudged.tsv"}
-
-
 PAIRS = "jsonl/pairs.jsonl"
-
-
 MANIFEST = f"trec/{manifest.NAME}"
-
-
 READ = (*QRELS.values(), *OPEN.values(), PAIRS, MANIFEST, contents.QUERIES)
-
-
 # The counts that are compared.
 COMPARED = {
     "queries": "queries",
@@ -90,41 +69,48 @@ COMPARED = {
 
 # A release has this count only if it is not 0.
 ONLY_IF_ANY = "documents_with_newer_texts"
-
-
 STATES = ("judged", "disputed", "unjudged")
-
+PRESENT, REWORDED = "there", "reworded"
+# The lists of differences, in the order of the table.
+LISTS = ("listed", "texts", "narratives", "grades")
 
 T = TypeVar("T")
-
-
 Key = tuple[str, ...]
+_PLACES = {under: str(place) for place, under in enumerate(QRELS)}
 
 
-_PLACES = {under: place for place, under in enumerate(QRELS)}
-QUERY, PAIR = "query", "pair"
-PRESENT, REWORDED = "there", "reworded"
-TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "after")
+class Change(NamedTuple):
+    """A difference: a row of the table.
 
-
-class GradeChange(NamedTuple):
-    """A document whose grade differs.
-
-    `before` and `after` are the grade in the qrels, "disputed", "unjudged", or "" if the document
-    is in none of the files. `under`: a key of QRELS. `pair_id` is "" for the earlier relevance.
+    `narrative` is the side of a narrative, and a key of QRELS for a grade. `before` and `after` are
+    the grade in the qrels, "disputed" or "unjudged"; the version of a narrative or of a text; of a
+    query or pair "there", for a query with another text "reworded", and for a pair that is left out
+    of the changed files the reason. They are "" if it is missing, and for a document that had at
+    most one text.
     """
 
-    under: str
-    query_id: str
-    pair_id: str
-    doc_id: str
-    before: str
-    after: str
+    change: Literal["query", "pair", "text", "narrative", "grade"]
+    narrative: str = ""
+    query_id: Annotated[str, "Empty for a text."] = ""
+    pair_id: str = ""
+    doc_id: str = ""
+    before: str = ""
+    after: str = ""
 
     @property
     def key(self) -> Key:
-        """Return the sort key among all changes."""
-        return str(_PLACES[self.under]), self.pair_id or self.query_id, self.doc_id
+        """Return the sort key in its list: of queries and pairs, queries come first."""
+        match self.change:
+            case "query":
+                return "0", self.query_id
+            case "pair":
+                return "1", self.pair_id
+            case "text":
+                return (self.doc_id,)
+            case "narrative":
+                return self.pair_id, str(Narrative.Side.values.index(self.narrative))
+            case "grade":
+                return _PLACES[self.narrative], self.pair_id or self.query_id, self.doc_id
 
 
 class NarrativeText(NamedTuple):
@@ -138,51 +124,14 @@ class NarrativeText(NamedTuple):
 class NarrativeChange(NamedTuple):
     """A current narrative whose text or conditions differ, or that only one release has."""
 
-    pair_id: str
-    query_id: str
-    side: str
+    change: Change
     before: NarrativeText | None
     after: NarrativeText | None
 
     @property
     def key(self) -> Key:
         """Return the sort key."""
-        return self.pair_id, str(Narrative.Side.values.index(self.side))
-
-
-class PresenceChange(NamedTuple):
-    """A query or a pair that differs between the releases.
-
-    `before` and `after` are "" if it is missing and "there" if it is present; "reworded" for a
-    query with another text; for a pair that is left out of the changed files, the reason.
-    """
-
-    kind: str
-    query_id: str
-    pair_id: str
-    before: str
-    after: str
-
-    @property
-    def key(self) -> Key:
-        """Return the sort key: queries first, then pairs."""
-        return ("0", self.query_id) if self.kind == QUERY else ("1", self.pair_id)
-
-
-class TextChange(NamedTuple):
-    """A document whose newest text version differs.
-
-    `before` and `after` are its numbers; "" while the document had at most one text.
-    """
-
-    doc_id: str
-    before: str
-    after: str
-
-    @property
-    def key(self) -> Key:
-        """Return the sort key."""
-        return (self.doc_id,)
+        return self.change.key
 
 
 class RuleChange(NamedTuple):
@@ -217,10 +166,11 @@ class Comparison:
     def __init__(self, before: Release, after: Release) -> None:
         self.before, self.after = before, after
         self._files = {release.pk: contents.files(release) for release in (before, after)}
-        for release, name in self._both(READ):
-            entry = self._entry(release, name)
-            if entry is not None and (wrong := file_store.find_fault(release.project_id, entry)):
-                raise file_store.Damaged(wrong)
+        for release in (before, after):
+            for name in READ:
+                entry = self._files[release.pk].get(name)
+                if entry and (wrong := file_store.find_fault(release.project_id, entry)):
+                    raise file_store.Damaged(wrong)
         manifests = [self._manifest(release) for release in (before, after)]
         self._pairs = tuple(
             {facts["pair_id"]: facts for facts in manifest["pairs"]} for manifest in manifests
@@ -251,28 +201,39 @@ class Comparison:
             if before.get(about) != after.get(about)
         ]
 
-    def presence_changes(self) -> Iterator[PresenceChange]:
+    def changes(self, listed: str) -> Iterator[Change]:
+        """Yield the differences of one of LISTS."""
+        if listed == "narratives":
+            return (narrative.change for narrative in self.narratives())
+        return {"listed": self.presence_changes, "texts": self.texts, "grades": self.grades}[
+            listed
+        ]()
+
+    def presence_changes(self) -> Iterator[Change]:
         """Yield queries, then pairs, that differ between the releases."""
-        for (query_id,), before, after in self._differing(contents.QUERIES, _query):
-            there = REWORDED if before and after else PRESENT
-            yield PresenceChange(
-                QUERY, query_id, "", PRESENT if before else "", there if after else ""
+        for (query_id,), old, new in self._differing(contents.QUERIES, _query):
+            there = REWORDED if old and new else PRESENT
+            yield Change(
+                "query",
+                query_id=query_id,
+                before=PRESENT if old else "",
+                after=there if new else "",
             )
         before_of, after_of = self._pairs
         for pair_id in sorted(before_of.keys() | after_of.keys()):
-            old, new = before_of.get(pair_id), after_of.get(pair_id)
-            states = [facts["left_out"] or PRESENT if facts else "" for facts in (old, new)]
-            if states[0] != states[1]:
-                either: Any = new or old
-                yield PresenceChange(PAIR, either["query_id"], pair_id, states[0], states[1])
+            facts = [of.get(pair_id) for of in (before_of, after_of)]
+            before, after = (its["left_out"] or PRESENT if its else "" for its in facts)
+            if before != after:
+                query_id = (before_of | after_of)[pair_id]["query_id"]
+                yield Change("pair", query_id=query_id, pair_id=pair_id, before=before, after=after)
 
-    def texts(self) -> Iterator[TextChange]:
+    def texts(self) -> Iterator[Change]:
         """Yield documents whose newest text version differs."""
         before, after = self._texts
         for doc_id in sorted(before.keys() | after.keys(), key=str.encode):
             old, new = (str(of.get(doc_id, "")) for of in (before, after))
             if old != new:
-                yield TextChange(doc_id, old, new)
+                yield Change("text", doc_id=doc_id, before=old, after=new)
 
     def narratives(self) -> Iterator[NarrativeChange]:
         """Yield current narratives that differ, of pairs in both releases, by pair and side."""
@@ -283,9 +244,11 @@ class Comparison:
             for side in Narrative.Side.values:
                 old, new = old_sides.get(side), new_sides.get(side)
                 if _without_version(old) != _without_version(new):
-                    yield NarrativeChange(pair_id, query_id, side, old, new)
+                    versions = (str(words.version) if words else "" for words in (old, new))
+                    change = Change("narrative", side, query_id, pair_id, "", *versions)
+                    yield NarrativeChange(change, old, new)
 
-    def grades(self) -> Iterator[GradeChange]:
+    def grades(self) -> Iterator[Change]:
         """Yield documents whose grade differs, of pairs that both releases have in their files.
 
         Pairs that only one release has are in `listed`.
@@ -293,12 +256,12 @@ class Comparison:
         for under in QRELS:
             if under == BEFORE:
                 for (query_id, doc_id), old, new in self._differing(QRELS[under], _qrel):
-                    yield GradeChange(under, query_id, "", doc_id, old or ABSENT, new or ABSENT)
+                    yield Change("grade", under, query_id, "", doc_id, old or ABSENT, new or ABSENT)
                 continue
             queries = self._compared_pairs(under)
             for (pair_id, doc_id), old, new in self._grade_differences(under):
                 if pair_id in queries:
-                    yield GradeChange(under, queries[pair_id], pair_id, doc_id, old, new)
+                    yield Change("grade", under, queries[pair_id], pair_id, doc_id, old, new)
 
     def _grade_differences(self, under: str) -> Iterator[tuple[Key, str, str]]:
         """Yield (pair, document), before and after, for each difference."""
@@ -363,7 +326,7 @@ class Comparison:
     ) -> Iterator[tuple[Key, T | None, T | None]]:
         """Yield the differences between the two files of one name; none if the files are equal."""
         sums = {
-            entry["sha256"] if (entry := self._entry(release, name)) else ""
+            entry["sha256"] if (entry := self._files[release.pk].get(name)) else ""
             for release in (self.before, self.after)
         }
         if len(sums) > 1:
@@ -372,20 +335,12 @@ class Comparison:
 
     def _lines(self, release: Release, name: str) -> Iterator[bytes]:
         """Yield the lines of a stored file; none if the release does not have the file."""
-        entry = self._entry(release, name)
+        entry = self._files[release.pk].get(name)
         if entry is None:
             return
         with file_store.open_stored(release.project_id, entry) as stream:
             for line in stream:
                 yield line.rstrip(b"\n")
-
-    def _entry(self, release: Release, name: str) -> FileFacts | None:
-        """Return the facts of a release's file; an older release may have it under another name."""
-        every = self._files[release.pk]
-        return every.get(name) or every.get(EARLIER_NAMES.get(name, ""))
-
-    def _both(self, names: Iterable[str]) -> Iterator[tuple[Release, str]]:
-        return ((release, name) for release in (self.before, self.after) for name in names)
 
 
 def _has_grades(facts: Mapping[str, Any], under: str) -> bool:
@@ -523,27 +478,7 @@ def read_page(rows: Iterable[P], after: Key, size: int) -> Page[P]:
 
 
 def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
-    """Yield all differences as rows of TABLE: queries, pairs, texts, narratives, grades."""
-    yield TABLE
-    for of in (
-        comparison.presence_changes(),
-        comparison.texts(),
-        comparison.narratives(),
-        comparison.grades(),
-    ):
-        yield from map(line, of)
-
-
-def line(change: PresenceChange | TextChange | NarrativeChange | GradeChange) -> tuple[str, ...]:
-    """Return a difference as a row of TABLE.
-
-    For narratives and texts, `before` and `after` are the versions, and empty if missing.
-    """
-    if isinstance(change, PresenceChange):
-        return change.kind, "", change.query_id, change.pair_id, "", change.before, change.after
-    if isinstance(change, TextChange):
-        return "text", "", "", "", *change
-    if isinstance(change, NarrativeChange):
-        versions = [str(words.version) if words else "" for words in (change.before, change.after)]
-        return "narrative", change.side, change.query_id, change.pair_id, "", *versions
-    return "grade", *change
+    """Yield all differences as rows: queries, pairs, texts, narratives, grades."""
+    yield Change._fields
+    for listed in LISTS:
+        yield from comparison.changes(listed)

@@ -33,8 +33,8 @@ from exporters.releases import comparison as comparing
 from exporters.releases.comparison import (
     BEFORE,
     CLAIMED,
+    Change,
     Comparison,
-    GradeChange,
     NarrativeChange,
     NarrativeText,
 )
@@ -262,16 +262,16 @@ def _comparison_context(request: PageRequest, compared: Comparison) -> dict[str,
     per_query: Counter[str] = Counter()
     rewritten: Counter[str] = Counter()
 
-    def grades() -> Iterator[GradeChange]:
+    def grades() -> Iterator[Change]:
         for change in compared.grades():
             per_query[change.query_id] += 1
             if not query or change.query_id == query:
                 yield change
 
     def narratives() -> Iterator[NarrativeChange]:
-        for change in compared.narratives():
-            rewritten[change.query_id] += 1
-            yield change
+        for narrative in compared.narratives():
+            rewritten[narrative.change.query_id] += 1
+            yield narrative
 
     def part_of(kind: str, rows: Iterable[Any]) -> comparing.Page[Any]:
         return comparing.read_page(rows, after if kind == show else (), SIZES[kind])
@@ -314,18 +314,16 @@ def _rows(show: str, rows: Sequence[Any]) -> Sequence[Any]:
     """Return the rows in the form that the template needs."""
     if show == "narratives":
         return [_narrative(row) for row in rows]
-    return [_grade(row) for row in rows] if show == "grades" else rows
+    if show == "grades":
+        return [{"change": row, "under": UNDER[row.narrative]} for row in rows]
+    return rows
 
 
-def _grade(change: GradeChange) -> dict[str, Any]:
-    return {"change": change, "under": UNDER[change.under]}
-
-
-def _narrative(change: NarrativeChange) -> dict[str, Any]:
-    old, new = change.before, change.after
+def _narrative(narrative: NarrativeChange) -> dict[str, Any]:
+    old, new = narrative.before, narrative.after
     return {
-        "change": change,
-        "side": Narrative.Side(change.side).label,
+        "change": narrative.change,
+        "side": Narrative.Side(narrative.change.narrative).label,
         "pieces": diff(old.text if old else "", new.text if new else ""),
         "conditions": _conditions(old, new),
     }

@@ -495,7 +495,7 @@ def test_a_comparison_lists_the_claimed_labels_that_differ(scene):
 
     differing = list(comparison.Comparison(first, second).grades())
 
-    assert [(one.under, *one[2:]) for one in differing] == [
+    assert [(one.narrative, *one[3:]) for one in differing] == [
         ("claimed-altered", "301", "B", "1", "0")
     ]
     assert contents.all_counts(contents.of(second))["claims_checked"] == 1

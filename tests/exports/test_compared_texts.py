@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from exporters.releases.comparison import Comparison, TextChange, read_page, table
+from exporters.releases.comparison import Change, Comparison, read_page, table
 from tests.collection.arriving import jsonl, load
 from tests.exports.conftest import make_release
 from tests.pages import shows
 from tests.programs import Program
 
 # B has its second text in v1.0 and its third in v1.1; a and Z get their second text in between.
-CHANGES = [TextChange("B", "2", "3"), TextChange("Z", "", "2"), TextChange("a", "", "2")]
+CHANGES = [
+    Change("text", doc_id=doc_id, before=before, after=after)
+    for doc_id, before, after in (("B", "2", "3"), ("Z", "", "2"), ("a", "", "2"))
+]
 
 
 def change(tides, doc_id: str, text: str) -> None:
@@ -39,8 +42,7 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     assert list(compared.texts()) == CHANGES
     counts = {one.key: (one.before, one.after) for one in compared.counts()}
     assert counts["documents_with_newer_texts"] == (1, 3)
-    rows = [row for row in table(compared) if row[0] == "text"]
-    assert rows == [("text", "", "", "", *change) for change in CHANGES]
+    assert [row for row in table(compared) if row[0] == "text"] == CHANGES
     following = read_page(compared.texts(), (), 2).following
     assert following is not None
     assert read_page(compared.texts(), following, 2).rows == CHANGES[2:]
@@ -48,9 +50,7 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     response = Program("carla", "lead").get(
         f"projects/{addressed[0]}/comparisons/v1.0/v1.1/changes/?show=texts&page_size=2"
     )
-    assert [(one["doc_id"], one["before"], one["after"]) for one in response.json()["results"]] == (
-        CHANGES[:2]
-    )
+    assert response.json()["results"] == [one._asdict() for one in CHANGES[:2]]
     assert response.json()["next"]
 
     client.force_login(tides.carla.user)

@@ -34,4 +34,4 @@ def test_every_file_of_a_release_is_on_its_page(tides):
 
     assert len(names) == 6
     assert {name for name in names if f"`{name}`" not in page} == set()
-    assert {name for name in comparison.TABLE if f"`{name}`" not in page} == set()
+    assert {name for name in comparison.Change._fields if f"`{name}`" not in page} == set()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from ir_measures import read_trec_qrels
 
 from annotate.models import Adjudication, Candidate, Judgment
-from exporters.releases import comparison, contents
+from exporters.releases import comparison
 from formats.source import open_source
 from formats.trec_topics import read_topics
 from tests import factories
@@ -140,33 +139,5 @@ def test_releases_are_compared_by_the_whole_original(tides):
     assert not [
         change
         for change in comparison.Comparison(first, second).grades()
-        if change.under == comparison.BEFORE
-    ]
-
-
-@pytest.fixture
-def earlier_names(monkeypatch):
-    """Give releases whose names begin with "old" the file names of an earlier version."""
-    files = contents.files
-
-    def files_of_release(release):
-        every = files(release)
-        if not release.name.startswith("old"):
-            return every
-        whole = every.pop("trec/qrels.original.all.txt")
-        return {**every, "trec/qrels.original.txt": whole}
-
-    monkeypatch.setattr(contents, "files", files_of_release)
-
-
-def test_a_release_of_an_earlier_version_is_compared_with_a_new_one(tides, earlier_names):
-    old = make_release(tides, "old")
-    Candidate.objects.filter(document__doc_id="X").update(prior_relevance=1)
-    new = make_release(tides, "new-1")
-
-    compared = comparison.Comparison(old, new)
-
-    found = [change for change in compared.grades() if change.under == comparison.BEFORE]
-    assert [(one.query_id, one.doc_id, one.before, one.after) for one in found] == [
-        ("1000", "X", "-1", "1")
+        if change.narrative == comparison.BEFORE
     ]

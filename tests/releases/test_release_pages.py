@@ -358,10 +358,10 @@ def test_grades_that_changed_are_listed_document_by_document(two, carla):
     page = carla.get(url("comparison", "v1.0", "v1.1"))
 
     assert [tuple(row["change"]) for row in page.context["rows"]] == [
-        ("altered", "301", "301", "FT-10", "2", "disputed"),
-        ("altered", "301", "301", "FT-9", "disputed", "1"),
-        ("altered", "301", "301", "a", "0", ""),
-        ("before", "301", "", "a", "0", ""),
+        ("grade", "altered", "301", "301", "FT-10", "2", "disputed"),
+        ("grade", "altered", "301", "301", "FT-9", "disputed", "1"),
+        ("grade", "altered", "301", "301", "a", "0", ""),
+        ("grade", "before", "301", "", "a", "0", ""),
     ]
     assert page.context["totals"] == {
         "grades": 4,
@@ -402,8 +402,8 @@ def test_added_and_removed_queries_and_pairs_are_listed(two, carla):
     page = carla.get(url("comparison", "v1.0", "v1.1"), {"show": "listed"})
 
     assert [tuple(row) for row in page.context["rows"]] == [
-        ("query", "900", "", "", "there"),
-        ("pair", "302", "302", "there", "not judged"),
+        ("query", "", "900", "", "", "", "there"),
+        ("pair", "", "302", "302", "", "there", "not judged"),
     ]
     assert "in the changed files" in text(page)
 
