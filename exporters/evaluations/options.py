@@ -68,7 +68,8 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     for measure in NAMES:
         if arguments[measure]:
             try:
-                _measure_function(measure)(**_EMPTY_ARGUMENTS[measure], **arguments[measure])
+                nothing: dict[str, Any] = {name: {} for name in _parameters(measure)[0]}
+                _measure_function(measure)(**nothing, **arguments[measure])
             except TypeError as error:
                 values = ", ".join(f"{name}={value}" for name, value in arguments[measure].items())
                 raise ValueError(f"{measure} does not accept {values}") from error
@@ -113,33 +114,19 @@ def option_names(measure: str) -> list[str]:
     """Return the options that a measure accepts."""
     if measure in GENERAL:
         return list(GENERAL[measure])
-    supplied = {*_EMPTY_ARGUMENTS[measure], "base", "relevant"}
-    return [
-        name
-        for name in inspect.signature(_measure_function(measure)).parameters
-        if name not in supplied
+    return _parameters(measure)[1]
+
+
+def _parameters(measure: str) -> tuple[list[str], list[str]]:
+    """Return the parameters of a measure that an evaluation supplies, and its options."""
+    parameters = inspect.signature(_measure_function(measure)).parameters.values()
+    supplied = [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty or parameter.name in ("violated", "conditions")
     ]
-
-
-_EMPTY_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "p-mrr": {"original": {}, "changed": {}, "qrels_original": {}, "qrels_changed": {}},
-    "wise": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
-    "sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
-    "robustness": {"scores": {}, "groups": {}},
-    "m-wise": {
-        "original": {},
-        "instructed": {},
-        "reversed": {},
-        "gold": {},
-        "satisfied": {},
-        "violated": {},
-        "conditions": {},
-    },
-    "m-sicr": {"original": {}, "instructed": {}, "reversed": {}, "gold": {}},
-    "mdcr": {"run": {}, "verdicts": {}, "dimensions": {}},
-    "irs": {"with_instruction": {}, "without": {}, "positive": {}, "violating": {}},
-    "nfr": {"with_instruction": {}, "without": {}, "trap": {}},
-}
+    taken = {*supplied, "base", "relevant"}
+    return supplied, [parameter.name for parameter in parameters if parameter.name not in taken]
 
 
 def _measure_function(measure: str) -> Callable[..., Measurement]:
