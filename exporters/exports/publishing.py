@@ -28,21 +28,7 @@ from exporters.exports.models import Export, Publication, publication_of
 from exporters.exports.selection import selection
 from exporters.exports.selection.selection import Pair
 
-FIELDS = (
-    "texts",
-    "claims",
-    "licence",
-    "texts_licence",
-    "texts_source",
-    "languages",
-    "creators",
-    "publisher",
-    "year",
-    "description",
-    "citation",
-    "instructions_in_queries",
-    "layouts",
-)
+FIELDS = [field.name for field in Publication._meta.fields if field.name not in ("id", "project")]
 # MTEB's names of languages: three letters, a hyphen, the script.
 LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
 # How many proven exports are searched for the newest one of each layout.
@@ -139,17 +125,10 @@ def findings(project: Project) -> list[tuple[str, str, Finding]]:
     """Return what to look at before publishing: heading, reason and rows of each kind."""
     findings_by_kind = before_publishing.find(project, claims=publication_of(project).claims)
     return [
-        (str(heading), str(reason), findings_by_kind[kind])
+        (heading, reason, findings_by_kind[kind])
         for kind, (heading, reason) in KINDS.items()
         if findings_by_kind[kind].total
     ]
-
-
-class LayoutProof(NamedTuple):
-    """The newest proof of a layout: the export that was read, and what each tool read."""
-
-    export: Export
-    results: list[dict[str, Any]]
 
 
 def newest_request_of_proof(project: Project) -> Export | None:
@@ -158,17 +137,13 @@ def newest_request_of_proof(project: Project) -> Export | None:
     return rows.defer("manifest", "proof").order_by("-pk").first()
 
 
-def newest_proofs(project: Project) -> list[LayoutProof]:
-    """Return the newest proof of each layout, in the order of the layouts."""
+def newest_proofs(project: Project) -> list[Export]:
+    """Return the newest proven export of each layout, in the order of the layouts."""
     newest: dict[str, Export] = {}
     rows = Export.objects.filter(project=project, proof__isnull=False).order_by("-pk")
     for export in rows.select_related("project").defer("manifest")[:MOST_PROOFS]:
         newest.setdefault(export.format, export)
-    return [
-        LayoutProof(newest[name], newest[name].proof["results"])  # type: ignore[index]
-        for name in WRITERS
-        if name in newest
-    ]
+    return [newest[name] for name in WRITERS if name in newest]
 
 
 def _kept_back_sentences(publication: Publication) -> list[str]:

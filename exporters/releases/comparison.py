@@ -183,7 +183,7 @@ class Comparison:
         if any(ONLY_IF_ANY in figures for figures in counts):
             counts = [{ONLY_IF_ANY: 0, **figures} for figures in counts]
         return [
-            CountChange(key, str(words), counts[0][key], counts[1][key])
+            CountChange(key, words, counts[0][key], counts[1][key])
             for key, words in COMPARED.items()
             if key in counts[0] and key in counts[1]
         ]
