@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, NamedTuple, NoReturn
@@ -85,7 +86,7 @@ def preview(by: Membership) -> Preview:
     queries = selection.queries(project)
     counts = [
         ("queries", len(queries)),
-        ("instruction pairs", len(selection.pairs_of(queries, pairs))),
+        ("instruction pairs", selection.count_pairs(pairs)),
         ("of them in the changed qrels", len(written)),
         (
             "versions of narratives",
@@ -134,86 +135,77 @@ def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[PairOutsideRan
     return (limits["least_percent"], limits["most_percent"]), outside
 
 
-def _warnings(
-    by: Membership, pairs: list[Pair], written: list[Pair], guidelines: int | None
-) -> list[str]:
-    sentences: list[str] = []
-
-    def warn(n: int, singular: str, plural: str) -> None:
-        if n:
-            sentences.append((singular if n == 1 else plural) % {"n": f"{n:,}"})
-
-    disputed = disagreements.count_disagreements(by, QueueFilter(kind=Kind.JUDGMENT))
-    warn(
-        disputed,
+# What is open, with the sentence for one and for several; pairs by why they are left out.
+_OPEN_WORK = {
+    "disputed": (
         "1 document is disputed and would be left out of the qrels.",
-        "%(n)s documents are disputed and would be left out of the qrels.",
-    )
-    warn(
-        count_unjudged(by.project, written),
+        "{} documents are disputed and would be left out of the qrels.",
+    ),
+    "unjudged": (
         (
             "1 document that should be judged is not judged and would be left out: evaluators "
             "treat it as not relevant."
         ),
         (
-            "%(n)s documents that should be judged are not judged and would be left out: "
-            "evaluators treat them as not relevant."
+            "{} documents that should be judged are not judged and would be left out: evaluators "
+            "treat them as not relevant."
         ),
-    )
-    for why, singular, plural in _why_left_out():
-        warn(sum(pair.left_out == why for pair in pairs), singular, plural)
-    warn(
-        disagreements.count_disagreements(by, QueueFilter(kind=Kind.REVIEW)),
+    ),
+    "sent back": (
+        "1 pair is sent back and not rewritten, so it would be left out.",
+        "{} pairs are sent back and not rewritten, so they would be left out.",
+    ),
+    "not written": (
+        "1 pair has no altered narrative, so it would be left out.",
+        "{} pairs have no altered narrative, so they would be left out.",
+    ),
+    "not judged": (
+        "1 pair has no judgments and no claimed labels that count: it would be left out.",
+        "{} pairs have no judgments and no claimed labels that count: they would be left out.",
+    ),
+    "reviews differ": (
         "Auditors differ on 1 instruction.",
-        "Auditors differ on %(n)s instructions.",
-    )
-    warn(
-        narratives_to_decide(by).count(),
+        "Auditors differ on {} instructions.",
+    ),
+    "undecided": (
         "1 instruction waits for a decision.",
-        "%(n)s instructions wait for a decision.",
-    )
-    drafts = Review.objects.filter(
-        narrative__pair__project=by.project_id, submitted_at__isnull=True
-    ).count()
-    warn(
-        drafts,
+        "{} instructions wait for a decision.",
+    ),
+    "drafts": (
         "1 review is not submitted yet and would be left out.",
-        "%(n)s reviews are not submitted yet and would be left out.",
-    )
-    if sentence := undecided_sentence(by.project):
+        "{} reviews are not submitted yet and would be left out.",
+    ),
+}
+
+
+def _warnings(
+    by: Membership, pairs: list[Pair], written: list[Pair], guidelines: int | None
+) -> list[str]:
+    project = by.project
+    drafts = Review.objects.filter(narrative__pair__project=project, submitted_at__isnull=True)
+    counts = {
+        "disputed": disagreements.count_disagreements(by, QueueFilter(kind=Kind.JUDGMENT)),
+        "unjudged": count_unjudged(project, written),
+        **Counter(pair.left_out for pair in pairs),
+        "reviews differ": disagreements.count_disagreements(by, QueueFilter(kind=Kind.REVIEW)),
+        "undecided": narratives_to_decide(by).count(),
+        "drafts": drafts.count(),
+    }
+    sentences = [
+        (singular if counts[key] == 1 else plural).format(f"{counts[key]:,}")
+        for key, (singular, plural) in _OPEN_WORK.items()
+        if counts.get(key)
+    ]
+    if sentence := undecided_sentence(project):
         sentences.append(sentence)
-    planned = any(check.is_drawn for check in kind_of(by.project.kind).checks)
-    if planned and not Sample.objects.filter(project=by.project_id).exists():
+    planned = any(check.is_drawn for check in kind_of(project.kind).checks)
+    if planned and not Sample.objects.filter(project=project).exists():
         sentences.append(
             "No sample of labels is drawn to be checked, as the kind of project plans."
         )
     if guidelines is None:
         sentences.append("There are no guidelines.")
     return sentences
-
-
-def _why_left_out() -> tuple[tuple[str, str, str], ...]:
-    """Return the reasons why pairs are left out, each with a warning for one and for several."""
-    return (
-        (
-            "sent back",
-            "1 pair is sent back and not rewritten, so it would be left out.",
-            "%(n)s pairs are sent back and not rewritten, so they would be left out.",
-        ),
-        (
-            "not written",
-            "1 pair has no altered narrative, so it would be left out.",
-            "%(n)s pairs have no altered narrative, so they would be left out.",
-        ),
-        (
-            "not judged",
-            "1 pair has no judgments and no claimed labels that count: it would be left out.",
-            (
-                "%(n)s pairs have no judgments and no claimed labels that count: they would be "
-                "left out."
-            ),
-        ),
-    )
 
 
 def count_unjudged(project: Project, written: list[Pair]) -> int:

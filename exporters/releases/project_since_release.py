@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -25,22 +25,6 @@ _OF_JUDGMENT = ("narrative", "candidate", "annotator")
 
 
 NEWEST = 3
-
-
-class _Version(NamedTuple):
-    """A version of a narrative: its pair and side, and the times when it came and went."""
-
-    pair: int
-    side: str
-    pk: int
-    created_at: datetime
-    withdrawn_at: datetime | None
-
-    def is_in_use(self, at: datetime | None) -> bool:
-        """Return whether it existed, not withdrawn, at a time; None: now."""
-        if at is None:
-            return self.withdrawn_at is None
-        return self.created_at <= at and (self.withdrawn_at is None or self.withdrawn_at > at)
 
 
 def changes_since(project: Project, at: datetime) -> list[str]:
@@ -111,20 +95,17 @@ def _changed_narratives(project: Project, at: datetime) -> tuple[list[int], int]
     """
     versions = Narrative.objects.filter(pair__project=project)
     changed = versions.filter(Q(created_at__gt=at) | Q(withdrawn_at__gt=at)).values("pair")
-    rows = [
-        _Version(*row)
-        for row in versions.filter(pair__in=changed)
-        .order_by("version")
-        .values_list("pair_id", "side", "pk", "created_at", "withdrawn_at")
-    ]
-    then, now = _current(rows, at), _current(rows, None)
+    of_changed = versions.filter(pair__in=changed).order_by("version")
+    in_use = Q(withdrawn_at=None) | Q(withdrawn_at__gt=at)
+    then = _newest_by_side(of_changed.filter(in_use, created_at__lte=at))
+    now = _newest_by_side(of_changed.filter(withdrawn_at=None))
     differing = [key for key in now if then.get(key) != now[key]]
     return [then[key] for key in differing if key in then], len(differing)
 
 
-def _current(rows: Iterable[_Version], at: datetime | None) -> dict[tuple[int, str], int]:
-    """Return the current version of each side of each pair at a time; rows by version."""
-    return {(row.pair, row.side): row.pk for row in rows if row.is_in_use(at)}
+def _newest_by_side(versions: QuerySet[Narrative]) -> dict[tuple[int, str], int]:
+    """Return the last of these versions of each side of each pair."""
+    return {(pair, side): pk for pair, side, pk in versions.values_list("pair_id", "side", "pk")}
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
