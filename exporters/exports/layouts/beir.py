@@ -60,7 +60,7 @@ def _write_queries(published: Published, into: Writer) -> None:
         for side in (ORIGINAL, ALTERED, REVERSED):
             of = published.pairs[ALTERED if side == ORIGINAL else side]
             for pair, narrative in published.narratives(side, of):
-                text = rows.query_text(pair)
+                text = rows.text_of(pair.query)
                 if appended and narrative:
                     text = f"{text} {narrative}"
                 rows.write_json_line(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports.files import Report, report_rows
@@ -81,17 +80,5 @@ def _row(
         is_undecided = label.counts_as == claimed.UNDECIDED
         is_claim = label.counts_as not in ("claims_judged", "claims_checked", claimed.UNDECIDED)
     elif by_people:
-        after = relevance_of(document, side)
+        after = document.relevance_on(side)
     return Row(document.doc_id, document.document, document.prior, after, is_claim, is_undecided)
-
-
-def relevance_of(document: PooledDocument, side: str) -> int | None:
-    """Return the grade of a candidate in the qrels of a side, or None if it has no line.
-
-    Under altered narratives a document that is not put before judges keeps its earlier relevance,
-    as in `qrels.changed.txt`; under the others it has no line.
-    """
-    relevance, state = document.outcome
-    if relevance is not None or state is State.DISPUTED:
-        return relevance
-    return None if side != ALTERED or document.in_scope else document.prior

@@ -70,7 +70,7 @@ def _write_queries(published: Published, into: Writer) -> None:
                 stream,
                 {
                     "_id": pair.pair_id,
-                    "text": rows.query_text(pair),
+                    "text": rows.text_of(pair.query),
                     "instruction_og": original,
                     "instruction_changed": changed,
                     "instruction_reversed": reverse,

@@ -64,7 +64,7 @@ def write(
 
     queries = selection.queries(project)
     pairs = selection.pairs(project)
-    counts = {"queries": len(queries), "pairs": len(selection.pairs_of(queries, pairs))}
+    counts = {"queries": len(queries), "pairs": selection.count_pairs(pairs)}
 
     newer = collection.documents_with_newer_texts(project)
     if newer:

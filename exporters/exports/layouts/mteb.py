@@ -194,7 +194,7 @@ def _write_data(
         for (pair, original), (_pair, narrative) in zip(before, after, strict=True):
             for suffix, words in ((og, original), (changed, narrative)):
                 query_id = ids[pair.pk] + suffix
-                rows.write_json_line(f, {"_id": query_id, "text": rows.query_text(pair)})
+                rows.write_json_line(f, {"_id": query_id, "text": rows.text_of(pair.query)})
                 rows.write_json_line(instructions, {"query-id": query_id, "instruction": words})
     rows.write_corpus(published, into, prefix + rows.CORPUS)
 

@@ -207,7 +207,7 @@ def _record_fields(
         yield {
             **_without_none(dataset=fields.get("dataset")),
             "query_id": record.pair.query.query_id,
-            "query": rows.query_text(record.pair),
+            "query": rows.text_of(record.pair.query),
             "document": texts.get(record.document.document, ""),
             "relevance": record.document.before or 0,
             **metadata,
@@ -240,7 +240,7 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
             texts = published.texts_of({row.document for _, row in kinds})
             entry = {
                 "query_id": its[0].pair.query.query_id,
-                "query": rows.query_text(its[0].pair),
+                "query": rows.text_of(its[0].pair.query),
                 "documents": [
                     {"doc_id": f"doc_{n}", "type": kind, "text": texts.get(row.document, "")}
                     for n, (kind, row) in enumerate(kinds, 1)

@@ -404,7 +404,7 @@ class _Export:
             "candidates": sum(selection.pool_sizes(self.project).values()),
             "prior": prior,
             "prior_relevant": selection.prior_relevant(self.project),
-            "pairs": len(selection.pairs_of(self.queries, self.pairs)),
+            "pairs": selection.count_pairs(self.pairs),
             "pairs_written": len(selection.written_pairs(self.pairs, ALTERED)),
             **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _PAIR_COUNTS},
             **self.tally,

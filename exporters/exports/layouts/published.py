@@ -80,7 +80,7 @@ class Published:
         chosen = {pair.pk for pairs in self.pairs.values() for pair in pairs}
         return [pair for pair in self.all_pairs if pair.pk in chosen]
 
-    def pools(self, side: str, report: Report = lambda _: None) -> Iterator[tuple[Pair, list[Row]]]:
+    def pools(self, side: str, report: Report) -> Iterator[tuple[Pair, list[Row]]]:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
         claims = bool(self.machines)
         yield from grades.pools(self.project, self.pairs[side], side, report, claims=claims)

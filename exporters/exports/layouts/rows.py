@@ -96,11 +96,6 @@ def write_reversed_qrels(
             write_grades(stream, pair.pair_id + suffix, pool, REVERSED)
 
 
-def query_text(pair: Pair) -> str:
-    """Return the text of a pair's query."""
-    return text_of(pair.query)
-
-
 def text_of(query: Query) -> str:
     """Return the text of a query: its description, or its title if it has none."""
     return query.description or query.title

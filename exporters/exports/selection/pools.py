@@ -66,22 +66,16 @@ def negative_facts(project: Project) -> dict[str, Any] | None:
     }
 
 
-def write_pool_documents(project: Project, into: Writer) -> int:
-    """Write the documents of every pool with the runs and ranks that contributed them.
-
-    Return the number of lines. Without a pool no file is written.
-    """
+def write_pool_documents(project: Project, into: Writer) -> None:
+    """Write the documents of every pool, if any, with the runs and ranks that contributed them."""
     pools = finished_pools(project)
     if not pools:
-        return 0
-    lines = 0
+        return
     with into.file(POOL_DOCUMENTS, "The documents of pools, with the runs that rank each.") as f:
         write_row(f, "pool", *HEAD)
         for pool in pools:
             for query_id, doc_id, is_new, run, rank in entries(pool):
                 write_row(f, pool.name, query_id, doc_id, "yes" if is_new else "no", run, rank)
-                lines += 1
-    return lines
 
 
 class Negative(NamedTuple):
@@ -95,21 +89,17 @@ class Negative(NamedTuple):
     rank: int
 
 
-def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> int:
-    """Write the hard negatives of the project's chosen systems; return how many there are.
+def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> None:
+    """Write the hard negatives of the project's chosen systems, if any.
 
     A document that nobody has judged is not a hard negative.
     """
-    systems = hard_negative_systems(project)
-    if not systems.runs:
-        return 0
-    lines = 0
+    if not hard_negative_systems(project).runs:
+        return
     with into.file(NEGATIVES, "Documents judged not relevant that systems rank at the top.") as f:
         write_row(f, *Negative._fields)
         for negative in _negatives(project, pairs):
             write_row(f, *negative)
-            lines += 1
-    return lines
 
 
 def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
@@ -130,10 +120,7 @@ def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
             ranks = _ranks(project, "pair", [pair.pk for pair in batch], side)
             for pair, pool in selection.pooled_documents(project, batch, side):
                 for document in pool:
-                    relevance = document.outcome.relevance
-                    if side == "altered" and relevance is None and not document.in_scope:
-                        # It is not put before judges: the earlier relevance counts.
-                        relevance = document.prior
+                    relevance = document.relevance_on(side)
                     if relevance is not None and relevance < relevant_from:
                         for run, rank in ranks.get((pair.pk, document.doc_id), ()):
                             yield Negative(

@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, F, OuterRef
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.shown_documents import is_shown_to_judges
-from annotate.judgments.consensus import Outcome, consensus
+from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
@@ -97,6 +97,17 @@ class PooledDocument(NamedTuple):
     grades: tuple[int, ...]
     outcome: Outcome
 
+    def relevance_on(self, side: str) -> int | None:
+        """Return its grade in the qrels of a side, or None if it has no line.
+
+        Under altered narratives a document that is not put before judges keeps its earlier
+        relevance; under the others it has no line.
+        """
+        relevance, state = self.outcome
+        if relevance is not None or state is State.DISPUTED:
+            return relevance
+        return None if side != Narrative.Side.ALTERED or self.in_scope else self.prior
+
 
 class _PoolRow(NamedTuple):
     """One judgment of a document in the pool of a narrative, or the document without any.
@@ -124,12 +135,6 @@ def queries(project: Project) -> list[Query]:
 def queries_with_removed(project: Project) -> list[Query]:
     """Return all of the project's queries in byte order of query_id, for a record of answers."""
     return list(Query.objects.filter(project=project).order_by(in_byte_order("query_id")))
-
-
-def pairs_of(queries: Iterable[Query], pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the pairs of these queries, which omits pairs of a query that was taken out."""
-    present = {query.pk for query in queries}
-    return [pair for pair in pairs if pair.query.pk in present]
 
 
 @once_in_snapshot
@@ -243,6 +248,11 @@ def _left_out(
     if sent_back_at is not None and sent_back_at >= written_at:
         return "sent back"
     return ""
+
+
+def count_pairs(of: Iterable[Pair]) -> int:
+    """Return how many of these pairs belong to a query that was not taken out."""
+    return sum(pair.query.removed_at is None for pair in of)
 
 
 def prior_qrels(of: Sequence[Query]) -> Iterator[Qrel]:
