@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -18,7 +17,7 @@ from annotate.projects.access import lead
 from base.api.bodies import FormBody
 from base.api.jobs import JobSerializer
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
-from base.api.records import serializer_of
+from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 from exporters.exports import access as exports_access
@@ -30,7 +29,14 @@ from exporters.releases import actions as releasing
 from exporters.releases.comparison import LISTS, Change, Comparison, CountChange, RuleChange
 from exporters.releases.forms import ReleaseForm
 from exporters.releases.models import Release
-from exporters.releases.preview import FormatCheck, preview, try_release
+from exporters.releases.preview import (
+    Counted,
+    FormatCheck,
+    PairOutsideRange,
+    Preview,
+    preview,
+    try_release,
+)
 
 # Separates the parts of a list cursor: no id contains it.
 _TAB = "\t"
@@ -88,36 +94,20 @@ class FullReleaseSerializer(ReleaseSerializer):
         return contents.citation(release)
 
 
-class CountedSerializer(serializers.Serializer[Any]):
-    """A count with its description."""
-
-    words = serializers.CharField()
-    count = serializers.IntegerField()
-
-
-class OutsideSerializer(serializers.Serializer[Any]):
+class OutsideSerializer(RecordSerializer):
     """A pair with too few or too many relevant documents that drop out."""
 
     pair = serializers.IntegerField(source="pair.pk")
     pair_id = serializers.CharField(source="pair.pair_id")
-    dropped = serializers.IntegerField()
-    of = serializers.IntegerField(help_text="Documents that were relevant and are judged.")
-    open = serializers.IntegerField(help_text="Documents that are disputed or not judged.")
-    percent = serializers.FloatField()
+
+    class Meta:
+        record = PairOutsideRange
+        fields = ("pair", "pair_id", "dropped", "of", "open", "percent")
 
 
-class ReleasePreviewSerializer(serializers.Serializer[Any]):
+class ReleasePreviewSerializer(RecordSerializer):
     """What a release would hold if it were made now, and what is still open."""
 
-    counts = CountedSerializer(many=True)
-    guidelines = serializers.IntegerField(allow_null=True)
-    warnings = serializers.ListField(child=serializers.CharField())
-    share_range = serializers.ListField(
-        child=serializers.IntegerField(),
-        allow_null=True,
-        help_text="Lowest and highest percentage that may drop out; null without such a rule.",
-    )
-    outside_share = OutsideSerializer(many=True)
     formats = serializer_of(FormatCheck)(many=True)
     expected_warnings = serializers.ListField(
         child=serializers.CharField(), help_text="The warnings that the release would have."
@@ -125,12 +115,15 @@ class ReleasePreviewSerializer(serializers.Serializer[Any]):
     publication = serializers.ListField(
         child=serializers.CharField(), help_text="What the publication settings lack."
     )
-    findings = CountedSerializer(many=True, help_text="What to look at before publishing.")
+    findings = serializer_of(Counted)(many=True, help_text="What to look at before publishing.")
     broken_rules = serializer_of(RuleFacts)(many=True)
     last = serializers.CharField(allow_null=True, help_text="The newest release.")
     changes = serializers.ListField(
         child=serializers.CharField(), help_text="What changed since the newest release."
     )
+
+    class Meta:
+        record = Preview
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
@@ -183,11 +176,10 @@ class ReleasePreview(Resource, tag="Releases"):
         trial = try_release(member)
         rules = trial.manifest.get("must_hold", []) if trial.manifest else []
         return planned._asdict() | {
-            "counts": _counted(planned.counts),
             "formats": trial.formats,
             "expected_warnings": trial.manifest["warnings"] if trial.manifest else [],
             "publication": trial.publication,
-            "findings": _counted(trial.findings),
+            "findings": trial.findings,
             "broken_rules": [rule for rule in rules if rule["broken"]],
             "last": trial.last.name if trial.last else None,
             "changes": trial.changes,
@@ -274,7 +266,3 @@ def _compare(resource: Resource, slug: str, before: str, after: str) -> Comparis
         return Comparison(old, new)
     except file_store.Damaged as damaged:
         raise Http404(str(damaged)) from damaged
-
-
-def _counted(counts: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
-    return [{"words": words, "count": count} for words, count in counts]

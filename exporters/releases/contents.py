@@ -18,6 +18,7 @@ from exporters.exports.manifest.manifest import (
     Manifest,
     Rule,
     SharedFacts,
+    amount,
     count_key,
 )
 from exporters.exports.models import publication_of
@@ -160,14 +161,9 @@ def all_counts(contents: Contents) -> dict[str, int]:
     return {key: together[key] for key in COUNTS if key in together}
 
 
-def _count_with_noun(counts: Mapping[str, int], key: str, noun: str) -> str:
-    n = counts[key]
-    return f"{n:,} {noun if n == 1 else noun + 's'}"
-
-
 def _describe_pairs(counts: Mapping[str, int]) -> str:
     """Return the number of instruction pairs, and how many are in the qrels if not all are."""
-    total = _count_with_noun(counts, "pairs", "instruction pair")
+    total = amount(counts["pairs"], "instruction pair")
     kinds = {"pairs_written": "changed", "pairs_claimed": "claimed"}
     held = {kind: counts[key] for key, kind in kinds.items() if counts.get(key)}
     if held == {"changed": counts["pairs"]} or "pairs_written" not in counts:
@@ -180,18 +176,17 @@ def citation(release: Release) -> str:
     """Return a sentence that cites exactly this release, with what counts in its qrels."""
     contents = of(release)
     counts = all_counts(contents)
-    settled = counts["adjudications_counted"]
     claims, checked, corrected = (
         sum(counts.get(count_key(key, side), 0) for side in Narrative.Side.values)
         for key in ("claims", "claims_checked", "claims_corrected")
     )
     by_people = f" ({checked:,} checked by people, {corrected:,} corrected)" if checked else ""
     holds = (
-        f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
+        f"{amount(counts['queries'], 'query', 'queries')}, "
         f"{_describe_pairs(counts)}, "
-        f"{_count_with_noun(counts, 'judgments_counted', 'judgment')} by people, "
-        f"{settled:,} settling {'decision' if settled == 1 else 'decisions'} by leads, "
-        f"{claims:,} {'label' if claims == 1 else 'labels'} claimed by machines{by_people}"
+        f"{amount(counts['judgments_counted'], 'judgment')} by people, "
+        f"{amount(counts['adjudications_counted'], 'settling decision')} by leads, "
+        f"{amount(claims, 'label')} claimed by machines{by_people}"
     )
     creators = "; ".join(contents["creators"])
     return (

@@ -52,23 +52,28 @@ class PairOutsideRange(NamedTuple):
 
     pair: InstructionPair
     dropped: int
-    of: int
+    of: Annotated[int, "Documents that were relevant and are judged."]
     percent: float
-    # Documents that are disputed or not judged.
-    open: int
+    open: Annotated[int, "Documents that are disputed or not judged."]
+
+
+class Counted(NamedTuple):
+    """A count with its description."""
+
+    words: str
+    count: int
 
 
 class Preview(NamedTuple):
-    """What a release would hold: labelled counts, and warnings about what is still open.
+    """What a release would hold, and warnings about what is still open."""
 
-    `share_range`: the range, in percent, that the kind of project requires of the share that drops
-    out. `outside_share`: the pairs outside it.
-    """
-
-    counts: list[tuple[str, int]]
+    counts: list[Counted]
     guidelines: int | None
     warnings: list[str]
-    share_range: tuple[int, int] | None
+    share_range: Annotated[
+        tuple[int, int] | None,
+        "Lowest and highest percentage that may drop out; null without such a rule.",
+    ]
     outside_share: list[PairOutsideRange]
 
 
@@ -117,7 +122,8 @@ def preview(by: Membership) -> Preview:
             claimed = sum(pair.claims_on[side] for pair in selection.claimed(pairs, side))
             counts.append((words, claimed))
     version = guideline.version if guideline else None
-    return Preview(counts, version, _warnings(by, pairs, written, version), *_shares(by))
+    labelled = [Counted(words, count) for words, count in counts]
+    return Preview(labelled, version, _warnings(by, pairs, written, version), *_shares(by))
 
 
 def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[PairOutsideRange]]:
@@ -249,7 +255,7 @@ class Trial(NamedTuple):
     formats: list[FormatCheck]
     manifest: Manifest | None
     publication: list[str]
-    findings: list[tuple[str, int]]
+    findings: list[Counted]
     last: Release | None
     changes: list[str]
 
@@ -291,7 +297,7 @@ def try_release(by: Membership) -> Trial:
             manifest,
             publishing.preview(project).checks,
             [
-                (heading, before_publishing[kind]["count"])
+                Counted(heading, before_publishing[kind]["count"])
                 for kind, (heading, _reason) in KINDS.items()
                 if kind in before_publishing and before_publishing[kind]["count"]
             ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exporters.exports import before_publishing
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
-from exporters.exports.manifest.manifest import Manifest, Rule, compose, pair_facts
+from exporters.exports.manifest.manifest import Manifest, Rule, amount, compose, pair_facts
 from exporters.exports.selection import collection
 from exporters.exports.selection.tally import tally
 
@@ -68,8 +68,8 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
             "without a mark that they are tables."
         )
     if left_out := len(published.left_out):
-        words = "query or pair is" if left_out == 1 else "queries and pairs are"
-        notes.append(f"{left_out:,} {words} left out; the manifest lists each with the reason.")
+        topics = amount(left_out, "query or pair is", "queries and pairs are")
+        notes.append(f"{topics} left out; the manifest lists each with the reason.")
     return compose(
         project=published.project,
         format_name=layout,

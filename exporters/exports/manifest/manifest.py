@@ -148,6 +148,15 @@ FIGURES = {
 }
 
 
+def amount(n: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, by default with an s in the plural.
+
+    >>> amount(1, "query", "queries"), amount(2_000, "pair")
+    ('1 query', '2,000 pairs')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
 def figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return the most important counts, with their descriptions.
 
@@ -326,10 +335,10 @@ def _add_pools(made: Manifest, project: Project) -> None:
         made["pools"] = facts
     if removed := removed_facts(project):
         made["removed_candidates"] = removed
-        n = len(removed)
+        documents = amount(len(removed), "document was", "documents were")
         words = (
-            f"{n:,} {'document was' if n == 1 else 'documents were'} taken out of the pools: in "
-            "removed_candidates with the reason, and in no qrels."
+            f"{documents} taken out of the pools: in removed_candidates with the reason, and in no "
+            "qrels."
         )
         made["notes"] = [*made["notes"], words]
     if systems := negative_facts(project):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from annotate.judgments.consensus import RULES
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from exporters.exports.manifest.manifest import LeftOut, PairFacts, Rule, count_key
+from exporters.exports.manifest.manifest import LeftOut, PairFacts, Rule, amount, count_key
 from exporters.exports.manifest.oracle_facts import list_first
 from exporters.exports.selection import claimed
 from exporters.exports.selection.selection import CLAIMED
@@ -159,7 +159,7 @@ def trec_warnings(
     answered = [facts for facts in pairs if not facts["left_out"] and _has_answers(facts)]
     sentences = []
     if grown := [facts["pair_id"] for facts in answered if facts["counts"]["grew"]]:
-        grew = _amount(counts["grew"], "document")
+        grew = amount(counts["grew"], "document")
         sentences.append(
             f"The relevant set should only shrink, but {grew} became relevant "
             f"(“grew” in documents.changed.tsv), in: {list_first(grown)}"
@@ -171,7 +171,7 @@ def trec_warnings(
         )
     undecided = (counts.get(count_key(claimed.UNDECIDED, side), 0) for side in claimed.SIDES)
     if n := sum(undecided):
-        labels = _amount(n, "label is", "labels are")
+        labels = amount(n, "label is", "labels are")
         sentences.append(
             f"{labels} claimed differently by several machines and left out: nobody has chosen "
             "whose claims count."
@@ -251,9 +251,7 @@ def about_jsonl(counts: Mapping[str, int]) -> list[str]:
     """Return the notes for users of the JSON lines."""
     sentences = []
     if n := counts["drafts"]:
-        sentences.append(
-            f"{_amount(n, 'review is', 'reviews are')} not submitted yet and left out."
-        )
+        sentences.append(f"{amount(n, 'review is', 'reviews are')} not submitted yet and left out.")
     if counts["samples"] or counts["repeats"]:
         sentences.append(
             "Label checks and answers to repeated documents cannot be loaded from these files: "
@@ -275,7 +273,7 @@ def _about_pairs(pairs: list[PairFacts]) -> list[str]:
     if why["not written"] == len(pairs):
         sentences.append(f"No altered narrative has been written, {empty}")
     elif why:
-        left_out = _amount(why.total(), "pair is", "pairs are")
+        left_out = amount(why.total(), "pair is", "pairs are")
         sentences.append(f"{left_out} left out of the changed files: {_reasons(why)}.")
     return sentences
 
@@ -285,9 +283,9 @@ def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
         return []
     why = Counter(topic["why"] for topic in left_out)
     names = [topic["pair_id"] or topic["query_id"] for topic in left_out]
-    amount = _amount(len(left_out), "topic is", "topics are")
+    topics = amount(len(left_out), "topic is", "topics are")
     sentence = (
-        f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({_reasons(why)}): "
+        f"{topics} in neither qrels.original.txt nor qrels.changed.txt ({_reasons(why)}): "
         f"{list_first(names)} left_out in the manifest gives the reason for each, and "
         "qrels.original.all.txt has their queries."
     )
@@ -302,7 +300,7 @@ def _about_claims(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str
             if side == Narrative.Side.ALTERED:
                 sentences += _without_claims(pairs)
             if n := counts[count_key("claims_set_aside", side)]:
-                aside = _amount(n, "claimed label belongs", "claimed labels belong")
+                aside = amount(n, "claimed label belongs", "claimed labels belong")
                 files = "claimed files" if side == Narrative.Side.ALTERED else f"{side} ones"
                 sentences.append(f"{aside} to pairs that are left out of the {files}.")
     return sentences
@@ -312,8 +310,8 @@ def _claims_on(side: str, counts: Mapping[str, int]) -> str:
     def counted(key: str) -> int:
         return counts[count_key(key, side)]
 
-    labels = _amount(counted("claims"), "claimed label")
-    of_pairs = _amount(counted("pairs_claimed"), "pair")
+    labels = amount(counted("claims"), "claimed label")
+    of_pairs = amount(counted("pairs_claimed"), "pair")
     under = "" if side == Narrative.Side.ALTERED else f" under {side} narratives"
     checked, corrected, judged = (
         f"{counted(f'claims_{key}'):,} {words}"
@@ -331,7 +329,7 @@ def _without_claims(pairs: list[PairFacts]) -> list[str]:
     del why[CLAIMED]
     if not why:
         return []
-    left_out = _amount(why.total(), "pair is", "pairs are")
+    left_out = amount(why.total(), "pair is", "pairs are")
     return [f"{left_out} left out of the claimed files: {_reasons(why)}."]
 
 
@@ -362,7 +360,7 @@ def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
     has_claims = any(count_key("claims", side) in counts for side in claimed.SIDES)
     where = " in the changed qrels" if has_claims else ""
     return [
-        f"{_amount(counts[key], singular, plural)} {rest.format(asked=asked, where=where)}."
+        f"{amount(counts[key], singular, plural)} {rest.format(asked=asked, where=where)}."
         for key, singular, plural, rest in _ABOUT_JUDGMENTS
         if counts[key]
     ]
@@ -377,7 +375,3 @@ def _has_answers(facts: PairFacts) -> bool:
 def _reasons(why: Counter[str]) -> str:
     """Return how many there are of each reason."""
     return ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
-
-
-def _amount(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from django.db.models import F
+from django.db.models import F, Value
 
 from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.collection.topics import filter_counts
@@ -114,25 +114,13 @@ def _taken_out(project: Project) -> list[dict[str, str]]:
     """Return the queries that are taken out, then the pairs, each in byte order of their ids."""
     queries = QUERIES.removed(project).order_by(in_byte_order("query_id"))
     pairs = INSTRUCTIONS.removed(project).order_by(in_byte_order("pair_id"))
+    rows = [
+        *queries.values_list("query_id", Value(""), "removed_reason"),
+        *pairs.values_list("query__query_id", "pair_id", "removed_reason"),
+    ]
     return [
-        *(
-            {
-                "query_id": query_id,
-                "pair_id": "",
-                "reason": reason,
-            }
-            for query_id, reason in queries.values_list("query_id", "removed_reason")
-        ),
-        *(
-            {
-                "query_id": query_id,
-                "pair_id": pair_id,
-                "reason": reason,
-            }
-            for query_id, pair_id, reason in pairs.values_list(
-                "query__query_id", "pair_id", "removed_reason"
-            )
-        ),
+        {"query_id": query_id, "pair_id": pair_id, "reason": reason}
+        for query_id, pair_id, reason in rows
     ]
 
 

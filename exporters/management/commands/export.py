@@ -21,7 +21,7 @@ from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.exports import actions
 from exporters.exports.manifest import manifest
-from exporters.exports.manifest.manifest import Manifest
+from exporters.exports.manifest.manifest import Manifest, amount
 from exporters.exports.proof.content import PROOF
 from exporters.management.commands.release import find_release
 from exporters.releases import actions as releasing
@@ -75,8 +75,7 @@ class Command(RejudgeCommand):
         for sentence in [*written["warnings"], *written["notes"]]:
             self.stdout.write(sentence)
         for entry in written["files"]:
-            lines = "1 line" if entry["lines"] == 1 else f"{entry['lines']:,} lines"
-            self.stdout.write(f"{folder / entry['name']}  {lines}")
+            self.stdout.write(f"{folder / entry['name']}  {amount(entry['lines'], 'line')}")
         self.stdout.write(str(folder / manifest.NAME))
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
 from base.commands import RejudgeCommand
+from exporters.exports.manifest.manifest import amount
 from exporters.releases import actions as releasing
 from exporters.releases import contents
 from exporters.releases.models import Release
@@ -57,10 +58,9 @@ class Command(RejudgeCommand):
         for fault in checked.faults:
             self.stderr.write(fault)
         if checked.faults:
-            n = len(checked.faults)
+            faults = amount(len(checked.faults), "fault")
             raise CommandError(
-                f"{release.name} is not as it was released: {n:,} "
-                f"{'fault' if n == 1 else 'faults'} in {checked.files:,} files."
+                f"{release.name} is not as it was released: {faults} in {checked.files:,} files."
             )
         self.stdout.write(f"{release.name}: {checked.files:,} files, all as they were released.")
         self.stdout.write(f"sha256 {release.sha256}")
