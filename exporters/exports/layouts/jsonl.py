@@ -5,9 +5,9 @@ It is a record, not labels: answers about what was taken out are in each of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import IO, Any, Protocol, TypeVar
 
 from annotate.collection.models import Document, FilterDecision, Query
 from annotate.judgments.models import Judgment
@@ -22,7 +22,7 @@ from exporters.exports.selection.selection import Pair
 from exporters.exports.selection.tally import tally
 from formats.collection import write_collection
 from formats.fields import to_json
-from formats.jsonl import JudgmentFileRecord, write_docs, write_judgments
+from formats.jsonl import write_docs, write_judgments
 from formats.jsonl_pairs import write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.machine_filter import write_filter
@@ -81,7 +81,7 @@ def write(
         answered, into, report, renamed, text_versions=bool(newer)
     )
     counts |= _write_records(project, answered, pairs, into, renamed)
-    counts |= _write_checks(project, into, renamed)
+    counts["checks_open"] = statements.count_open(project)
     write_pool_documents(project, into)
     if FilterDecision.objects.filter(project=project).exists():
         with into.file("filter.jsonl", "Decisions of machines' filters to keep or discard.") as f:
@@ -161,34 +161,38 @@ def _write_records(
     into: Writer,
     renamed: Renamed,
 ) -> dict[str, int]:
-    record_files: list[tuple[str, str, Iterable[JudgmentFileRecord]]] = [
-        ("flags", "Answers that judges gave instead of a grade.", statements.flags(queries)),
-        ("adjudications", "Settling decisions.", statements.adjudications(queries)),
-        ("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs)),
-        ("decisions", "Decisions on instructions, with reasons.", statements.decisions(pairs)),
-    ]
-    counts = {}
-    for name, holds, records in record_files:
-        with into.file(f"{name}.jsonl", holds) as f:
-            counts[name] = write_judgments(renamed(records), f)
-    with into.file("rubrics.jsonl", "The project's rubrics; the last is the current one.") as f:
-        counts["rubrics"] = write_rubrics(statements.rubrics_of(project), f)
-    with into.file("verdicts.jsonl", "The conditions that documents meet, by rater.") as f:
-        answered = conditions.documents(project, pairs, with_removed=True)
-        counts["verdicts"] = conditions.write(renamed(answered), f)
-    with into.file("repeats.jsonl", "Answers to documents that were repeated, unmarked.") as f:
-        counts["repeats"] = write_lines(map(to_json, renamed(statements.repeats(project))), f)
+    """Write a file for each further kind of record, and return how many records each has."""
+    counts: dict[str, int] = {}
+
+    def lines(
+        name: str,
+        holds: str,
+        records: Iterable[Any],
+        write: Callable[[Iterable[Any], IO[bytes]], int] = write_judgments,
+    ) -> None:
+        with into.file(f"{name}.jsonl", holds) as stream:
+            counts[name] = write(renamed(records), stream)
+
+    lines("flags", "Answers that judges gave instead of a grade.", statements.flags(queries))
+    lines("adjudications", "Settling decisions.", statements.adjudications(queries))
+    lines("reviews", "Reviews of instructions, with their ratings.", statements.reviews(pairs))
+    lines("decisions", "Decisions on instructions, with reasons.", statements.decisions(pairs))
+    rubrics = statements.rubrics_of(project)
+    lines("rubrics", "The project's rubrics; the last is the current one.", rubrics, write_rubrics)
+    answered = conditions.documents(project, pairs, with_removed=True)
+    lines("verdicts", "The conditions that documents meet, by rater.", answered, _write_json)
+    repeats = statements.repeats(project)
+    lines("repeats", "Answers to documents that were repeated, unmarked.", repeats, _write_json)
+    samples, checks = statements.samples(project), statements.labels(project)
+    holds = "Samples of labels to check, and how each was made."
+    lines("samples", holds, samples, statements.write_checks)
+    holds = "Checked labels: the claim, and each person's answer."
+    lines("checks", holds, checks, statements.write_checks)
     return counts
 
 
-def _write_checks(project: Project, into: Writer, renamed: Renamed) -> dict[str, int]:
-    counts = {}
-    with into.file("samples.jsonl", "Samples of labels to check, and how each was made.") as f:
-        counts["samples"] = statements.write_checks(renamed(statements.samples(project)), f)
-    with into.file("checks.jsonl", "Checked labels: the claim, and each person's answer.") as f:
-        counts["checks"] = statements.write_checks(renamed(statements.labels(project)), f)
-    counts["checks_open"] = statements.count_open(project)
-    return counts
+def _write_json(records: Iterable[Any], stream: IO[bytes]) -> int:
+    return write_lines(map(to_json, records), stream)
 
 
 def _copy_to_table(

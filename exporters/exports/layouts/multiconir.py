@@ -6,8 +6,6 @@ documents, in columns by the conditions they meet. The manifest lists what fits 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -80,10 +78,11 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         if natural:
             columns += [f"Natural_Query{k}" for k in range(1, most + 1)]
         columns += ["Positive", *(f"HN{k}" for k in range(1, most + 1))]
-        stream.write(_line(columns))
+        stream.write(rows.table_line(*columns, delimiter=","))
         for query in queries:
             cells = _cells(published, query)
-            stream.write(_line([cells.get(column, "") for column in columns]))
+            line = (cells.get(column, "") for column in columns)
+            stream.write(rows.table_line(*line, delimiter=","))
     rows.write_ids(into, _ids(queries))
     rows.write_pairs_file(published, into)
     about.write(project, into)
@@ -203,9 +202,3 @@ def _cells(published: Published, query: _Query) -> dict[str, str]:
         "Positive": texts.get(query.positive, ""),
         **{f"HN{k}": texts.get(document, "") for k, document in query.negatives.items()},
     }
-
-
-def _line(cells: list[str]) -> bytes:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue().encode()

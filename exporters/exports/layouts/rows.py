@@ -122,10 +122,10 @@ def sort_key_in_query(pair: Pair) -> tuple[int, bytes]:
     return (int(suffix) if is_number(suffix) else -1, pair.pair_id.encode())
 
 
-def table_line(*fields: object) -> bytes:
-    """Return a line of a tab-separated table that the csv module can read."""
+def table_line(*fields: object, delimiter: str = "\t") -> bytes:
+    """Return a line of a table that the csv module can read."""
     line = io.StringIO()
-    csv.writer(line, delimiter="\t", lineterminator="\n").writerow(fields)
+    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(fields)
     return line.getvalue().encode()
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 
@@ -20,8 +20,6 @@ from annotate.projects.models import Project
 from base.bulk import in_byte_order
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.selection import Pair
-from formats.fields import to_json
-from formats.reading import write_lines
 from formats.records import ANSWERS, ConditionRecord
 
 NOT_MET = Verdict.Answer.NOT_MET.value
@@ -156,11 +154,6 @@ def counted_answer(asked: AnsweredCondition, chosen: Sequence[str]) -> str | Non
     if asked.agreed is not None or asked.state == State.DISPUTED:
         return asked.agreed
     return claimed_answer(asked, chosen)
-
-
-def write(records: Iterable[DocumentConditions], stream: IO[bytes]) -> int:
-    """Write one document per line; return the number of lines."""
-    return write_lines(map(to_json, records), stream)
 
 
 def conditions_by_narrative(narratives: Iterable[int]) -> dict[int, list[Condition]]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
-from django.db.models import Prefetch, Q, TextField
-from django.db.models.functions import Cast
+from django.db.models import Prefetch, Q
 
 from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Flag, Judgment, Repeat, Verdict
@@ -68,13 +66,7 @@ _IS_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
 # How many judgments' verdicts are fetched at once.
 VERDICTS = 500
 # The columns of a judgment without its verdicts, and their fields in the record.
-_JUDGMENT = statement_columns(
-    JudgmentRecord,
-    uuid="uuid_text",
-    evidence="evidence_text",
-    clauses="clauses_text",
-    verdicts="",
-)
+_JUDGMENT = statement_columns(JudgmentRecord, verdicts="")
 _JUDGMENT_FIELDS = [name for name in JudgmentRecord._fields if name != "verdicts"]
 
 
@@ -229,22 +221,14 @@ def judgments(of: Sequence[Query]) -> Iterator[JudgmentRecord]:
     """Yield every judgment of people and machines, including superseded ones."""
     for batch in batches(of, BATCH):
         among = [query.pk for query in batch]
-        rows = Judgment.objects.filter(candidate__query__in=among)
-        # As text: this avoids parsing empty lists of evidence, and converting UUIDs twice.
-        with_text = rows.annotate(
-            evidence_text=Cast("evidence", TextField()),
-            clauses_text=Cast("clauses", TextField()),
-            uuid_text=Cast("uuid", TextField()),
-            text=TEXT_READ,
-        )
-        walked = stream_rows(
-            with_text.order_by(*_candidate_order("annotator__name"), "uuid"), "pk", *_JUDGMENT
-        )
+        rows = Judgment.objects.filter(candidate__query__in=among).annotate(text=TEXT_READ)
+        ordered = rows.order_by(*_candidate_order("annotator__name"), "uuid")
+        walked = stream_rows(ordered, "pk", *_JUDGMENT)
         for (_pk, *row), verdicts in _with_verdicts(walked, among):
             fields = dict(zip(_JUDGMENT_FIELDS, row, strict=True))
-            fields["uuid"] = _with_hyphens(fields["uuid"])
+            fields["uuid"] = str(fields["uuid"])
             for spans in ("evidence", "clauses"):
-                fields[spans] = _evidence(fields[spans])
+                fields[spans] = tuple(Evidence(its["start"], its["end"]) for its in fields[spans])
             yield JudgmentRecord(**fields, verdicts=verdicts)
 
 
@@ -263,19 +247,6 @@ def _with_verdicts(
         ):
             verdicts.setdefault(judgment, []).append(VerdictRecord(number, answer))
         yield from ((row, tuple(verdicts.get(row[0], ()))) for row in chunk)
-
-
-def _with_hyphens(uuid: str) -> str:
-    """Return a UUID with hyphens; SQLite stores only its digits."""
-    if len(uuid) == 32:
-        return f"{uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
-    return uuid
-
-
-def _evidence(spans: str) -> tuple[Evidence, ...]:
-    if spans == "[]":
-        return ()
-    return tuple(Evidence(span["start"], span["end"]) for span in json.loads(spans))
 
 
 def flags(of: Sequence[Query]) -> Iterator[FlagRecord]:
