@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from annotate.collection.models import Candidate
+from annotate.collection.models import Candidate, Document
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports.layouts import grades
 from exporters.exports.selection import selection
-from exporters.exports.selection.ordered_rows import batches, stream_rows
+from exporters.exports.selection.ordered_rows import batches
 from exporters.exports.selection.selection import Pair
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
@@ -65,14 +65,6 @@ class Finding(NamedTuple):
     rows: list[Row]
 
 
-class _Text(NamedTuple):
-    """The newest text of a candidate, without its characters."""
-
-    candidate: int
-    digest: str
-    length: int | None
-
-
 def find(project: Project, *, claims: bool = False) -> dict[str, Finding]:
     """Return the findings of each of KINDS, among the candidates with grades.
 
@@ -115,43 +107,38 @@ def facts(project: Project, *, claims: bool = False) -> dict[str, Any]:
     }
 
 
-def _texts(queries: set[int]) -> dict[tuple[int, str], _Text]:
-    """Return the text of each candidate of these queries, by query and doc_id."""
-    rows = Candidate.objects.filter(query__in=queries).order_by()
-    return {
-        (query, doc_id): _Text(*text)
-        for query, doc_id, *text in stream_rows(
-            rows,
-            *("query", "document__doc_id", "pk", "document__digest", "document__length"),
-        )
-    }
+def _texts(queries: set[int]) -> dict[int, Document]:
+    """Return the documents in the pools of these queries by their keys."""
+    candidates = Candidate.objects.filter(query__in=queries)
+    rows = Document.objects.filter(pk__in=candidates.values("document"))
+    return rows.only("digest", "length").in_bulk()
 
 
 def _look_at(
     pair: Pair,
     side: str,
     pool: Sequence[grades.Row],
-    texts: dict[tuple[int, str], _Text],
+    texts: dict[int, Document],
     relevant_from: int,
 ) -> Iterator[tuple[str, Row]]:
     """Yield what to look at in one pair, with its kind."""
-    of_sides = {side: [(document.doc_id, document.after) for document in pool]}
+    of_sides = {side: [(row, row.after) for row in pool]}
     if side == ALTERED:
-        of_sides = {ORIGINAL: [(document.doc_id, document.before) for document in pool], **of_sides}
+        of_sides = {ORIGINAL: [(row, row.before) for row in pool], **of_sides}
     for of, lines in of_sides.items():
         by_text: dict[str, list[Graded]] = {}
         relevant = []
-        for doc_id, grade in lines:
+        for row, grade in lines:
             if grade is None:
                 continue
-            text = texts[pair.query.pk, doc_id]
-            graded = Graded(doc_id, text.candidate, grade)
+            text = texts[row.document]
+            graded = Graded(row.doc_id, row.candidate, grade)
             relevant.append(grade >= relevant_from)
             if not text.length:
                 if relevant[-1]:
                     yield "relevant_without_text", Row(pair, of, (graded,))
                 continue
-            by_text.setdefault(text.digest or doc_id, []).append(graded)
+            by_text.setdefault(text.digest or row.doc_id, []).append(graded)
             if text.length < SHORT:
                 yield "short_texts", Row(pair, of, (graded,))
         if relevant and not any(relevant):

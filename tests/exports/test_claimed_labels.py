@@ -458,8 +458,8 @@ def test_reading_claims_takes_a_constant_number_of_queries_and_no_text(scene):
     check_label(sample_of(scene, size=50), "B", ada=0, ben=0)
     after = asked()
 
-    # The machines, those that a lead chose, the claims, the checks and the pools.
-    assert len(before) == len(after) == 5
+    # The machines that a lead chose, the claims, the checks and the pools.
+    assert len(before) == len(after) == 4
     assert not [sql for sql in after if "documenttext" in sql]
 
 

@@ -27,6 +27,7 @@ class Row(NamedTuple):
     """
 
     doc_id: str
+    candidate: int
     document: int
     before: int | None
     after: int | None
@@ -81,4 +82,12 @@ def _row(
         is_claim = label.counts_as not in ("claims_judged", "claims_checked", claimed.UNDECIDED)
     elif by_people:
         after = document.relevance_on(side)
-    return Row(document.doc_id, document.document, document.prior, after, is_claim, is_undecided)
+    return Row(
+        document.doc_id,
+        document.candidate,
+        document.document,
+        document.prior,
+        after,
+        is_claim,
+        is_undecided,
+    )

@@ -95,11 +95,6 @@ class Published:
         self.pairs[ALTERED] = [pair for pair in self.pairs[ALTERED] if pair.pk not in pairs]
         self.documents = held
 
-    def doc_ids(self) -> Iterator[str]:
-        """Yield the id of every published document in byte order."""
-        for (doc_id,) in _rows(self.project, self.documents):
-            yield doc_id
-
     def texts(self) -> Iterator[Doc]:
         """Yield every published document with its newest text in byte order of doc_id.
 
@@ -108,7 +103,7 @@ class Published:
         if self.publication.texts:
             yield from collection.newest_documents(self.project, self.documents)
         else:
-            yield from map(Doc, self.doc_ids())
+            yield from (Doc(doc_id) for (doc_id,) in _rows(self.project, self.documents))
 
     def texts_of(self, documents: Collection[int]) -> dict[int, str]:
         """Return the newest texts of these few documents, by their keys."""

@@ -149,20 +149,20 @@ def labelled_pools(
     judgments = Judgment.objects.filter(annotator=rater) if rater else Judgment.objects.all()
     for batch in batches(of, PAIRS):
         narratives = [pair.versions[side].pk for pair in claimed(batch, side)] if claims else []
-        of_batch = judgments.filter(narrative__in=narratives)
-        counting = {
-            (claim.narrative, claim.candidate): claim
-            for claim in counting_claims(project, of_batch, "annotator_id")
-        }
+        counting: dict[tuple[int, int], Claim] = {}
+        if narratives:
+            of_batch = judgments.filter(narrative__in=narratives)
+            for claim in counting_claims(project, of_batch, "annotator_id"):
+                counting[claim.narrative, claim.candidate] = claim
         checks = _newest_checks(narratives)
         for pair, pool in pooled_documents(project, batch, side):
             narrative = pair.versions[side].pk
             labelled: list[tuple[PooledDocument, ClaimedLabel | None]] = []
             for document in pool:
                 label = narrative, document.candidate
-                claim = counting.get(label)
+                counts = counting.get(label)
                 labelled.append(
-                    (document, claim and _label(pair, document, claim, checks.get(label)))
+                    (document, counts and _label(pair, document, counts, checks.get(label)))
                 )
             yield pair, labelled
 

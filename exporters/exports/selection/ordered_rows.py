@@ -29,11 +29,6 @@ TEXT_READ = Case(
 ORDER_OF_SIDES = {side: place for place, side in enumerate(Narrative.Side.values)}
 
 
-def placeholders(values: Sequence[object]) -> str:
-    """Return a placeholder for each value, for a list in SQL."""
-    return ", ".join(["%s"] * len(values))
-
-
 # The columns of statements that have another name in records.
 _COLUMNS = {
     "query_id": "candidate__query__query_id",

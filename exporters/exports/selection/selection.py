@@ -22,14 +22,13 @@ from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import DrawnPair, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Project
 from audit.reviews.models import Decision, Review
 from base.bulk import byte_order, in_byte_order
 from base.snapshot import once_in_snapshot
 from exporters.exports.selection.ordered_rows import (
     BATCH,
     batches,
-    placeholders,
     stream_rows,
     stream_sql,
 )
@@ -189,14 +188,14 @@ def judged_pairs(project: Project, side: str) -> set[int]:
     judgments = Judgment.objects.current().of_people().filter(in_pools(), **under)
     settled = Adjudication.objects.current().filter(in_pools(), **under)
     rows = of_side.current().filter(Exists(judgments) | Exists(settled))
-    return {pair for (pair,) in stream_rows(rows, "pair")}
+    return set(rows.values_list("pair", flat=True))
 
 
 def _count_claims(project: Project) -> dict[int, dict[str, int]]:
     """Count the labels that machines claim under each pair's current narratives, by side."""
     in_force = Narrative.objects.filter(pair__project=project).current()
     rows = Judgment.objects.current().filter(
-        in_pools(), annotator__in=machines_of(project), narrative__in=in_force
+        in_pools(), annotator__is_machine=True, narrative__in=in_force
     )
     of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
     # Several machines may claim one label.
@@ -224,7 +223,7 @@ def _acceptance(project: Project) -> Callable[[int], str]:
     outcomes = dict(stream_rows(standing, "narrative__pair", "outcome"))
     if project.review_draws.current().exists():
         taken = DrawnPair.objects.filter(draw__project=project, draw__ended_at__isnull=True)
-        drawn = {pair for (pair,) in stream_rows(taken, "pair")}
+        drawn = set(taken.values_list("pair", flat=True))
         return lambda pair: _DECIDED[outcomes.get(pair)] if pair in outcomes.keys() | drawn else ""
     return lambda pair: _DECIDED[outcomes.get(pair)]
 
@@ -291,13 +290,6 @@ def prior_relevant(project: Project) -> int:
     ).count()
 
 
-@once_in_snapshot
-def machines_of(project: Project) -> list[int]:
-    """Return the keys of the project's machines."""
-    machines = Membership.objects.filter(project=project, is_machine=True)
-    return list(machines.values_list("pk", flat=True))
-
-
 def pooled_documents(
     project: Project, of: Sequence[Pair], side: str
 ) -> Iterator[tuple[Pair, Iterator[PooledDocument]]]:
@@ -306,12 +298,9 @@ def pooled_documents(
     Every pair must have a narrative on `side`. Only current judgments of people under the current
     version count; a settling decision under it wins over them. A pair without a pool is left out.
     """
-    machines = machines_of(project)
     for batch in batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
-        for narrative, pool in groupby(
-            _pool_rows(list(under), machines), key=attrgetter("narrative")
-        ):
+        for narrative, pool in groupby(_pool_rows(list(under)), key=attrgetter("narrative")):
             yield under[narrative], _pooled_documents(project, pool)
 
 
@@ -335,14 +324,14 @@ def _pooled_documents(project: Project, pool: Iterable[_PoolRow]) -> Iterator[Po
 _cached_consensus = lru_cache(maxsize=10_000)(consensus)
 
 
-def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[_PoolRow]:
+def _pool_rows(narratives: Sequence[int]) -> Iterator[_PoolRow]:
     """Yield one row per judgment, those of a candidate together.
 
     A candidate that nobody has judged has one row without a grade. Written in SQL, because the ORM
     cannot join a narrative's judgments with the candidates of its query, and one query per pool
     would take longer than reading it.
     """
-    of_people = f"j.annotator_id NOT IN ({placeholders(machines)})" if machines else "1 = 1"
+    placeholders = ", ".join(["%s"] * len(narratives))
     statement = f"""
         SELECT n.id, c.id, d.doc_id, d.id, c.prior_relevance, j.relevance, a.relevance,
             c.made_for_id
@@ -353,13 +342,14 @@ def _pool_rows(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[_
         JOIN annotate_document d ON d.id = c.document_id
         LEFT JOIN annotate_statement j ON j.narrative_id = n.id AND j.candidate_id = c.id
             AND NOT j.repeat AND j.relevance IS NOT NULL
-            AND j.ended_at IS NULL AND j.text_replaced_at IS NULL AND {of_people}
+            AND j.ended_at IS NULL AND j.text_replaced_at IS NULL
+            AND j.annotator_id IN (SELECT id FROM annotate_membership WHERE NOT is_machine)
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
-        WHERE n.id IN ({placeholders(narratives)}) AND c.removed_at IS NULL
+        WHERE n.id IN ({placeholders}) AND c.removed_at IS NULL
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (only placeholders and a constant are inserted)
-    return map(_PoolRow._make, stream_sql(statement, [*machines, *narratives]))
+    return map(_PoolRow._make, stream_sql(statement, narratives))
 
 
 def written_pairs(of: Iterable[Pair], side: str) -> list[Pair]:
