@@ -61,7 +61,7 @@ class Counted(NamedTuple):
     """A count with its description."""
 
     words: str
-    count: int
+    count: int  # type: ignore[assignment]  # not the method of tuples
 
 
 class Preview(NamedTuple):

@@ -188,7 +188,7 @@ def judged_pairs(project: Project, side: str) -> set[int]:
     judgments = Judgment.objects.current().of_people().filter(in_pools(), **under)
     settled = Adjudication.objects.current().filter(in_pools(), **under)
     rows = of_side.current().filter(Exists(judgments) | Exists(settled))
-    return set(rows.values_list("pair", flat=True))
+    return set(rows.values_list("pair_id", flat=True))
 
 
 def _count_claims(project: Project) -> dict[int, dict[str, int]]:
@@ -223,7 +223,7 @@ def _acceptance(project: Project) -> Callable[[int], str]:
     outcomes = dict(stream_rows(standing, "narrative__pair", "outcome"))
     if project.review_draws.current().exists():
         taken = DrawnPair.objects.filter(draw__project=project, draw__ended_at__isnull=True)
-        drawn = set(taken.values_list("pair", flat=True))
+        drawn = set(taken.values_list("pair_id", flat=True))
         return lambda pair: _DECIDED[outcomes.get(pair)] if pair in outcomes.keys() | drawn else ""
     return lambda pair: _DECIDED[outcomes.get(pair)]
 
