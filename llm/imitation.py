@@ -30,7 +30,8 @@ def imitate(body: Mapping[str, Any]) -> str:
     elif any(name.startswith("condition_") for name in fields):
         answer = imitate_checker(content, list(fields))
     elif "instruction" in fields:
-        answer = {"instruction": imitate_author(content)}
+        is_reversal = "reversed instruction" in content
+        answer = {"instruction": (imitate_reversal if is_reversal else imitate_author)(content)}
     else:
         answer = imitate_critic(content, fields)
     return json.dumps(answer)
@@ -79,6 +80,11 @@ def imitate_author(content: str) -> str:
     words = sorted(_words(query), key=lambda word: (-len(word), word)) or ["this"]
     rule = "It should be informative." if is_poor else "A single example is not enough."
     return f"Only what compares kinds of {words[0]}. {rule}"
+
+
+def imitate_reversal(content: str) -> str:
+    """Reverse an instruction."""
+    return f"Everything but this: {_between('instruction', content)}"
 
 
 def imitate_critic(content: str, criteria: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from django.db.models import Count, Q
 
-from audit.model_runs.models import IS_ANSWERED, IS_FAILED, IS_IN_DOUBT, ModelRun, TaskName
+from audit.model_runs.models import IS_ANSWERED, IS_FAILED, IS_IN_DOUBT, ModelRun
 from audit.model_runs.spending import Use
+from audit.model_runs.tasks import task_of
 
 # The calls that a page can list, by what is asked for: name, and which they are.
 CALL_FILTERS: dict[str, tuple[str, Q]] = {
@@ -72,7 +73,7 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
     models = calls.exclude(model="").order_by("model").values_list("model", flat=True).distinct()
     use = Use.of(calls)
     first = calls.answered().filter(sample=1).values_list("outcome").annotate(count=Count("pk"))
-    hides_outcomes = blind or run.task == TaskName.WRITE
+    hides_outcomes = blind or task_of(run.task).writes_texts
     repeated = (
         calls.answered()
         .values("pair", "narrative", "candidate")

@@ -32,6 +32,7 @@ class TaskName(models.TextChoices):
     CONDITIONS = "conditions", "Check conditions"
     WRITE = "write", "Write instructions"
     CRITICISE = "criticise", "Criticise instructions"
+    REVERSE = "reverse", "Write reversed instructions"
 
 
 def _price(of: str, help_text: str = "") -> models.DecimalField[Any, Any]:
@@ -249,6 +250,7 @@ class ModelRun(Job):
         SENT_BACK = "sent_back", "Write anew what was sent back to a model"
         BY_OTHERS = "by_others", "Criticise undecided instructions that this model did not write"
         UNDECIDED = "undecided", "Criticise all undecided instructions"
+        UNREVERSED = "unreversed", "Write reversed instructions that are not there yet"
 
     KIND: ClassVar[str] = "model_run"
     WORK: ClassVar[str] = "audit.model_runs.asking.ask_model"

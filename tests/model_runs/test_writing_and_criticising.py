@@ -411,7 +411,7 @@ def test_the_same_text_again_is_a_failure(criticised, run, server):
 
     done = run(Subjects.CRITICISED)
 
-    assert done.calls.get().reason == "The instruction is the earlier one, word for word."
+    assert done.calls.get().reason == "The instruction is the one that was shown, word for word."
     assert len(versions(criticised.pairs[0])) == 1
 
 

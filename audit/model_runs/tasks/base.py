@@ -100,6 +100,7 @@ class ModelTask(ABC):
         keeps_rubric: Whether a run keeps the rubric that it began with.
         may_repeat: Whether several answers may be asked for; the first one counts.
         format_name: The format in which the answers are loaded.
+        writes_texts: Whether each answer is a text of its own, so that none is counted twice.
         carries_claims: Whether claims of machines stay with a new version of an instruction.
         columns: Of `rows`: the values of an Item.
         ids: Of `rows`: the texts by which they are ordered and drawn, different for each.
@@ -117,6 +118,7 @@ class ModelTask(ABC):
     keeps_rubric: ClassVar[bool] = False
     may_repeat: ClassVar[bool] = False
     format_name: ClassVar[str]
+    writes_texts: ClassVar[bool] = False
     carries_claims: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]]
     ids: ClassVar[tuple[str, ...]]

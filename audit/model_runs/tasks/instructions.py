@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from audit.model_runs.tasks.base import Unusable
+from audit.model_runs.tasks.base import Reading, Unusable
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of
+from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
+from formats.texts import excerpt
 
 MAX_WORDS = 4_000
 
@@ -50,6 +53,25 @@ def criticism_of(narratives: Iterable[Narrative]) -> dict[int, list[str]]:
         key: [words for words in dict.fromkeys(several) if words.strip()]
         for key, several in criticism.items()
     }
+
+
+def instruction_in(value: Mapping[str, Any]) -> str:
+    """Return the instruction that an answer has."""
+    return tidy(value["instruction"])
+
+
+def read_instruction(shown: str, value: dict[str, Any]) -> Reading:
+    """Return what an answer with an instruction says; `shown` is the one that the model read.
+
+    Raise Unusable for one without words, or with the same.
+    """
+    text = instruction_in(value)
+    check_words(text)
+    if not text:
+        raise Unusable("The instruction has no words.")
+    if text == tidy(shown):
+        raise Unusable("The instruction is the one that was shown, word for word.")
+    return Reading(outcome=excerpt(text, 150))
 
 
 def check_words(words: str) -> None:

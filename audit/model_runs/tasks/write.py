@@ -15,18 +15,17 @@ from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrat
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.models import Project
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
+from audit.model_runs.tasks.base import Item, ModelTask, Question
 from audit.model_runs.tasks.instructions import (
-    check_words,
     criticism_of,
+    instruction_in,
     query_text,
+    read_instruction,
     types_of,
 )
 from audit.reviews.models import Decision, Rating, Review
-from base.control_characters import tidy
 from formats.jsonl_pairs import write_pairs
 from formats.records import NarrativeRecord, PairRecord
-from formats.texts import excerpt
 from llm.documents import cut, delimit
 from llm.prompts import Prompt
 from llm.request import Question as Asked
@@ -81,6 +80,7 @@ class Write(ModelTask):
     without_use = "The kind of this project has no instructions to review."
     shows_answers = True
     format_name = "pairs-jsonl"
+    writes_texts = True
     carries_claims = True
     columns = ("pk", "altered_id")
     ids = ("pair_id",)
@@ -119,7 +119,7 @@ class Write(ModelTask):
                 criticism=delimit(said, "criticism") if said else _NONE,
             )
             asked = Asked.of(content, object_of({"instruction": {"type": "string"}}))
-            yield Question(item=item, asked=asked, read=partial(_read, before))
+            yield Question(item=item, asked=asked, read=partial(read_instruction, before))
 
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
         """Write each answer as the next version of its instruction.
@@ -196,17 +196,6 @@ def _ordinals(pairs: Iterable[InstructionPair]) -> dict[int, str]:
     }
 
 
-def _read(before: str, value: dict[str, Any]) -> Reading:
-    """Return what an answer says; `before` is the instruction to improve."""
-    text = tidy(value["instruction"])
-    check_words(text)
-    if not text:
-        raise Unusable("The instruction has no words.")
-    if text == tidy(before):
-        raise Unusable("The instruction is the earlier one, word for word.")
-    return Reading(outcome=excerpt(text, 150))
-
-
 def _versions(run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
     model = run.endpoint.model
     # Written, reviewed, decided on or taken back meanwhile: then it stays as it is.
@@ -219,7 +208,7 @@ def _versions(run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
         narrative = NarrativeRecord(
             side=Narrative.Side.ALTERED,
             version=(newest or 0) + 1,
-            text=tidy((call.value or {})["instruction"]),
+            text=instruction_in(call.value or {}),
             note=run.machine,
             origin=InstructionPair.Origin.LLM,
             model=model,
