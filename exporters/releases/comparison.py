@@ -1,7 +1,7 @@
 """Compare two releases using only their stored files, so that the result never changes.
 
-The files have the same order, so two of them are read side by side, one line of each at a time;
-equal lines are not even parsed. Document texts are not read.
+The files have the same order, so two of them are read side by side, one line of each at a time.
+Document texts are not read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from heapq import merge
+from itertools import groupby
 from operator import itemgetter
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -211,7 +213,7 @@ class Comparison:
 
     def presence_changes(self) -> Iterator[Change]:
         """Yield queries, then pairs, that differ between the releases."""
-        for (query_id,), old, new in self._differing(contents.QUERIES, _query):
+        for (query_id,), old, new in self._differing(self._queries, contents.QUERIES):
             there = REWORDED if old and new else PRESENT
             yield Change(
                 "query",
@@ -237,7 +239,7 @@ class Comparison:
 
     def narratives(self) -> Iterator[NarrativeChange]:
         """Yield current narratives that differ, of pairs in both releases, by pair and side."""
-        for (pair_id,), before, after in self._differing(PAIRS, _narratives):
+        for (pair_id,), before, after in self._differing(self._narratives, PAIRS):
             if before is None or after is None:
                 continue
             (_query_id, old_sides), (query_id, new_sides) = before, after
@@ -254,43 +256,14 @@ class Comparison:
         Pairs that only one release has are in `listed`.
         """
         for under in QRELS:
-            if under == BEFORE:
-                for (query_id, doc_id), old, new in self._differing(QRELS[under], _qrel):
-                    yield Change("grade", under, query_id, "", doc_id, old or ABSENT, new or ABSENT)
-                continue
             queries = self._compared_pairs(under)
-            for (pair_id, doc_id), old, new in self._grade_differences(under):
-                if pair_id in queries:
-                    yield Change("grade", under, queries[pair_id], pair_id, doc_id, old, new)
-
-    def _grade_differences(self, under: str) -> Iterator[tuple[Key, str, str]]:
-        """Yield (pair, document), before and after, for each difference."""
-        graded = self._differing(QRELS[under], _qrel)
-        sides = [self._ungraded(release, under) for release in (self.before, self.after)]
-        rest = _differences(*sides, parse=lambda item: item)
-        difference: tuple[Key, str, str] | None = None
-        for key, old, new in merge(graded, rest, key=itemgetter(0)):
-            if difference is not None and difference[0] == key:
-                # In the qrels of one release, disputed or unjudged in the other.
-                difference = (key, difference[1] or old or ABSENT, difference[2] or new or ABSENT)
-                continue
-            if difference is not None:
-                yield difference
-            difference = (key, old or ABSENT, new or ABSENT)
-        if difference is not None:
-            yield difference
-
-    def _ungraded(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
-        """Yield the documents without a line in a release's qrels, with the reason."""
-        return merge(*(self._listed_in_state(state, release, under) for state in OPEN))
-
-    def _listed_in_state(
-        self, state: str, release: Release, under: str
-    ) -> Iterator[tuple[Key, str]]:
-        for line in self._lines(release, OPEN[state]):
-            _, pair_id, narrative, doc_id, _ = line.decode().split("\t")
-            if narrative == under:
-                yield (pair_id, doc_id), state
+            graded = partial(self._graded, under=under)
+            for (topic, doc_id), old, new in self._differing(graded, QRELS[under], *OPEN.values()):
+                before, after = old or ABSENT, new or ABSENT
+                if under == BEFORE:
+                    yield Change("grade", under, topic, "", doc_id, before, after)
+                elif topic in queries:
+                    yield Change("grade", under, queries[topic], topic, doc_id, before, after)
 
     def _compared_pairs(self, under: str) -> dict[str, str]:
         """Return the pairs whose grades are compared, each with its query."""
@@ -322,25 +295,60 @@ class Comparison:
         return manifest
 
     def _differing(
-        self, name: str, parse: Callable[[bytes], tuple[Key, T]]
+        self, read: Callable[[Release], Iterator[tuple[Key, T]]], *names: str
     ) -> Iterator[tuple[Key, T | None, T | None]]:
-        """Yield the differences between the two files of one name; none if the files are equal."""
-        sums = {
-            entry["sha256"] if (entry := self._files[release.pk].get(name)) else ""
-            for release in (self.before, self.after)
-        }
-        if len(sums) > 1:
-            lines = (self._lines(release, name) for release in (self.before, self.after))
-            yield from _differences(*lines, parse=parse)
+        """Yield key, before and after for each difference in what is read of these files.
 
-    def _lines(self, release: Release, name: str) -> Iterator[bytes]:
+        `read` yields keys and values, sorted by key. Equal files are not read.
+        """
+        before, after = (
+            [entry and entry["sha256"] for entry in map(self._files[release.pk].get, names)]
+            for release in (self.before, self.after)
+        )
+        if before == after:
+            return
+        old = ((key, "old", value) for key, value in read(self.before))
+        new = ((key, "new", value) for key, value in read(self.after))
+        for key, entries in groupby(merge(old, new, key=itemgetter(0)), itemgetter(0)):
+            values = {release: value for _key, release, value in entries}
+            if values.get("old") != values.get("new"):
+                yield key, values.get("old"), values.get("new")
+
+    def _queries(self, release: Release) -> Iterator[tuple[Key, tuple[str, str]]]:
+        for line in self._lines(release, contents.QUERIES):
+            fields = json.loads(line)
+            yield (fields["query_id"],), (fields["title"], fields["description"])
+
+    def _narratives(
+        self, release: Release
+    ) -> Iterator[tuple[Key, tuple[str, dict[str, NarrativeText]]]]:
+        """Yield the query and the current narratives of each pair."""
+        for line in self._lines(release, PAIRS):
+            fields = json.loads(line)
+            # Documents written for an instruction follow the pairs.
+            if "narratives" in fields:
+                yield (fields["pair_id"],), (fields["query_id"], _current_narratives(fields))
+
+    def _graded(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+        """Yield the grade of each document, and the reason of those that should have one."""
+        qrels = (line.split(" ") for line in self._lines(release, QRELS[under]))
+        grades = (((topic, doc_id), grade) for topic, _, doc_id, grade in qrels)
+        return merge(grades, *(self._ungraded(state, release, under) for state in OPEN))
+
+    def _ungraded(self, state: str, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+        for line in self._lines(release, OPEN[state]):
+            _, pair_id, narrative, doc_id, _ = line.split("\t")
+            if narrative == under:
+                yield (pair_id, doc_id), state
+
+    def _lines(self, release: Release, name: str) -> Iterator[str]:
         """Yield the lines of a stored file; none if the release does not have the file."""
         entry = self._files[release.pk].get(name)
         if entry is None:
             return
         with file_store.open_stored(release.project_id, entry) as stream:
             for line in stream:
-                yield line.rstrip(b"\n")
+                yield line.decode().rstrip("\n")
 
 
 def _has_grades(facts: Mapping[str, Any], under: str) -> bool:
@@ -353,62 +361,23 @@ def _has_grades(facts: Mapping[str, Any], under: str) -> bool:
     return True
 
 
-def _differences(
-    left: Iterator[Any], right: Iterator[Any], *, parse: Callable[[Any], tuple[Key, T]]
-) -> Iterator[tuple[Key, T | None, T | None]]:
-    """Read two sorted iterators side by side; yield key, left and right for each difference."""
-    left_line, right_line = next(left, None), next(right, None)
-    while left_line is not None or right_line is not None:
-        if left_line == right_line:
-            left_line, right_line = next(left, None), next(right, None)
-            continue
-        old = None if left_line is None else parse(left_line)
-        new = None if right_line is None else parse(right_line)
-        if old is not None and (new is None or old[0] < new[0]):
-            yield old[0], old[1], None
-            left_line = next(left, None)
-        elif new is not None and (old is None or new[0] < old[0]):
-            yield new[0], None, new[1]
-            right_line = next(right, None)
-        elif old is not None and new is not None:
-            if old[1] != new[1]:
-                yield old[0], old[1], new[1]
-            left_line, right_line = next(left, None), next(right, None)
-
-
-def _qrel(line: bytes) -> tuple[Key, str]:
-    topic, _, doc_id, relevance = line.decode().split(" ")
-    return (topic, doc_id), relevance
-
-
-def _query(line: bytes) -> tuple[Key, tuple[str, str]]:
-    fields = json.loads(line)
-    return (fields["query_id"],), (fields["title"], fields["description"])
-
-
 def _without_version(narrative: NarrativeText | None) -> NarrativeText | None:
     return narrative and narrative._replace(version=0)
 
 
-def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, NarrativeText]]]:
+def _current_narratives(pair: Mapping[str, Any]) -> dict[str, NarrativeText]:
     """Return the current narratives of a pair: the highest version in use of each side."""
-    fields = json.loads(line)
-    in_force: dict[str, NarrativeText] = {}
-    for narrative in fields["narratives"]:
-        if narrative.get("withdrawn_at"):
-            continue
-        if (
-            narrative["side"] not in in_force
-            or in_force[narrative["side"]].version < narrative["version"]
-        ):
+    current: dict[str, NarrativeText] = {}
+    for narrative in sorted(pair["narratives"], key=itemgetter("version")):
+        if not narrative.get("withdrawn_at"):
             conditions = tuple(
                 (condition.get("name", ""), condition["text"])
                 for condition in narrative.get("conditions", ())
             )
-            in_force[narrative["side"]] = NarrativeText(
+            current[narrative["side"]] = NarrativeText(
                 narrative["version"], narrative["text"], conditions
             )
-    return (fields["pair_id"],), (fields["query_id"], in_force)
+    return current
 
 
 class QueryChange(NamedTuple):

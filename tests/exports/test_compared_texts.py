@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from annotate.models import Candidate
 from exporters.releases.comparison import Change, Comparison, read_page, table
+from tests import factories
 from tests.collection.arriving import jsonl, load
 from tests.exports.conftest import make_release
 from tests.pages import shows
@@ -75,3 +77,13 @@ def test_the_first_newer_texts_are_counted_and_the_judgments_that_they_make_stal
     # The judgments are still there, but those of B are stale.
     assert counts["judgments_by_people"] == (11, 11)
     assert counts["judgments_stale"] == (1, 3)
+
+
+def test_a_document_written_for_an_instruction_in_between_changes_no_narrative(tides):
+    first = make_release(tides, "v1.0")
+    written = factories.candidate(tides.pair.query, "G", prior=None)
+    Candidate.objects.filter(pk=written.pk).update(made_for=tides.pair)
+    second = make_release(tides, "v1.1")
+
+    assert list(Comparison(first, second).narratives()) == []
+    assert list(Comparison(second, first).narratives()) == []
