@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import NamedTuple
 
 from django.db.models import F
@@ -373,29 +372,15 @@ def answered_pools(
     The documents, by doc_id, are those with an answer for every condition; a pair without one is
     left out. People's answers take precedence over a machine's.
     """
-    answered = _answers_by_pair(published, published.pairs[ALTERED])
-    waiting = next(answered, None)
-    for pair, pool in published.pools(ALTERED, report):
-        if waiting is not None and waiting[0].pk == pair.pk:
-            yield pair, pool, waiting[1]
-            waiting = next(answered, None)
-
-
-def _answers_by_pair(
-    published: Published, of: list[Pair]
-) -> Iterator[tuple[Pair, dict[str, Answers]]]:
-    """Yield these pairs with the answers for their documents, if there are any."""
-    by_id = {pair.pair_id: pair for pair in of}
+    pairs = published.pairs[ALTERED]
     chosen = conditions.chosen_names(published.project)
-    walked = conditions.documents(published.project, of)
-    for pair_id, documents in groupby(walked, lambda document: document.pair_id):
-        answers_by_document = {
-            document.doc_id: answers
-            for document in documents
-            if document.side == ALTERED and (answers := _answers(document, chosen)) is not None
-        }
-        if answers_by_document:
-            yield by_id[pair_id], answers_by_document
+    by_pair: dict[str, dict[str, Answers]] = {}
+    for document in conditions.documents(published.project, pairs):
+        if document.side == ALTERED and (answers := _answers(document, chosen)) is not None:
+            by_pair.setdefault(document.pair_id, {})[document.doc_id] = answers
+    for pair, pool in published.pools(ALTERED, report):
+        if pair.pair_id in by_pair:
+            yield pair, pool, by_pair[pair.pair_id]
 
 
 def _answers(document: DocumentConditions, chosen: Sequence[str]) -> Answers | None:

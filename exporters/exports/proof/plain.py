@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from exporters.exports.layouts.mteb import CONFIGS
 from exporters.exports.layouts.multiconir import TABLE
 from exporters.exports.layouts.paired_qrels import CANDIDATES
 from exporters.exports.proof.content import Content
@@ -24,16 +25,7 @@ from formats.trec_qrels import read_qrels
 Rows = Iterable[Mapping[str, Any]]
 # The sides of a pair's queries, by the suffix of their ids.
 SIDES = {"-og": "original", "-changed": "changed", "-reversed": "reversed"}
-
-
-FILES = {
-    "default": "qrels.jsonl",
-    "corpus": "corpus.jsonl",
-    "queries": "queries.jsonl",
-    "instruction": "instructions.jsonl",
-    "top_ranked": "top_ranked.jsonl",
-    "qrel_diff": "qrel_diff.jsonl",
-}
+FILES = {config.name: config.file for config in CONFIGS}
 # The file that a format reads in the layout's folder, if not the folder itself.
 FORMAT_FILES = {"multiconir": TABLE, "multi-infosearch": records_of.RECORDS}
 QRELS_SIDES = {"qrels_og": "original", "qrels_changed": "changed", "qrels_reversed": "reversed"}
