@@ -20,6 +20,7 @@ from exporters.evaluations.system_measures import (
     Collection,
     Options,
     PreparedCollection,
+    Qrels,
     RankedSystem,
     measure_system,
 )
@@ -242,35 +243,25 @@ def _topic_of(settlement: Settlement) -> str:
 
 def _settled_collection(collection: Collection, settlements: Sequence[Settlement]) -> Collection:
     """Return the settled topics as a collection, each under the number of its settlement."""
-    sides: dict[str, dict[str, dict[str, int]]] = {
-        "original": {},
-        "changed": {},
-        "reversed": {},
-        "claimed": {},
+    # Each of the qrels with the side whose disputes change it. A settled document no longer counts
+    # with its claimed label.
+    sides = {
+        "original": "original",
+        "changed": "changed",
+        "reverse": "reversed",
+        "claimed": "changed",
     }
-    qrels_by_side = {
-        "original": collection.original,
-        "changed": collection.changed,
-        "reversed": collection.reverse,
-        "claimed": collection.claimed,
-    }
+    settled: dict[str, dict[str, dict[str, int]]] = {name: {} for name in sides}
     for number, settlement in enumerate(settlements):
         topic = _topic_of(settlement)
-        for side, qrels in qrels_by_side.items():
-            # A settled document no longer counts with its claimed label.
+        for name, side in sides.items():
+            qrels: Qrels = getattr(collection, name)
             decided = {
-                dispute.document: grade
-                for dispute, grade in settlement
-                if dispute.side == ("changed" if side == "claimed" else side)
+                dispute.document: grade for dispute, grade in settlement if dispute.side == side
             }
-            if topic in qrels or (decided and side == "reversed"):
-                sides[side][str(number)] = {**qrels.get(topic, {}), **decided}
-    return collection._replace(
-        original=sides["original"],
-        changed=sides["changed"],
-        reverse=sides["reversed"],
-        claimed=sides["claimed"],
-    )
+            if topic in qrels or (decided and name == "reverse"):
+                settled[name][str(number)] = {**qrels.get(topic, {}), **decided}
+    return collection._replace(**settled)
 
 
 def effects_of_settling(

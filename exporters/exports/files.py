@@ -119,6 +119,20 @@ def pack(folder: Path, names: Iterable[str], stream: IO[bytes], *, top: str) -> 
                 shutil.copyfileobj(source, target, BUFFER)
 
 
+def distinct_names(names: Iterable[str], reserved: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield each name, with a number in front if it is taken, ignoring case, or begins like a
+    reserved one.
+    """
+    taken: set[str] = set()
+    for plain in names:
+        name, number = plain, 1
+        while name.casefold() in taken or f"{name}.".casefold().startswith(reserved):
+            number += 1
+            name = f"{number}-{plain}"
+        taken.add(name.casefold())
+        yield name
+
+
 def write_row(stream: IO[bytes], *fields: object) -> None:
     """Write one line of a table; None is empty. No field may hold a tab or a line end."""
     cells = ("" if field is None else str(field) for field in fields)

@@ -12,14 +12,14 @@ from typing import IO
 
 from django.db.models import F
 
-from annotate.collection.models import Candidate, Query, Run
+from annotate.collection.models import Candidate, Query
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
 from base.bulk import in_byte_order
 from exporters.exports import before_publishing
-from exporters.exports.files import BUFFER, Report, Writer, report_rows, write_row
+from exporters.exports.files import BUFFER, Report, Writer, distinct_names, report_rows, write_row
 from exporters.exports.manifest import notes, oracle_facts
 from exporters.exports.manifest.manifest import (
     NO_LINE,
@@ -517,23 +517,15 @@ def write_verdicts(project: Project, pairs: Sequence[Pair], into: Writer) -> Non
 
 
 def write_runs(project: Project, into: Writer) -> None:
-    """Copy every run of the project to `runs/`, byte for byte."""
-    for name, run in _file_names(collection.runs(project)):
+    """Copy every run of the project to `runs/`, byte for byte.
+
+    Each is named as it was uploaded, without folders and with a number if the name is taken.
+    """
+    runs = collection.runs(project)
+    plain = (PurePosixPath(run.name.replace("\\", "/")).name or "run" for run in runs)
+    for name, run in zip(distinct_names(plain), runs, strict=True):
         with (
             run.file.open("rb") as source,
             into.file(f"runs/{name}", "A run, as it was uploaded.") as stream,
         ):
             copyfileobj(source, stream, BUFFER)
-
-
-def _file_names(runs: list[Run]) -> Iterator[tuple[str, Run]]:
-    """Name each run's file as it was uploaded, without folders and with a number if taken."""
-    taken: set[str] = set()
-    for run in runs:
-        plain = PurePosixPath(run.name.replace("\\", "/")).name or "run"
-        name, number = plain, 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{number}-{plain}"
-        taken.add(name.casefold())
-        yield name, run

@@ -20,6 +20,7 @@ from annotate.projects.models import Membership, Project
 from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
 from base.bulk import in_byte_order
 from base.snapshot import once_in_snapshot
+from exporters.exports.files import distinct_names
 from exporters.exports.selection.ordered_rows import batches, stream_rows
 from exporters.exports.selection.selection import (
     Pair,
@@ -101,16 +102,11 @@ def file_names(
     """
     if len(of) == 1:
         return
-    taken: set[str] = set()
-    for rater in of:
-        plain = (
-            re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST_CHARACTERS].strip("-.") or "machine"
-        )
-        name, number = plain, 1
-        while name.casefold() in taken or f"{name}.".casefold().startswith(_OF_SIDES):
-            number += 1
-            name = f"{number}-{plain}"
-        taken.add(name.casefold())
+    plain = (
+        re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST_CHARACTERS].strip("-.") or "machine"
+        for rater in of
+    )
+    for name, rater in zip(distinct_names(plain, _OF_SIDES), of, strict=True):
         yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}{name}.txt", rater
 
 
