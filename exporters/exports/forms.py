@@ -9,8 +9,8 @@ from django import forms
 
 from annotate.projects.models import Project
 from exporters.exports.actions import FORMATS, LAYOUTS, divide_layouts
-from exporters.exports.models import Export, Publication
-from exporters.exports.publishing import FIELDS, FIRST_YEAR, LAST_YEAR, find_faults
+from exporters.exports.models import FIRST_YEAR, LAST_YEAR, Export, Publication
+from exporters.exports.publishing import FIELDS
 
 
 def _format_choices(project: Project, first: Iterable[Export.Format] = ()) -> list[Any]:
@@ -44,7 +44,7 @@ class ExportForm(forms.Form):
 
 
 class PublicationForm(forms.ModelForm[Publication]):
-    """The publication settings of a project; the action validates them."""
+    """The publication settings of a project; the action saves them."""
 
     layouts = forms.MultipleChoiceField(
         label="Releases also hold",
@@ -78,14 +78,3 @@ class PublicationForm(forms.ModelForm[Publication]):
         layouts = self.fields["layouts"]
         assert isinstance(layouts, forms.MultipleChoiceField)
         layouts.choices = _format_choices(self.instance.project)
-
-    def clean(self) -> dict[str, Any]:
-        """Add every fault that the action would refuse, at its field."""
-        cleaned = super().clean() or self.cleaned_data
-        for field, sentence in find_faults(cleaned).items():
-            if field not in self.errors:
-                self.add_error(field, sentence)
-        return cleaned
-
-    def _post_clean(self) -> None:
-        """Do not change the instance: the action validates and saves it."""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from annotate.projects.models import Project
+from base.control_characters import tidy
+from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
 from base.snapshot import once_in_snapshot
 from jobs.models import Job
 
 # Characters of each long text of the publication settings.
 MAX_TEXT = 20_000
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+# MTEB's names of languages: three letters, a hyphen, the script.
+LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
+# The publication settings that are names, or have one on each line.
+_NAMES = ("licence", "texts_licence", "texts_source", "publisher", "creators")
 
 
 class Export(Job):
@@ -126,6 +136,55 @@ class Publication(models.Model):
 
     def __str__(self) -> str:
         return f"publication of project {self.project_id}"
+
+    def clean(self) -> None:
+        """Raise ValidationError with a sentence for each field that is not as it should be."""
+        faults: dict[str, str] = {}
+        for name in (*_NAMES, "description", "citation"):
+            text = getattr(self, name)
+            try:
+                if name in _NAMES:
+                    refuse_invalid_names(*(text.splitlines() if name == "creators" else [text]))
+                else:
+                    refuse_invalid_characters(tidy(text))
+            except Refused as refused:
+                faults[name] = str(refused)
+        if "licence" not in faults and (fault := self._fault_of_licence()):
+            faults["licence"] = fault
+        for language in self.languages.split():
+            if not LANGUAGE.fullmatch(language):
+                faults["languages"] = (
+                    f"“{language}” is not a language. Write its three letters and its script, as "
+                    "in eng-Latn, several separated by spaces."
+                )
+        if self.year is not None and not FIRST_YEAR <= self.year <= LAST_YEAR:
+            faults["year"] = f"The year must be between {FIRST_YEAR} and {LAST_YEAR}."
+        known = [layout for layout in Export.Format.values if layout not in ("trec", "jsonl")]
+        for layout in self.layouts:
+            if layout not in known:
+                faults["layouts"] = f"“{layout}” is not a layout. Choose from: {', '.join(known)}."
+        if faults:
+            raise ValidationError(faults)
+
+    def _fault_of_licence(self) -> str:
+        """Say why the licence cannot stay as it is, or ""."""
+        if not self.licence and not self.texts:
+            return ""
+        if not self.licence:
+            return (
+                "Instructions and labels are published with the texts: name their licence too, as "
+                "in CC-BY-4.0."
+                if self.texts_licence
+                else "Texts are published under a licence. Name it, as in CC-BY-4.0."
+            )
+        try:
+            canonicalize_license_expression(self.licence)
+        except InvalidLicenseExpression:
+            return (
+                f"“{self.licence}” is not the name of a licence. Write its SPDX name, as in "
+                "CC-BY-4.0, or LicenseRef- and a name of your own."
+            )
+        return ""
 
     @property
     def rights(self) -> str:

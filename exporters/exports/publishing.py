@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
-from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from annotate.collection.models import Candidate, Document
 from annotate.pairs.models import Narrative
@@ -17,10 +16,9 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.machines import undecided_sentence
-from base.control_characters import tidy
-from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
+from base.errors import Refused
 from exporters.exports import before_publishing
-from exporters.exports.actions import LAYOUTS, WRITERS
+from exporters.exports.actions import WRITERS
 from exporters.exports.before_publishing import KINDS, Finding
 from exporters.exports.layouts.citation import missing
 from exporters.exports.layouts.published import MOST_CHARACTERS
@@ -29,11 +27,8 @@ from exporters.exports.selection import selection
 from exporters.exports.selection.selection import Pair
 
 FIELDS = [field.name for field in Publication._meta.fields if field.name not in ("id", "project")]
-# MTEB's names of languages: three letters, a hyphen, the script.
-LANGUAGE = re.compile(r"[a-z]{3}-[A-Z][a-z]{3}")
 # How many proven exports are searched for the newest one of each layout.
 MOST_PROOFS = 50
-FIRST_YEAR, LAST_YEAR = 1900, 2200
 
 
 def set_publication(
@@ -59,9 +54,11 @@ def set_publication(
         publication = publication_of(locked)
         before = {name: getattr(publication, name) for name in FIELDS}
         for name, value in changes.items():
-            setattr(publication, name, _trim(value))
-        if faults := find_faults({name: getattr(publication, name) for name in FIELDS}):
-            raise Refused(" ".join(dict.fromkeys(faults.values())))
+            setattr(publication, name, value.strip() if isinstance(value, str) else value)
+        try:
+            publication.clean()
+        except ValidationError as error:
+            raise Refused(" ".join(dict.fromkeys(error.messages))) from error
         after = {name: getattr(publication, name) for name in FIELDS}
         if before == after:
             return publication
@@ -193,62 +190,3 @@ def _check_sentences(
     if lacking := missing(publication):
         sentences.append(f"A citation and a DOI also need {', '.join(lacking)}.")
     return sentences
-
-
-def _trim(value: Any) -> Any:
-    return value.strip() if isinstance(value, str) else value
-
-
-def find_faults(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is wrong with publication settings: a sentence by field.
-
-    Settings that are missing are not checked.
-    """
-    values = {name: _trim(value) for name, value in settings.items()}
-    faults: dict[str, str] = {}
-    names = ("licence", "texts_licence", "texts_source", "publisher", "creators")
-    for name in (*names, "description", "citation"):
-        text = values.get(name) or ""
-        try:
-            if name in names:
-                refuse_invalid_names(*(text.splitlines() if name == "creators" else [text]))
-            else:
-                refuse_invalid_characters(tidy(text))
-        except Refused as refused:
-            faults[name] = str(refused)
-    licence, texts = values.get("licence", ""), values.get("texts")
-    if "licence" not in faults:
-        if texts and not licence:
-            faults["licence"] = (
-                "Instructions and labels are published with the texts: name their licence too, as "
-                "in CC-BY-4.0."
-                if values.get("texts_licence")
-                else "Texts are published under a licence. Name it, as in CC-BY-4.0."
-            )
-        elif licence and not _is_known_licence(licence):
-            faults["licence"] = (
-                f"“{licence}” is not the name of a licence. Write its SPDX name, as in CC-BY-4.0, "
-                "or LicenseRef- and a name of your own."
-            )
-    for language in (values.get("languages") or "").split():
-        if not LANGUAGE.fullmatch(language):
-            faults["languages"] = (
-                f"“{language}” is not a language. Write its three letters and its script, as "
-                "in eng-Latn, several separated by spaces."
-            )
-    year = values.get("year")
-    if year is not None and not FIRST_YEAR <= year <= LAST_YEAR:
-        faults["year"] = f"The year must be between {FIRST_YEAR} and {LAST_YEAR}."
-    for layout in values.get("layouts") or []:
-        if layout not in LAYOUTS:
-            faults["layouts"] = f"“{layout}” is not a layout. Choose from: {', '.join(LAYOUTS)}."
-    return faults
-
-
-def _is_known_licence(name: str) -> bool:
-    """Return whether a licence has an SPDX name, or is marked as one's own."""
-    try:
-        canonicalize_license_expression(name)
-    except InvalidLicenseExpression:
-        return False
-    return True
