@@ -251,7 +251,7 @@ def _settled_collection(collection: Collection, settlements: Sequence[Settlement
         "reverse": "reversed",
         "claimed": "changed",
     }
-    settled: dict[str, dict[str, dict[str, int]]] = {name: {} for name in sides}
+    settled: dict[str, Any] = {name: {} for name in sides}
     for number, settlement in enumerate(settlements):
         topic = _topic_of(settlement)
         for name, side in sides.items():

@@ -6,8 +6,9 @@ It is a record, not labels: answers about what was taken out are in each of its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, Any
 
 from annotate.collection.models import Document, FilterDecision, Query
 from annotate.judgments.models import Judgment
@@ -32,13 +33,9 @@ from formats.rubrics import write_rubrics
 
 FORMAT = "jsonl"
 
-T = TypeVar("T")
 
-
-class Renamed(Protocol):
-    """Replaces the names of people in records, or returns the records as they are."""
-
-    def __call__(self, records: Iterable[T], /) -> Iterable[T]: ...
+# Replaces the names of people in records, or returns the records as they are.
+Renamed = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def size(project: Project) -> int:
@@ -58,10 +55,7 @@ def write(
 
     `names`: replacements for the names of people.
     """
-
-    def renamed(records: Iterable[T]) -> Iterable[T]:
-        return naming.with_published_names(records, names) if names else records
-
+    renamed = partial(naming.with_published_names, names=names or {})
     queries = selection.queries(project)
     pairs = selection.pairs(project)
     counts = {"queries": len(queries), "pairs": selection.count_pairs(pairs)}
@@ -124,7 +118,7 @@ def _write_pairs(project: Project, into: Writer, renamed: Renamed) -> dict[str, 
 def _write_collection(project: Project, into: Writer, renamed: Renamed) -> None:
     """Write what pairs.jsonl and the qrels do not have; no file if there is nothing."""
     further = renamed(collection.further_records(project))
-    first = next(iter(further), None)
+    first = next(further, None)
     if first is not None:
         holds = "Further queries and candidates, and what is taken out, with the reason."
         with into.file("collection.jsonl", holds) as f:

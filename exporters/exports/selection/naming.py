@@ -51,7 +51,7 @@ def published_names(project: Project) -> dict[str, str]:
 def with_published_names(records: Iterable[Record], names: Mapping[str, str]) -> Iterator[Record]:
     """Yield the records with these names replaced in every field that holds a person's name."""
     for record in records:
-        yield _rename(record, names)
+        yield _rename(record, names) if names else record
 
 
 def _rename(value: Any, names: Mapping[str, str]) -> Any:

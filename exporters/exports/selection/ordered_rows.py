@@ -49,12 +49,12 @@ _COLUMNS = {
 }
 
 
-def statement_columns(record: type[Any], **columns: str) -> list[str]:
+def statement_columns(fields: Iterable[str], **columns: str) -> list[str]:
     """Return the columns of a statement's row in the order of its record's fields; `columns`: those
     that have another name here, "" for none.
     """
     named = {**_COLUMNS, **columns}
-    return [named.get(name, name) for name in record._fields if named.get(name, name)]
+    return [named.get(name, name) for name in fields if named.get(name, name)]
 
 
 def stream_rows(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:

@@ -16,7 +16,6 @@ from audit.checks.queue import with_checks
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Review, ReviewedText, Rubric
 from base.bulk import in_byte_order
-from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.ordered_rows import (
     BATCH,
     TEXT_READ,
@@ -46,44 +45,24 @@ _OMIT_IF_EMPTY = {
     *("side", "shows_reason", "claimed_topic", "claimed_constraint", "reason"),
     *("questions", "reason_read_at"),
 }
-# The fields of a checked label, and their columns.
-_LABEL = {
-    "sample": "sample__name",
-    "seed": "sample__seed",
-    "pair_id": "narrative__pair__pair_id",
-    "query_id": "narrative__pair__query__query_id",
-    "doc_id": "candidate__document__doc_id",
-    "side": "narrative__side",
-    "version": "narrative__version",
-    "stratum": "stratum",
-    "missed": "missed",
-    "claimed": "claimed",
-    "claimed_topic": "claimed_topic",
-    "claimed_constraint": "claimed_constraint",
-    "reason": "reason",
-}
+# The fields of a checked label.
+_LABEL = (
+    *("sample", "seed", "pair_id", "query_id", "doc_id", "side", "version", "stratum", "missed"),
+    *("claimed", "claimed_topic", "claimed_constraint", "reason"),
+)
 _IS_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
 # How many judgments' verdicts are fetched at once.
 VERDICTS = 500
 # The columns of a judgment without its verdicts, and their fields in the record.
-_JUDGMENT = statement_columns(JudgmentRecord, verdicts="")
+_JUDGMENT = statement_columns(JudgmentRecord._fields, verdicts="")
 _JUDGMENT_FIELDS = [name for name in JudgmentRecord._fields if name != "verdicts"]
 
 
 def repeats(project: Project) -> Iterator[RepeatRecord]:
     """Yield every current answer to a repeat, in the order of judgments."""
     rows = Repeat.objects.current().filter(annotator__project=project)
-    for row in ordered_rows.stream_rows(
-        rows.order_by(
-            in_byte_order("candidate__query__query_id"),
-            in_byte_order("candidate__document__doc_id"),
-            in_byte_order("narrative__pair__pair_id"),
-            in_byte_order("narrative__side"),
-            "narrative__version",
-            in_byte_order("annotator__name"),
-        ),
-        *ordered_rows.statement_columns(RepeatRecord),
-    ):
+    ordered = rows.order_by(*_candidate_order("annotator__name"))
+    for row in stream_rows(ordered, *statement_columns(RepeatRecord._fields)):
         yield RepeatRecord._make(row)
 
 
@@ -132,7 +111,7 @@ def labels(project: Project) -> Iterator[dict[str, Any]]:
     """
     every = SampleItem.objects.filter(sample__project=project)
     outcomes = dict(with_checks(every).filter(_IS_OVER).order_by().values_list("pk", "outcome"))
-    rows = ordered_rows.stream_rows(
+    rows = stream_rows(
         every.order_by(
             in_byte_order("sample__name"),
             in_byte_order("narrative__pair__pair_id"),
@@ -141,11 +120,16 @@ def labels(project: Project) -> Iterator[dict[str, Any]]:
             in_byte_order("candidate__document__doc_id"),
         ),
         "pk",
-        *_LABEL.values(),
+        *statement_columns(
+            _LABEL,
+            sample="sample__name",
+            seed="sample__seed",
+            query_id="narrative__pair__query__query_id",
+        ),
     )
     numbers: dict[str, int] = {}
     closed = (row for row in rows if row[0] in outcomes)
-    for batch in ordered_rows.batches(closed, ordered_rows.BATCH):
+    for batch in batches(closed, BATCH):
         by_item = _current_checks([pk for pk, *_label in batch], numbers)
         for pk, *label in batch:
             checks = by_item.get(pk, [])
@@ -251,12 +235,13 @@ def _with_verdicts(
 
 def flags(of: Sequence[Query]) -> Iterator[FlagRecord]:
     """Yield every flag, including cleared ones."""
+    columns = statement_columns(FlagRecord._fields, kind="flag", words="note")
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
         ordered = rows.annotate(text=TEXT_READ).order_by(
             *_candidate_order("annotator__name"), in_byte_order("flag"), "uuid"
         )
-        for row in stream_rows(ordered, *statement_columns(FlagRecord, kind="flag", words="note")):
+        for row in stream_rows(ordered, *columns):
             record = FlagRecord._make(row)
             yield record._replace(uuid=str(record.uuid))
 
@@ -266,7 +251,7 @@ def adjudications(of: Sequence[Query]) -> Iterator[AdjudicationRecord]:
     for batch in batches(of, BATCH):
         rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
         ordered = rows.annotate(text=TEXT_READ).order_by(*_candidate_order("by__name"), "relevance")
-        for row in stream_rows(ordered, *statement_columns(AdjudicationRecord)):
+        for row in stream_rows(ordered, *statement_columns(AdjudicationRecord._fields)):
             yield AdjudicationRecord._make(row)
 
 
@@ -323,7 +308,7 @@ def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
         rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
         for row in stream_rows(
             rows.order_by(*_instruction_order("by__name"), "at", in_byte_order("outcome")),
-            *statement_columns(DecisionRecord, query_id="narrative__pair__query__query_id"),
+            *statement_columns(DecisionRecord._fields, query_id="narrative__pair__query__query_id"),
         ):
             yield DecisionRecord._make(row)
 
