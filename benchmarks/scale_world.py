@@ -142,7 +142,9 @@ class World:
     def _link(self, project: Project) -> None:
         """Record the judgments of a project in one hash chain, as a loaded file does."""
         with transaction.atomic():
-            rows = judgment_chain.rows("m.project_id = %(project)s", {"project": project.pk})
+            rows = judgment_chain.rows(
+                models.Judgment.objects.filter(annotator__project=project.pk)
+            )
             chain = hash_chain.named("file", project.slug)
             hash_chain.append(project.pk, chain, judgment_chain.events_of_new(rows))
 

@@ -24,10 +24,9 @@ from annotate.projects.hash_chain import (
     Row,
     digest,
     link_hash,
-    stream,
-    uuid_of,
 )
 from annotate.projects.models import Link, Project
+from base.bulk import CHUNK
 
 # How many faults are reported one by one.
 MAX_FAULTS = 1_000
@@ -133,12 +132,11 @@ class _LinkedDigests(NamedTuple):
 
 
 def _links(kind: str, project: Project | None) -> Iterator[_LinkedDigests]:
-    links = stream(
-        f"""
-        SELECT name, event, digest FROM annotate_link
-        WHERE {_project_condition(project)} AND kind = %(kind)s ORDER BY name, id
-        """,  # noqa: S608 (a condition of ours)
-        {"kind": kind, "project": project.pk if project else None},
+    links = (
+        Link.objects.filter(project=project, kind=kind)
+        .order_by("name", "pk")
+        .values_list("name", "event", "digest")
+        .iterator(CHUNK)
     )
     for name, events in groupby(links, key=itemgetter(0)):
         # The first event has the content's digest; of several ends, the last one counts.
@@ -148,7 +146,7 @@ def _links(kind: str, project: Project | None) -> Iterator[_LinkedDigests]:
                 stands = bytes(what)
             elif recorded is None:
                 recorded = bytes(what)
-        yield _LinkedDigests(uuid_of(name), recorded, stands)
+        yield _LinkedDigests(name, recorded, stands)
 
 
 def _differences(kind: str, row: Row, link: _LinkedDigests, label: str) -> Iterator[Fault]:
@@ -167,15 +165,13 @@ def _check_chains(
 ) -> None:
     """Recompute every sum of every chain and compare it."""
     names = _ChainNames(project)
-    links = stream(
-        f"""
-        SELECT chain, number, event, kind, name, digest, sum FROM annotate_link
-        WHERE {_project_condition(project)} ORDER BY chain, number
-        """,  # noqa: S608
-        {"project": project.pk if project else None},
+    links = (
+        Link.objects.filter(project=project)
+        .order_by("chain", "number")
+        .values_list("chain", "number", "event", "kind", "name", "digest", "sum")
+        .iterator(CHUNK)
     )
-    for raw, several in groupby(links, key=itemgetter(0)):
-        chain = uuid_of(raw)
+    for chain, several in groupby(links, key=itemgetter(0)):
         before = earlier.get((verification.project, chain), End())
         end, was_there = End(), before == End()
         for _chain, number, event, kind, name, what, sum_ in several:
@@ -189,11 +185,9 @@ def _check_chains(
                 )
                 sentence = f"link {missing} of {names.of(chain)} is gone"
                 verification.add(Fault("link", sentence, chain=chain, number=end.number + 1))
-            elif stored != link_hash(
-                end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)
-            ):
+            elif stored != link_hash(end.sum, number, event, kind, name.bytes, bytes(what)):
                 sentence = f"link {number:,} of {names.of(chain)} was changed"
-                verification.add(Fault("link", sentence, kind, uuid_of(name), chain, number))
+                verification.add(Fault("link", sentence, kind, name, chain, number))
             end = End(number, stored)
             was_there = was_there or end == before
         verification.ends[chain] = end
@@ -226,10 +220,6 @@ class _ChainNames:
                 for pair, name in assignments.values_list("pair__pair_id", "member__name")
             }
         return self._known.get(chain, f"the chain {chain}")
-
-
-def _project_condition(project: Project | None) -> str:
-    return "project_id IS NULL" if project is None else "project_id = %(project)s"
 
 
 # --- ends that are kept elsewhere -----------------------------------------------------------------

@@ -367,11 +367,10 @@ def _link_ends(rows: Iterable[Statement | None], pair: InstructionPair, by: Memb
     """Append to the assignment's chain when these judgments ended, or that they are current
     again.
     """
-    changed = {f"k{row.pk}": row.pk for row in rows if row is not None and row.is_judgment}
+    changed = [row.pk for row in rows if row is not None and row.is_judgment]
     if not changed:
         return
-    among = ", ".join(f"%({name})s" for name in changed)
-    ended = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id"))
+    ended = judgment_chain.rows(Judgment.objects.filter(pk__in=changed).order_by("pk"))
     links = hash_chain.of_assignment(pair.pair_id, by.name)
     # The lock on the assignment guards its chain too.
     last = hash_chain.end_of(by.project_id, links)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import uuid as uuids
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from annotate.judgments.models import Statement
+from django.db.models import OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Concat
+
+from annotate.judgments.models import Judgment, Statement, Verdict
 from annotate.projects.hash_chain import (
     Content,
     Event,
@@ -17,11 +19,9 @@ from annotate.projects.hash_chain import (
     content_event,
     end_event,
     hashed_time,
-    stream,
-    uuid_of,
 )
 from annotate.projects.models import Project
-from base import bulk
+from base.bulk import CHUNK, listed_values
 
 KIND = "judgment"
 
@@ -29,7 +29,7 @@ KIND = "judgment"
 def event_of_new(row: Statement, about: Content, verdicts: Mapping[int, str]) -> Event:
     """Return the event of a judgment that was just saved.
 
-    `about`: pair id, side, version, document id and annotator; `verdicts`: by condition number.
+    `about`: the values of _ABOUT; `verdicts`: by condition number.
     """
     values = {name: getattr(row, name) for name in _COLUMNS} | {"verdicts": verdicts}
     return content_event(KIND, row.uuid, _content(about, values))
@@ -58,45 +58,29 @@ def of_text(version: int | None) -> Content:
     return (f"text {version}",) if version is not None and version > 1 else ()
 
 
-def ended(at: datetime | str | None, withdrawn_at: datetime | str | None) -> Content | None:
+def ended(at: datetime | None, withdrawn_at: datetime | None) -> Content | None:
     """Return when a judgment was superseded and withdrawn; None if it is current."""
     if at is None and withdrawn_at is None:
         return None
     return (hashed_time(at), hashed_time(withdrawn_at))
 
 
-def rows(
-    where: str, parameters: Mapping[str, Any], *, joined: str = "", order: str = "j.uuid"
-) -> Iterator[Row]:
-    """Yield judgments as they are now; `where`, `joined` and `order` are SQL on `annotate_statement
-    j`.
-    """
-    listed = bulk.listed("k.number || ':' || w.answer", " ")
-    # Keeps SQLite's driver from parsing each time, only for it to be formatted again.
-    raw = "" if bulk.on_postgresql() else " || ''"
-    moments = ("at", "made_at", "ended_at", "withdrawn_at")
-    columns = ", ".join(f"j.{name}{raw if name in moments else ''}" for name in _COLUMNS)
-    sql = f"""
-        SELECT p.pair_id, v.side, v.version, d.doc_id, m.name, (
-                SELECT {listed} FROM annotate_verdict w
-                JOIN annotate_condition k ON k.id = w.condition_id WHERE w.statement_id = j.id
-            ), {columns}
-        FROM annotate_statement j
-        JOIN annotate_narrative v ON v.id = j.narrative_id
-        JOIN annotate_instructionpair p ON p.id = v.pair_id
-        JOIN annotate_candidate c ON c.id = j.candidate_id
-        JOIN annotate_document d ON d.id = c.document_id
-        JOIN annotate_membership m ON m.id = j.annotator_id
-        {joined}
-        WHERE NOT j.repeat AND j.relevance IS NOT NULL AND ({where}) ORDER BY {order}
-    """  # noqa: S608 (our own conditions)
-    for fetched in stream(sql, parameters):
-        about, verdicts, own = fetched[:5], fetched[5], fetched[6:]
-        values = dict(zip(_COLUMNS, own, strict=True))
-        answers = (verdict.partition(":") for verdict in (verdicts or "").split())
+def rows(judgments: QuerySet[Judgment]) -> Iterator[Row]:
+    """Yield judgments as they are now, in the order of the query. Memory does not grow."""
+    verdicts = (
+        Verdict.objects.filter(statement=OuterRef("pk"))
+        .order_by()
+        .values("statement")
+        .annotate(listed=listed_values(Concat("condition__number", Value(":"), "answer"), " "))
+    )
+    found = judgments.values_list(*_ABOUT, Subquery(verdicts.values("listed")), *_COLUMNS)
+    for row in found.iterator(CHUNK):
+        about, listed = row[: len(_ABOUT)], row[len(_ABOUT)]
+        values = dict(zip(_COLUMNS, row[len(_ABOUT) + 1 :], strict=True))
+        answers = (verdict.partition(":") for verdict in (listed or "").split())
         values["verdicts"] = {int(number): answer for number, _colon, answer in answers}
         yield Row(
-            uuid_of(values["uuid"]),
+            values["uuid"],
             _content(about, values),
             ended(values["ended_at"], values["withdrawn_at"]),
         )
@@ -122,9 +106,7 @@ def event_of_end(name: uuids.UUID, at: datetime) -> Event:
 
 
 def _read(project: Project | None) -> Iterator[Row]:
-    if project is None:
-        return iter(())
-    return rows("m.project_id = %(project)s", {"project": project.pk})
+    return rows(Judgment.objects.filter(annotator__project=project).order_by("uuid"))
 
 
 def _label(what: Content) -> str:
@@ -132,12 +114,8 @@ def _label(what: Content) -> str:
     return f"the judgment of {annotator} on {doc_id} ({pair_id}, {side} {version})"
 
 
-def _format_spans(stored: str | list[dict[str, int]]) -> str:
+def _format_spans(spans: list[dict[str, int]]) -> str:
     """Format marked spans: "3-9 12-20"."""
-    # Most judgments have none, and parsing a million of them takes time.
-    if stored in ("[]", []):
-        return ""
-    spans = json.loads(stored) if isinstance(stored, str) else stored
     return " ".join(f"{span['start']}-{span['end']}" for span in spans)
 
 
@@ -151,6 +129,11 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "clauses": _format_spans,
     "verdicts": _format_verdicts,
 }
+# What a judgment is about: pair id, side, version, document id and annotator.
+_ABOUT = (
+    *("narrative__pair__pair_id", "narrative__side", "narrative__version"),
+    *("candidate__document__doc_id", "annotator__name"),
+)
 # The columns of a judgment that are read for its links.
 _COLUMNS = (
     *("uuid", "source", "at", "made_at", "ended_at", "withdrawn_at", "text_version"),

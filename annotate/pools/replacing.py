@@ -326,9 +326,8 @@ def _take_over_claims(
         )
         made_keys.append(made.pk)
     if made_keys:
-        listed = ", ".join(str(key) for key in made_keys)
-        rows = judgment_chain.rows(f"j.id IN ({listed})", {})
+        rows = judgment_chain.rows(Judgment.objects.filter(pk__in=made_keys).order_by("uuid"))
         own = hash_chain.named(
             "replacement", of.old.doc_id, of.new.doc_id, of.at, old.query.query_id
         )
-        hash_chain.append(project.pk, own, judgment_chain.events_of_new(list(rows)))
+        hash_chain.append(project.pk, own, judgment_chain.events_of_new(rows))

@@ -16,12 +16,10 @@ import hashlib
 import json
 import uuid as uuids
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, NamedTuple
-
-from django.db import connection
+from typing import NamedTuple
 
 from annotate.projects.models import Link, Project
 from base import bulk
@@ -33,10 +31,6 @@ NOTHING = b"\0" * 32
 
 # One encoder for all: a file can need a million encodings.
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-_COLUMNS = ("project_id", "chain", "number", "event", "kind", "name", "digest", "sum")
-# More rows than this are sent in bulk, past the ORM.
-_FEW = 20
 
 Content = tuple[str | int | bool | None, ...]
 
@@ -111,16 +105,9 @@ def link_hash(before: bytes, number: int, event: int, kind: str, name: bytes, wh
     return made.digest()
 
 
-def hashed_time(value: datetime | str | None) -> str | None:
-    """Return a time as it is hashed: in UTC, to the microsecond, without an offset.
-
-    Accepts what either database's driver returns.
-    """
-    if isinstance(value, datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(UTC).replace(tzinfo=None)
-        return value.isoformat(" ")
-    return value
+def hashed_time(value: datetime | None) -> str | None:
+    """Return a time as it is hashed: in UTC, to the microsecond, without an offset."""
+    return None if value is None else value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
 
 
 def named(*words: object) -> uuids.UUID:
@@ -150,16 +137,25 @@ def append(
         _lock_chain(project, chain)
         after = end_of(project, chain)
     number, before, count = after.number, after.sum, 0
-    key = bulk.uuid_parameter(chain)
     while several := list(islice(events, bulk.CHUNK)):
-        rows = []
+        links = []
         for event, kind, name, what in several:
             number += 1
             before = link_hash(before, number, event, kind, name.bytes, what)
-            own = bulk.uuid_parameter(name)
-            rows.append((project, key, number, int(event), kind, own, what, before))
-        _insert(rows)
-        count += len(rows)
+            links.append(
+                Link(
+                    project_id=project,
+                    chain=chain,
+                    number=number,
+                    event=event,
+                    kind=kind,
+                    name=name,
+                    digest=what,
+                    sum=before,
+                )
+            )
+        Link.objects.bulk_create(links)
+        count += len(links)
     return count
 
 
@@ -174,45 +170,11 @@ def end_of(project: int | None, chain: uuids.UUID) -> End:
     return End(last[0], bytes(last[1])) if last else End()
 
 
-def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
-    names = ", ".join(_COLUMNS)
-    marks = f"({', '.join(['%s'] * len(_COLUMNS))})"
-    if len(rows) <= _FEW:
-        Link.objects.bulk_create(Link(**dict(zip(_COLUMNS, row, strict=True))) for row in rows)
-        return
-    with connection.cursor() as cursor:
-        if bulk.on_postgresql():
-            with cursor.copy(f"COPY annotate_link ({names}) FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row(row)
-        else:
-            cursor.executemany(f"INSERT INTO annotate_link ({names}) VALUES {marks}", rows)  # noqa: S608
-
-
 def _lock_chain(project: int | None, chain: uuids.UUID) -> None:
     """Lock this chain until the transaction ends. SQLite has only one writer anyway."""
     if bulk.on_postgresql():
         key = int.from_bytes(named(project, chain).bytes[:8], signed=True)
         bulk.run("SELECT pg_advisory_xact_lock(%(key)s)", {"key": key})
-
-
-# --- reading --------------------------------------------------------------------------------------
-
-
-def stream(sql: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query through a server-side cursor, in constant memory.
-
-    On PostgreSQL only within a transaction.
-    """
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(sql, parameters)
-        while several := cursor.fetchmany(bulk.CHUNK):
-            yield from several
-
-
-def uuid_of(value: uuids.UUID | str) -> uuids.UUID:
-    """Return a UUID from what either database's driver returns."""
-    return value if isinstance(value, uuids.UUID) else uuids.UUID(value)
 
 
 # --- kinds with few rows --------------------------------------------------------------------------

@@ -126,8 +126,8 @@ def _carry_claims(intake: Intake, claims: QuerySet[Judgment], new_of: Mapping[in
     Judgment.objects.bulk_create(made, batch_size=_AT_ONCE)
     Verdict.objects.bulk_create(verdicts, batch_size=_AT_ONCE)
     intake.row_counts("judgments").new += len(made)
-    listed = ", ".join(str(new) for new in new_of.values())
-    rows = judgment_chain.rows(f"j.narrative_id IN ({listed}) AND m.is_machine", {}, order="j.id")
+    copies = Judgment.objects.filter(narrative__in=new_of.values(), annotator__is_machine=True)
+    rows = judgment_chain.rows(copies.order_by("pk"))
     hash_chain.append(intake.project.pk, uuid.uuid4(), judgment_chain.events_of_new(rows))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import uuid
 
+from django.db.models.expressions import RawSQL
+
 from annotate.collection.intake.arrivals import Intake
 from annotate.judgments import judgment_chain
 from annotate.judgments.intake import supersede
@@ -14,6 +16,7 @@ from annotate.judgments.intake.statement_kinds import (
     OTHER_VERDICTS,
     StatementKind,
 )
+from annotate.judgments.models import Judgment, Statement
 from annotate.pairs.intake.steps import end_known
 from annotate.projects import hash_chain
 from base import bulk
@@ -21,12 +24,13 @@ from base import bulk
 
 def write(intake: Intake, *, with_verdicts: bool) -> None:
     """Write the judgments and the flags that the project does not have yet."""
+    newest = bulk.number("SELECT MAX(id) FROM annotate_statement")
     _write(intake, JUDGMENT, "judgments")
     if with_verdicts:
         _write_verdicts(intake)
     _write(intake, FLAG, "flags")
     if not intake.dry_run:
-        _link(intake)
+        _link(intake, newest)
 
 
 def _write(intake: Intake, kind: StatementKind, rows: str) -> None:
@@ -141,30 +145,27 @@ def _write_verdicts(intake: Intake) -> None:
     )
 
 
-def _link(intake: Intake) -> None:
-    """Append the written judgments to a new hash chain, which nobody else writes to."""
-    new = judgment_chain.rows(
-        "s.what = 'judgment' AND s.known IS NULL",
-        {},
-        joined="JOIN stage_statements s ON s.uuid = j.uuid",
-        order="s.n",
+def _link(intake: Intake, newest: int) -> None:
+    """Append the written judgments, whose keys are above `newest`, to a new hash chain, which
+    nobody else writes to.
+    """
+    loaded = Judgment.objects.filter(
+        annotator__project=intake.project, source=Statement.Source.FILE
     )
-    ended = judgment_chain.rows(
+    new = judgment_chain.rows(loaded.filter(pk__gt=newest).order_by("pk"))
+    of_ended = RawSQL(
         """
-        j.id IN (
-            SELECT s.superseded FROM stage_statements s
-            WHERE s.what IN ('judgment', 'flag') AND s.known IS NULL AND s.ended_at IS NULL
-            AND s.superseded IS NOT NULL
-            UNION SELECT s.known FROM stage_statements s
-            WHERE s.what = 'judgment' AND s.state = 1 AND s.known IS NOT NULL
-        )
+        SELECT superseded FROM stage_statements
+        WHERE what IN ('judgment', 'flag') AND known IS NULL AND ended_at IS NULL
+        AND superseded IS NOT NULL
+        UNION SELECT known FROM stage_statements
+        WHERE what = 'judgment' AND state = 1 AND known IS NOT NULL
         """,
-        {},
-        order="j.id",
+        (),
     )
+    ended = judgment_chain.rows(Judgment.objects.filter(pk__in=of_ended).order_by("pk"))
     project, links = intake.project.pk, uuid.uuid4()
     end = hash_chain.End()
-    written = hash_chain.append(project, links, judgment_chain.events_of_new(new), after=end)
-    if written:
+    if hash_chain.append(project, links, judgment_chain.events_of_new(new), after=end):
         end = hash_chain.end_of(project, links)
     hash_chain.append(project, links, judgment_chain.events_of_ended(ended), after=end)
