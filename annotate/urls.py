@@ -8,7 +8,6 @@ from annotate.collection import views as collection
 from annotate.guidelines import views as guidelines
 from annotate.judging.views import judge as judging
 from annotate.judging.views import list as listing
-from annotate.judgments import attribute_pages
 from annotate.judgments import views as documents
 from annotate.overview.views import dashboard, home, tour
 from annotate.overview.views import project as overview
@@ -80,7 +79,7 @@ urlpatterns = [
     path(f"{PROJECT}loads/<int:pk>/leaving/", collection.leaving, name="load_leaving"),
     path(f"{PROJECT}removed-queries/", collection.removed, name="removed_queries"),
     # Attributes and big tables of documents
-    path(f"{PAIR}attributes/", attribute_pages.attributes, name="attributes"),
+    path(f"{PAIR}attributes/", documents.attributes, name="attributes"),
     path(f"{PAIR}documents/<int:candidate_pk>/table/", documents.table, name="table"),
     # Pools
     path(f"{PROJECT}pools/", pools.pools, name="pools"),

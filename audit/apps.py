@@ -17,8 +17,8 @@ class AuditConfig(AppConfig):
         from annotate.collection import intake as files
         from annotate.collection.intake import stale_answers
         from annotate.judging.api import journal
-        from annotate.judgments import completion, narrative_answers, tally
-        from annotate.judgments.narrative_answers import Answers
+        from annotate.judgments import completion, in_force, tally
+        from annotate.judgments.in_force import Answers
         from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
         from annotate.projects import actions as projects
@@ -43,7 +43,7 @@ class AuditConfig(AppConfig):
         tally.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.count_checks)
         sending_back.register(passes.why_sent_back)
-        narrative_answers.register(
+        in_force.register_answers(
             Answers("review", "reviews", passes.count_reviews_under),
             Answers("decision", "decisions", passes.count_decisions_under),
             Answers("check of a label", "checks of labels", outcomes.count_checks_under),

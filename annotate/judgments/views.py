@@ -1,25 +1,29 @@
-"""Pages of a big table's windows."""
+"""Pages of a pair's documents: a big table's windows, and an instruction's attributes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.collection.document_rendering import find_in_table, read_pane
 from annotate.collection.forms import WindowForm
 from annotate.collection.marking import NO_WORDS
 from annotate.judgments import assignments
+from annotate.judgments.access import pair_for_lead
+from annotate.judgments.attributes import attributes_of, current_conditions, set_negated
 from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs.marked_words import words_to_mark
-from annotate.pairs.models import Assignment
-from annotate.pairs.pool import judged_narrative
-from base.page_request import PageRequest
+from annotate.pairs.models import Assignment, Narrative
+from annotate.pairs.pool import in_pool_of, judged_narrative
+from base.page_request import PageRequest, refusal_as_message
+from base.pagination import page_by_key, parse_key
 
 
 @require_GET
@@ -64,3 +68,39 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     if assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
         stage["judge_url"] = reverse("annotate:judge", args=[pair.pk, candidate.pk])
     return render(request, "rewriting/document.html", stage)
+
+
+@require_http_methods(["GET", "POST"])
+def attributes(request: PageRequest, pk: int) -> HttpResponse:
+    """Show documents with the attributes they satisfy and violate.
+
+    A POST sets which attributes the reversed query negates.
+    """
+    member, pair = pair_for_lead(request.user, pk)
+    if request.method == "POST":
+        numbers = [parse_key(word) for word in request.POST.getlist("negated")]
+        with refusal_as_message(request):
+            set_negated(pair=pair, numbers=[number or 0 for number in numbers], by=member)
+            messages.success(request, "Saved.")
+        return redirect("annotate:attributes", pair.pk)
+    conditions = current_conditions(pair)
+    pool = pair.query.candidates.filter(in_pool_of(pair.pk)).select_related("document")
+    page = page_by_key(pool, request.GET)
+    return render(
+        request,
+        "judgments/attributes.html",
+        {
+            "project": pair.project,
+            "member": member,
+            "section": "queries",
+            "pair": pair,
+            "query": pair.query,
+            "conditions": conditions,
+            "negated_known": any(condition.negated is not None for condition in conditions),
+            "reversed": pair.current(Narrative.Side.REVERSED),
+            "siblings": list(pair.query.pairs.alive().exclude(pk=pair.pk).order_by("pk")[:50]),
+            "rows": attributes_of(pair.project, conditions, page.rows),
+            "previous_url": page.previous,
+            "next_url": page.next,
+        },
+    )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotate.judgments.grades import grades_in_use
+from annotate.judgments.in_force import grades_in_use
 from annotate.pairs.longest_conditions import longest_conditions
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record

@@ -37,7 +37,7 @@ class Project(models.Model):
         """The order in which a judge sees the documents of a pool."""
 
         SHUFFLED = "shuffled", "Shuffled for each person"
-        # Hidden ids are shuffled: see annotate.judging.judging_order.
+        # Hidden ids are shuffled: see annotate.judging.judging_session.
         DOC_ID = "doc_id", "By document id, the same for all"
 
     class EvidenceRule(models.TextChoices):

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotate.judgments.grades import is_judged
+from annotate.judgments.in_force import is_judged
 from annotate.projects import access, actions, audit_log_page, project_jobs, schedule
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.forms import (

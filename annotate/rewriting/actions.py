@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
-from annotate.judgments.narrative_answers import describe_answers
+from annotate.judgments.in_force import describe_answers
 from annotate.pairs import condition_lines
 from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative

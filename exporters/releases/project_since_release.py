@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments.in_force import describe_answers
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
-from annotate.judgments.narrative_answers import describe_answers
 from annotate.overview.contributions import Contribution
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Guideline, Membership, Project

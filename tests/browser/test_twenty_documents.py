@@ -8,7 +8,7 @@ from io import StringIO
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotate.judging.judging_order import judging_order
+from annotate.judging.judging_session import judging_order
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Project
 from tests import factories

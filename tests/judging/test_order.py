@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from annotate.judging.judging_order import judging_order
+from annotate.judging.judging_session import judging_order
 from annotate.models import Project
 from tests import factories
 

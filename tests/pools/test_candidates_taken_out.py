@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.judging.actions import judge
-from annotate.judging.judging_order import judging_order
+from annotate.judging.judging_session import judging_order
 from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project

@@ -13,7 +13,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judging import actions as judging
-from annotate.judging.judging_order import judging_order
+from annotate.judging.judging_session import judging_order
 from annotate.judgments import assignments, completion
 from annotate.judgments.tally import rule_report_in
 from annotate.models import Assignment, Candidate, Judgment

@@ -6,7 +6,9 @@ The page's script writes answers to a journal and fetches documents ahead
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -22,7 +24,6 @@ from annotate.collection.models import Candidate
 from annotate.judging import actions, judging_session
 from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import document_views, session_data
-from annotate.judging.finished import summarize
 from annotate.judging.forms import (
     BackForm,
     SentFlag,
@@ -30,14 +31,13 @@ from annotate.judging.forms import (
     first_error,
     posted_fields,
 )
-from annotate.judging.judging_order import judging_order
-from annotate.judging.judging_session import JudgingSession, read_judging_session
+from annotate.judging.judging_session import JudgingSession, judging_order, read_judging_session
 from annotate.judgments import blindness, open_pairs
 from annotate.judgments.models import Flag
 from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs import access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.projects.models import Guideline, Membership
+from annotate.projects.models import Grade, Guideline, Membership
 from base import keymap
 from base.errors import ObjectNotFound, Refused
 from base.page_request import PageRequest
@@ -339,3 +339,45 @@ def _render_refusal(
 def _printable(text: str) -> str:
     """Return typed text that a page can encode: lone surrogates are replaced."""
     return text.encode(errors="replace").decode()
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """The summary of a judge's answers to a pair's documents."""
+
+    # The number of documents with each grade.
+    grades: list[tuple[Grade, int]]
+    # Notes and flags: the key the script uses, the name on screen, and the documents, each as its
+    # position in the judge's order and its URL.
+    places: list[tuple[str, str, list[tuple[int, str]]]]
+    seconds: float
+
+
+def summarize(
+    pair: InstructionPair, session: JudgingSession, grades: Sequence[Grade]
+) -> SessionSummary:
+    """Summarize a judging session; runs no query."""
+    counts = Counter(session.judged.get(number) for number in session.order)
+    url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")
+
+    def links(numbers: Collection[int]) -> list[tuple[int, str]]:
+        return [
+            (position, f"{url}{number}/")
+            for position, number in enumerate(session.order, start=1)
+            if number in numbers
+        ]
+
+    flagged: dict[str, set[int]] = defaultdict(set)
+    for number, kind in session.flagged.items():
+        flagged[kind].add(number)
+    return SessionSummary(
+        grades=[(grade, counts[grade.value]) for grade in grades],
+        places=[
+            ("noted", "With a note", links(session.noted)),
+            *(
+                (f"flag {kind.value}", str(kind.label), links(flagged[kind]))
+                for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
+            ),
+        ],
+        seconds=session.seconds,
+    )

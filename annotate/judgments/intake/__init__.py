@@ -1,7 +1,6 @@
 """Intake of judgments, flags, adjudications and claims, step by step.
 
-`statements` stages records, `contradictions` compares the lines of one file. Then `find_rows` finds
-the rows that each statement refers to, `known_statements` finds statements the project already has,
-`refusals` refuses statements that do not fit, and `judgments`, `flags` and `adjudications` write
-them; `supersede` decides which statement is current.
+`statements` stages records and compares the lines of one file. `find_rows` finds the rows that each
+statement refers to, and refuses statements that do not fit. `writing` writes the others. Then
+`versions` describes what the written rows break and make stale.
 """

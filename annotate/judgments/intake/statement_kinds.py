@@ -16,6 +16,8 @@ class StatementKind(NamedTuple):
     table: str
     author: str
     ended: str
+    # SQL that is true for a row `o` that a staged statement on the same document supersedes.
+    excludes: str
 
     @property
     def where(self) -> str:
@@ -23,12 +25,16 @@ class StatementKind(NamedTuple):
         return f"what = '{self.what}'"
 
 
-JUDGMENT = StatementKind("judgment", "annotate_statement", "annotator_id", "ended_at")
-FLAG = StatementKind("flag", "annotate_statement", "annotator_id", "ended_at")
-ADJUDICATION = StatementKind("adjudication", "annotate_adjudication", "by_id", "withdrawn_at")
-
-# How a grade was given: the content of a judgment that flags do not have and that decides nothing.
-HOW = ("active_ms", "pressed")
+_SAME_PERSON = "o.annotator_id = stage_statements.member AND NOT o.repeat"
+JUDGMENT = StatementKind(
+    "judgment", "annotate_statement", "annotator_id", "ended_at", excludes=_SAME_PERSON
+)
+FLAG = StatementKind(
+    "flag", "annotate_statement", "annotator_id", "ended_at", excludes=_SAME_PERSON
+)
+ADJUDICATION = StatementKind(
+    "adjudication", "annotate_adjudication", "by_id", "withdrawn_at", excludes="1 = 1"
+)
 
 # The columns that group statements on the same target, which exclude each other.
 KEY = (

@@ -19,18 +19,12 @@ from django.db.models import CharField
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.spans import Span
 from annotate.judgments.evidence import ANY_LENGTH, merge_spans
-from annotate.judgments.intake import (
-    adjudications,
-    contradictions,
-    find_rows,
-    refusals,
-    writing,
-)
+from annotate.judgments.intake import find_rows, writing
 from annotate.judgments.intake.statement_kinds import (
     ADJUDICATION,
     FLAG,
-    HOW,
     JUDGMENT,
+    KEY,
     NAMESPACE,
     StatementKind,
 )
@@ -55,7 +49,7 @@ _CONTENT: dict[str, tuple[str, Any]] = {
     "uuid": ("uuid", None),
     # All of them in one text, for comparison with those of another line.
     "verdicts": ("text", ""),
-    **{name: _stage_type(name) for name in HOW},
+    **{name: _stage_type(name) for name in Statement.HOW},
     "made_at": ("moment", None),
     # When it ended: superseded, cleared or withdrawn.
     "ended_at": ("moment", None),
@@ -105,7 +99,6 @@ class Statements(StagedRecords):
             # ... the key of the equal row, if there is one, and of the one it supersedes.
             known="integer NULL",
             superseded="integer NULL",
-            settled="integer NULL",
             # 1 changed, 2 new.
             state="integer 0",
         )
@@ -183,7 +176,7 @@ class Statements(StagedRecords):
             words=record.note,
             uuid=record.uuid or self._uuid(record),
             verdicts=_verdicts(record),
-            **{name: getattr(record, name) for name in HOW},
+            **{name: getattr(record, name) for name in Statement.HOW},
             made_at=record.made_at,
             ended_at=ended_at,
             withdrawn_at=record.withdrawn_at,
@@ -282,11 +275,11 @@ class Statements(StagedRecords):
         """Refuse lines that contradict each other, drop repeated ones, and note lines without a
         grade.
         """
-        contradictions.refuse_other_relevance(self.intake)
-        contradictions.refuse_other_content(self.intake)
+        _refuse_other_relevance(self.intake)
+        _refuse_other_content(self.intake)
         if not self.intake.report.refused:
-            contradictions.drop_repeated(self.intake)
-        contradictions.note_ungraded(self.intake)
+            _drop_repeated(self.intake)
+        _note_ungraded(self.intake)
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -296,22 +289,22 @@ class Statements(StagedRecords):
         if self.verdicts.count:
             bulk.index("stage_verdicts", "statement")
         steps: tuple[Callable[[Intake], None], ...] = (
-            refusals.refuse_unknown_grades,
+            find_rows.refuse_unknown_grades,
             find_rows.find_members,
             find_rows.find_pairs,
             find_rows.find_candidates,
-            refusals.refuse_other_instructions,
+            find_rows.refuse_other_instructions,
             find_rows.find_texts,
             partial(find_rows.find_narratives, renamed=self.renamed),
-            refusals.refuse_spans_outside,
-            refusals.refuse_unknown_conditions,
+            find_rows.refuse_spans_outside,
+            find_rows.refuse_unknown_conditions,
         )
         for step in steps:
             step(intake)
             if intake.report.refused:
                 return
-        writing.write(intake, with_verdicts=bool(self.verdicts.count))
-        adjudications.write(intake)
+        writing.write_statements(intake, with_verdicts=bool(self.verdicts.count))
+        writing.write_adjudications(intake)
         self.new = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 2")
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 1")
 
@@ -330,3 +323,87 @@ def _json(spans: Sequence[Span]) -> str:
 
 def _verdicts(record: JudgmentRecord) -> str:
     return " ".join(f"{verdict.condition}:{verdict.answer}" for verdict in record.verdicts)
+
+
+# --- lines that contradict each other -------------------------------------------------------------
+
+
+def _refuse_other_relevance(intake: Intake) -> None:
+    """Refuse a second, different relevance by one rater for one document, unless times differ."""
+    intake.refuse_rows(
+        f"""
+        SELECT n, place, place AS here, first_place, doc_id, query_id, rater FROM (
+            SELECT s.*, FIRST_VALUE(place) OVER w AS first_place,
+                FIRST_VALUE(relevance) OVER w AS first_relevance,
+                FIRST_VALUE(at) OVER w AS first_at
+            FROM stage_statements s
+            WHERE (what = 'judgment' OR ungraded = 1) AND ended_at IS NULL
+            WINDOW w AS (PARTITION BY {KEY} ORDER BY n)
+        ) x
+        WHERE relevance <> first_relevance
+        AND (at IS NULL OR first_at IS NULL OR at = first_at)
+        """,  # noqa: S608 (a constant)
+        lambda place, first, doc_id, query_id, rater: (
+            f"{rater} has given document {doc_id}"
+            f"{f' of query {query_id}' if query_id else ''} another relevance on "
+            f"{intake.describe_place(first, place)}"
+        ),
+    )
+
+
+def _refuse_other_content(intake: Intake) -> None:
+    """Refuse a UUID that another line of the file uses for other content."""
+    intake.refuse_rows(
+        """
+        SELECT n, place, place AS here, first_place, what, uuid FROM (
+            SELECT s.*, FIRST_VALUE(place) OVER w AS first_place,
+                FIRST_VALUE(relevance) OVER w AS first_relevance,
+                FIRST_VALUE(doc_id) OVER w AS first_doc,
+                FIRST_VALUE(rater) OVER w AS first_rater,
+                FIRST_VALUE(what) OVER w AS first_what,
+                FIRST_VALUE(verdicts) OVER w AS first_verdicts,
+                FIRST_VALUE(kind) OVER w AS first_kind
+            FROM stage_statements s WHERE given = 1
+            WINDOW w AS (PARTITION BY uuid ORDER BY n)
+        ) x
+        WHERE COALESCE(relevance, 0) <> COALESCE(first_relevance, 0) OR doc_id <> first_doc
+        OR what <> first_what OR rater <> first_rater OR verdicts <> first_verdicts
+        OR kind <> first_kind
+        """,
+        lambda place, first, what, key: (
+            f"the UUID {uuid.UUID(str(key))} is that of another {what} on "
+            f"{intake.describe_place(first, place)}"
+        ),
+    )
+
+
+def _drop_repeated(intake: Intake) -> None:
+    """Keep only the first of several equal statements."""
+    intake.run(
+        f"""
+        DELETE FROM stage_statements WHERE n IN (
+            SELECT n FROM (
+                SELECT n, ROW_NUMBER() OVER (
+                    PARTITION BY what, uuid, {KEY}, relevance, kind, words, at, ended_at
+                    ORDER BY n
+                ) AS nth FROM stage_statements
+            ) x WHERE nth > 1
+        )
+        """  # noqa: S608
+    )
+
+
+def _note_ungraded(intake: Intake) -> None:
+    """Note in the report how many lines have the value that means no grade."""
+    if ungraded := bulk.number(
+        "SELECT COUNT(*) FROM stage_statements WHERE ungraded = 1 AND ended_at IS NULL"
+    ):
+        lines, outcome = (
+            ("1 line has", "kept as a flag")
+            if ungraded == 1
+            else (f"{ungraded:,} lines have", "kept as flags")
+        )
+        intake.report.notes.append(
+            f"{lines} the value {intake.options.no_grade}, which means no grade: {outcome}, "
+            "“cannot judge”"
+        )

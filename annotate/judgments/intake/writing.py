@@ -1,4 +1,7 @@
-"""Write judgments with their verdicts, and flags; append the judgments to a chain."""
+"""Write judgments with their verdicts, flags and adjudications, and append them to hash chains.
+
+Of several statements on one document the newest is current; the others have ended.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,29 @@ import uuid
 from django.db.models.expressions import RawSQL
 
 from annotate.collection.intake.arrivals import Intake
-from annotate.judgments import judgment_chain
-from annotate.judgments.intake import supersede
+from annotate.judgments import adjudication_chain, judgment_chain
 from annotate.judgments.intake.statement_kinds import (
+    ADJUDICATION,
     FLAG,
-    HOW,
     JUDGMENT,
     OTHER_VERDICTS,
+    TEXT_READ,
     StatementKind,
 )
 from annotate.judgments.models import Judgment, Statement
-from annotate.pairs.intake.steps import end_known
+from annotate.pairs.intake.steps import WITHDRAWN_BY, count_states, end_known, refuse_second
 from annotate.projects import hash_chain
 from base import bulk
 
+# The rows that a file ended: superseded by a new statement, or known and over by now.
+_ENDED_ROWS = """
+    SELECT superseded FROM stage_statements
+    WHERE {where} AND superseded IS NOT NULL AND known IS NULL AND ended_at IS NULL
+    UNION SELECT known FROM stage_statements WHERE {where} AND state = 1 AND known IS NOT NULL
+"""
 
-def write(intake: Intake, *, with_verdicts: bool) -> None:
+
+def write_statements(intake: Intake, *, with_verdicts: bool) -> None:
     """Write the judgments and the flags that the project does not have yet."""
     newest = bulk.number("SELECT MAX(id) FROM annotate_statement")
     _write(intake, JUDGMENT, "judgments")
@@ -30,7 +40,7 @@ def write(intake: Intake, *, with_verdicts: bool) -> None:
         _write_verdicts(intake)
     _write(intake, FLAG, "flags")
     if not intake.dry_run:
-        _link(intake, newest)
+        _link_judgments(intake, newest)
 
 
 def _write(intake: Intake, kind: StatementKind, rows: str) -> None:
@@ -43,21 +53,22 @@ def _write(intake: Intake, kind: StatementKind, rows: str) -> None:
         also=", withdrawn_at = s.withdrawn_at",
         where=kind.where,
     )
-    supersede.end_all_but_the_last(intake, kind)
-    supersede.find_superseded(intake, kind)
+    _end_all_but_the_last(intake, kind)
+    _find_superseded(intake, kind)
     if kind == JUDGMENT:
         _renew_undated(intake)
         _match_current(intake)
-    supersede.end_outdated(intake, kind)
-    supersede.supersede_current(intake, kind)
+    _end_outdated(intake, kind)
+    _supersede_current(intake, kind)
+    how = Statement.HOW
     intake.run(
         f"""
         INSERT INTO annotate_statement (uuid, narrative_id, candidate_id, annotator_id, repeat,
-            relevance, flag, note, {", ".join(HOW)}, evidence, clauses, source, at, made_at,
+            relevance, flag, note, {", ".join(how)}, evidence, clauses, source, at, made_at,
             ended_at, withdrawn_at, text_version, text_replaced_at, replaces_id)
         SELECT COALESCE(s.uuid, {bulk.new_uuid()}), s.narrative, s.candidate, s.member, FALSE,
             CASE WHEN s.kind = '' THEN s.relevance END, s.kind, s.words,
-            {", ".join(f"s.{name}" for name in HOW)}, s.evidence, s.clauses, 'file',
+            {", ".join(f"s.{name}" for name in how)}, s.evidence, s.clauses, 'file',
             COALESCE(s.at, %(now)s), s.made_at, s.ended_at, s.withdrawn_at, s.text_read,
             s.text_replaced,
             CASE WHEN s.ended_at IS NULL AND NOT EXISTS (
@@ -67,7 +78,120 @@ def _write(intake: Intake, kind: StatementKind, rows: str) -> None:
         ORDER BY s.n
         """  # noqa: S608 (our own columns)
     )
-    supersede.count(intake, kind, rows, "superseded IS NOT NULL AND ended_at IS NULL")
+    _count(intake, kind, rows)
+
+
+def write_adjudications(intake: Intake) -> None:
+    """Write the adjudications that the project does not have yet; they replace current ones."""
+    newest = bulk.number("SELECT MAX(a.id) FROM annotate_adjudication a")
+    refuse_second(
+        intake,
+        "stage_statements",
+        "narrative, candidate, COALESCE(text_read, 1)",
+        "doc_id",
+        lambda first, doc_id: f"document {doc_id} was settled differently on {first}",
+        where="what = 'adjudication' AND known IS NULL AND ended_at IS NULL",
+    )
+    if intake.report.refused:
+        return
+    end_known(
+        intake,
+        "stage_statements",
+        ADJUDICATION.table,
+        ADJUDICATION.ended,
+        also=f", withdrawn_by_id = {WITHDRAWN_BY}",
+        where=ADJUDICATION.where,
+    )
+    _find_superseded(intake, ADJUDICATION)
+    _end_outdated(intake, ADJUDICATION)
+    _supersede_current(intake, ADJUDICATION, also=", withdrawn_by_id = s.member")
+    intake.run(
+        f"""
+        INSERT INTO annotate_adjudication (uuid, narrative_id, candidate_id, relevance, reason,
+            cause, by_id, at, withdrawn_at, text_version, text_replaced_at, withdrawn_by_id)
+        SELECT {bulk.new_uuid()}, s.narrative, s.candidate, s.relevance, s.words, s.kind,
+            s.member, COALESCE(s.at, %(now)s), s.ended_at, s.text_read, s.text_replaced,
+            {WITHDRAWN_BY}
+        FROM stage_statements s WHERE s.what = 'adjudication' AND s.known IS NULL
+        ORDER BY s.n
+        """  # noqa: S608
+    )
+    _count(intake, ADJUDICATION, "adjudications")
+    if not intake.dry_run:
+        _link_adjudications(intake, newest)
+
+
+# --- which statement is current -------------------------------------------------------------------
+
+
+def _end_all_but_the_last(intake: Intake, kind: StatementKind) -> None:
+    """End all but the last of one person's new statements of one kind on one document."""
+    intake.run(
+        """
+        UPDATE stage_statements SET ended_at = x.next_at FROM (
+            SELECT n, LEAD(COALESCE(at, %(now)s)) OVER (
+                PARTITION BY narrative, candidate, member, COALESCE(text_read, 1)
+                ORDER BY COALESCE(at, %(now)s), n
+            ) AS next_at
+            FROM stage_statements
+            WHERE what = %(what)s AND known IS NULL AND ended_at IS NULL
+        ) x
+        WHERE x.n = stage_statements.n AND x.next_at IS NOT NULL
+        """,
+        what=kind.what,
+    )
+
+
+def _find_superseded(intake: Intake, kind: StatementKind) -> None:
+    """Find the current row that each new statement may supersede."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET superseded = (
+            SELECT o.id FROM {kind.table} o
+            WHERE o.narrative_id = stage_statements.narrative
+            AND o.candidate_id = stage_statements.candidate AND o.{kind.ended} IS NULL
+            AND {kind.excludes} AND {TEXT_READ.format(row="o")}
+        )
+        WHERE {kind.where} AND known IS NULL AND ended_at IS NULL
+        """  # noqa: S608 (constants)
+    )
+
+
+def _end_outdated(intake: Intake, kind: StatementKind) -> None:
+    """End each dated statement that is older than the current one: it supersedes nothing."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET ended_at = o.at, withdrawn_by = m.name
+        FROM {kind.table} o JOIN annotate_membership m ON m.id = o.{kind.author}
+        WHERE o.id = stage_statements.superseded AND o.at > stage_statements.at
+        AND stage_statements.{kind.where} AND stage_statements.known IS NULL
+        AND stage_statements.ended_at IS NULL
+        """  # noqa: S608
+    )
+
+
+def _supersede_current(intake: Intake, kind: StatementKind, *, also: str = "") -> None:
+    """End the current row for each new statement; `also` sets more columns."""
+    intake.run(
+        f"""
+        UPDATE {kind.table} SET {kind.ended} = COALESCE(s.at, %(now)s){also}
+        FROM stage_statements s
+        WHERE {kind.table}.id = s.superseded AND s.{kind.where} AND s.known IS NULL
+        AND s.ended_at IS NULL
+        """  # noqa: S608
+    )
+
+
+def _count(intake: Intake, kind: StatementKind, rows: str) -> None:
+    """Mark and count new statements; those that supersede others count as changes."""
+    intake.run(
+        f"""
+        UPDATE stage_statements SET state =
+            CASE WHEN superseded IS NOT NULL AND ended_at IS NULL THEN 1 ELSE 2 END
+        WHERE {kind.where} AND known IS NULL
+        """  # noqa: S608
+    )
+    count_states(intake, "stage_statements", rows, where=kind.where)
 
 
 def _renew_undated(intake: Intake) -> None:
@@ -145,27 +269,36 @@ def _write_verdicts(intake: Intake) -> None:
     )
 
 
-def _link(intake: Intake, newest: int) -> None:
-    """Append the written judgments, whose keys are above `newest`, to a new hash chain, which
-    nobody else writes to.
+# --- chains ---------------------------------------------------------------------------------------
+
+
+def _link_judgments(intake: Intake, newest: int) -> None:
+    """Append the judgments above the key `newest`, and the ends of others, to a new hash chain,
+    which nobody else writes to.
     """
-    loaded = Judgment.objects.filter(
-        annotator__project=intake.project, source=Statement.Source.FILE
+    written = Judgment.objects.filter(
+        annotator__project=intake.project, source=Statement.Source.FILE, pk__gt=newest
     )
-    new = judgment_chain.rows(loaded.filter(pk__gt=newest).order_by("pk"))
-    of_ended = RawSQL(
-        """
-        SELECT superseded FROM stage_statements
-        WHERE what IN ('judgment', 'flag') AND known IS NULL AND ended_at IS NULL
-        AND superseded IS NOT NULL
-        UNION SELECT known FROM stage_statements
-        WHERE what = 'judgment' AND state = 1 AND known IS NOT NULL
-        """,
-        (),
-    )
+    new = judgment_chain.rows(written.order_by("pk"))
+    of_ended = RawSQL(_ENDED_ROWS.format(where="what IN ('judgment', 'flag')"), ())  # noqa: S611
     ended = judgment_chain.rows(Judgment.objects.filter(pk__in=of_ended).order_by("pk"))
     project, links = intake.project.pk, uuid.uuid4()
     end = hash_chain.End()
     if hash_chain.append(project, links, judgment_chain.events_of_new(new), after=end):
         end = hash_chain.end_of(project, links)
     hash_chain.append(project, links, judgment_chain.events_of_ended(ended), after=end)
+
+
+def _link_adjudications(intake: Intake, newest: int) -> None:
+    """Append decisions above the key `newest`, and the ends of those they replace, to the chain."""
+    if not bulk.number("SELECT COUNT(*) FROM stage_statements WHERE what = 'adjudication'"):
+        return
+    project = intake.project.pk
+    ended = bulk.select(_ENDED_ROWS.format(where=ADJUDICATION.where))
+    rows = list(adjudication_chain.adjudications(project))
+    fresh = hash_chain.find_unlinked(adjudication_chain.KIND, project, rows)
+    adjudication_chain.follow(
+        project,
+        new={key for key in fresh if key > newest},
+        ended={key for (key,) in ended},
+    )

@@ -78,7 +78,7 @@ class ProjectKind(NamedTuple):
     exports: tuple[str, ...] = ("trec", "jsonl")
     # Measures as docs/measures.md names them.
     measures: tuple[str, ...] = ()
-    # Rules for rows of files: values of `annotate.judgments.intake.kind_rules.LoadRule`. A file
+    # Rules for rows of files: values of `annotate.judgments.intake.versions.LoadRule`. A file
     # that breaks one is loaded only if a lead confirms it.
     load_rules: tuple[MustHold, ...] = ()
     # Whether a long title of a topic without a narrative is also its original narrative.

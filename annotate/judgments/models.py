@@ -1,4 +1,4 @@
-"""Annotators' statements on documents: judgments, flags instead, and answers to repeats."""
+"""Models of people's answers on documents: judgments, flags, repeats, and decisions on them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from django.db import models
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
-from annotate.collection.models import Candidate, ReadsText
+from annotate.collection.models import Candidate, Query, ReadsText
 from annotate.pairs.models import Condition, Narrative
-from annotate.projects.models import Membership
+from annotate.projects.models import Guideline, Membership
+from base.constraints import at_and_by
 
-Row = TypeVar("Row", bound="Statement")
+Answer = TypeVar("Answer", bound="Statement")
+Decision = TypeVar("Decision", bound="SettlingDecision")
 
 # What tells the three kinds of statements apart. Every index that serves one kind has the same
 # condition as the queries of its manager, or the databases would not use it.
@@ -23,7 +25,7 @@ IS_REPEAT = Q(repeat=True)
 IS_CURRENT = Q(ended_at__isnull=True, text_replaced_at__isnull=True)
 
 
-class StatementQuerySet(models.QuerySet[Row]):
+class StatementQuerySet(models.QuerySet[Answer]):
     """Statements of any kind, or of one."""
 
     def current(self) -> Self:
@@ -76,16 +78,10 @@ class Statement(ReadsText):
         PAGE = "page", "Entered here"
         FILE = "file", "Loaded from a file"
 
+    # How a grade was given: this decides nothing, and flags have none of it.
+    HOW: ClassVar = ("active_ms", "pressed")
     # The fields that a statement consists of, in the order in which they are hashed.
-    CONTENT: ClassVar = (
-        "relevance",
-        "note",
-        "evidence",
-        "clauses",
-        "verdicts",
-        "active_ms",
-        "pressed",
-    )
+    CONTENT: ClassVar = ("relevance", "note", "evidence", "clauses", "verdicts", *HOW)
     # The milliseconds of some grades, and how many of them have any, to annotate.
     EFFORT: ClassVar = {"milliseconds": Sum("active_ms"), "timed": Count("active_ms")}
 
@@ -349,3 +345,207 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return self.answer
+
+
+class DecisionQuerySet(models.QuerySet[Decision]):
+    """Settling decisions of one kind."""
+
+    def current(self) -> Self:
+        """Return the decisions that are not withdrawn, on the newest text."""
+        return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
+
+
+class SettlingDecision(ReadsText):
+    """A lead's decision on what judges differ about. It never edits the judges' rows."""
+
+    class Cause(models.TextChoices):
+        """Why the judges differed."""
+
+        AMBIGUOUS = "ambiguous", "Ambiguous text"
+        GUIDELINE = "guideline", "Gap in the guidelines"
+        ERROR = "error", "Annotator's error"
+        EDGE = "edge", "Edge case"
+
+    # Made by the page that decides: a decision that is sent twice counts once.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
+    reason = models.TextField()
+    cause = models.CharField(max_length=20, choices=Cause)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="%(class)ss")
+    at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        abstract = True
+        constraints: ClassVar = [
+            models.CheckConstraint(name="%(class)s_has_a_reason", condition=~Q(reason="")),
+            at_and_by("%(class)s_withdrawn_by_and_at", "withdrawn"),
+        ]
+
+
+class AdjudicationQuerySet(DecisionQuerySet["Adjudication"]):
+    """Settling decisions on documents."""
+
+
+class Adjudication(SettlingDecision):
+    """The settling decision on one candidate."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")
+    relevance = models.IntegerField()
+    # Set if it was settled together with others; a batch can be withdrawn as a whole.
+    batch = models.UUIDField(null=True, blank=True)
+
+    objects = AdjudicationQuerySet.as_manager()
+
+    class Meta(SettlingDecision.Meta):
+        constraints: ClassVar = [
+            *SettlingDecision.Meta.constraints,
+            models.UniqueConstraint(
+                name="adjudication_one_current",
+                fields=["narrative", "candidate"],
+                condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+        ]
+        indexes: ClassVar = [
+            # Finds all decisions of a batch, to withdraw them; most decisions have no batch.
+            models.Index(
+                fields=["batch"],
+                name="adjudication_of_batch",
+                condition=Q(batch__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"adjudication {self.pk}"
+
+
+class ConditionAdjudicationQuerySet(DecisionQuerySet["ConditionAdjudication"]):
+    """Settling decisions on conditions."""
+
+
+class ConditionAdjudication(SettlingDecision):
+    """The settling decision on whether a candidate meets a condition."""
+
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(
+        Candidate, on_delete=models.PROTECT, related_name="condition_adjudications"
+    )
+    answer = models.CharField(max_length=10, choices=Verdict.Answer)
+
+    objects = ConditionAdjudicationQuerySet.as_manager()
+
+    class Meta(SettlingDecision.Meta):
+        constraints: ClassVar = [
+            *SettlingDecision.Meta.constraints,
+            models.UniqueConstraint(
+                name="condition_adjudication_one_current",
+                fields=["condition", "candidate"],
+                condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"condition adjudication {self.pk}"
+
+
+class RejudgeRequestQuerySet(models.QuerySet["RejudgeRequest"]):
+    """Rejudge requests."""
+
+    def not_withdrawn(self) -> RejudgeRequestQuerySet:
+        """Return the requests that are not withdrawn, answered or not."""
+        return self.filter(withdrawn_at__isnull=True)
+
+    def open(self) -> RejudgeRequestQuerySet:
+        """Return the unanswered requests: their judgment is still current, on the newest text."""
+        return self.not_withdrawn().filter(
+            judgment__ended_at__isnull=True, judgment__text_replaced_at__isnull=True
+        )
+
+
+class RejudgeRequest(models.Model):
+    """A lead's request to the author of a judgment to judge again.
+
+    The judgment stays as it is. Any later answer by its author, even the same grade, answers the
+    request.
+    """
+
+    judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="asks")
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    words = models.TextField()
+    # The version of the guidelines that is the reason for the request, if any.
+    guideline = models.ForeignKey(
+        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="asks"
+    )
+    at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = RejudgeRequestQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            # A judgment has one request that is not withdrawn; every key press looks for it.
+            models.UniqueConstraint(
+                name="rejudge_request_once_per_judgment",
+                fields=["judgment"],
+                condition=Q(withdrawn_at__isnull=True),
+            ),
+            models.CheckConstraint(name="rejudge_request_has_words", condition=~Q(words="")),
+            at_and_by("rejudge_request_withdrawn_by_at", "withdrawn"),
+        ]
+
+    def __str__(self) -> str:
+        return f"rejudge request {self.pk}"
+
+
+def _only(name: str) -> Q:
+    every = ("narrative", "query", "condition")
+    return Q(**{f"{column}__isnull": column != name for column in every})
+
+
+class Revision(models.Model):
+    """A random number that changes with every answer or decision on a narrative or one of its
+    conditions, and with every change to a candidate of a query.
+
+    Database triggers write it in the transaction of the change, whether a page, a file or a command
+    makes it. `annotate.judgments.cached_counts` reads it.
+    """
+
+    narrative = models.ForeignKey(
+        Narrative, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    query = models.ForeignKey(
+        Query, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    condition = models.ForeignKey(
+        Condition, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    # The member who answered or settled (0 for a query), so that two members who do so at the same
+    # time do not wait for each other.
+    source = models.BigIntegerField()
+    # 40 bits, because the values of all sources are added up.
+    value = models.BigIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            # The triggers' ON CONFLICT clauses name these.
+            models.UniqueConstraint(
+                name="revision_once_per_narrative", fields=["narrative", "source"]
+            ),
+            models.UniqueConstraint(name="revision_once_per_query", fields=["query", "source"]),
+            models.UniqueConstraint(
+                name="revision_once_per_condition", fields=["condition", "source"]
+            ),
+            models.CheckConstraint(
+                name="revision_is_of_one_thing",
+                condition=_only("narrative") | _only("query") | _only("condition"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"revision {self.pk}"
