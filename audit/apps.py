@@ -17,7 +17,7 @@ class AuditConfig(AppConfig):
         from annotate.collection import intake as files
         from annotate.collection.intake import stale_answers
         from annotate.judging.api import journal
-        from annotate.judgments import completion, in_force, tally
+        from annotate.judgments import completion, in_force, rule_report
         from annotate.judgments.in_force import Answers
         from annotate.overview import contributions, notices, progress
         from annotate.pools import replacing
@@ -40,7 +40,7 @@ class AuditConfig(AppConfig):
         projects.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion.register_reviews(passes.submitted_reviews)
-        tally.checked_labels.register(outcomes.checked_labels)
+        rule_report.checked_labels.register(outcomes.checked_labels)
         replacing.checks_of.register(outcomes.count_checks)
         sending_back.register(passes.why_sent_back)
         in_force.register_answers(

@@ -26,7 +26,7 @@ from annotate.collection.text_versions import lock_read_version
 from annotate.judgments import judgment_chain
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import rule_report_in
+from annotate.judgments.rule_report import rule_report_in
 from annotate.pools.models import ReplacedCandidate, Replacement
 from annotate.pools.removal import reopen_judging
 from annotate.projects import hash_chain

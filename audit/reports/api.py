@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
-from annotate.judgments.tally import PairStatus, rule_report
+from annotate.judgments.rule_report import PairStatus, rule_report
 from annotate.pairs.api.shapes import OfPairSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access

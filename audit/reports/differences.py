@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
 from typing import NamedTuple
 
@@ -18,18 +18,17 @@ from annotate.judgments import cached_counts
 from annotate.judgments.answer_counts import (
     AnswerPattern,
     ConditionPattern,
-    DocumentClass,
     counts_of,
 )
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
-from annotate.judgments.tally import CHUNK, tallies
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating
 from audit.reviews.passes import owes_no_review
+from base.bulk import CHUNK
 
 # How many entries of each list to show, those with most to settle first.
 TOP = 10
@@ -145,21 +144,19 @@ def _patterns(reader: Membership) -> Iterator[tuple[int, AnswerPattern]]:
     In pairs that the reader judges, this covers only documents that they have judged.
     """
     blind = blind_pairs(reader)
+    judged: dict[int, set[int]] = {}
+    mine = Judgment.objects.current().filter(annotator=reader, narrative__pair__in=blind)
+    for narrative, candidate in mine.values_list("narrative_id", "candidate_id") if blind else ():
+        judged.setdefault(narrative, set()).add(candidate)
     states = cached_counts.states_of_newest([reader.project])
-    counts = counts_of(one for one in states if one.pair not in blind)
-    for narrative, counted in counts.items():
+    pairs = {state.narrative: state.pair for state in states}
+    for narrative, counted in counts_of(states).items():
         for pattern in counted.patterns:
-            yield narrative, pattern
-    if blind:
-        for tally in tallies(
-            Narrative.objects.in_force([reader.project_id]).filter(pair__in=blind), reader
-        ):
-            grades = tuple(sorted(tally.grades.elements()))
-            documents = DocumentClass(tally.prior, generated=False)
-            yield (
-                tally.narrative,
-                AnswerPattern(documents, grades, 0, tally.settled, [tally.candidate]),
-            )
+            if pairs[narrative] in blind:
+                seen = sorted(judged.get(narrative, set()).intersection(pattern.candidates))
+                pattern = replace(pattern, candidates=seen)
+            if pattern.candidates:
+                yield narrative, pattern
 
 
 def _sort_spots(spots: Iterable[Spot]) -> list[Spot]:

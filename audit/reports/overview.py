@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.guidelines.actions import count_waiting
 from annotate.judgments.blindness import must_answer_first
-from annotate.judgments.tally import rule_report, rules_of
+from annotate.judgments.rule_report import rule_report, rules_of
 from annotate.overview.contributions import Contribution, Todo
 from annotate.overview.progress import Audited
 from annotate.projects.kinds import kind_of

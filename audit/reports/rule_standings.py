@@ -9,7 +9,7 @@ from typing import Annotated
 from django.db.models import TextChoices
 
 from annotate.judgments.pair_rules import Rule, RuleStatus
-from annotate.judgments.tally import PairStatus, RuleReport
+from annotate.judgments.rule_report import PairStatus, RuleReport
 
 RULES: Mapping[Rule, tuple[str, str]] = {
     Rule.SHRINKING: (

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import MAX_NAMED, PairStatus, RuleReport, rule_report
+from annotate.judgments.rule_report import MAX_NAMED, PairStatus, RuleReport, rule_report
 from annotate.judgments.work_left import open_assignments
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of

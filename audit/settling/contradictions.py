@@ -10,7 +10,7 @@ from annotate.judgments.consensus import consensus
 from annotate.judgments.label_rules import breaks_attributes, breaks_conditions
 from annotate.judgments.models import Adjudication, Verdict
 from annotate.judgments.pair_rules import Change, Rule, change
-from annotate.judgments.tally import rules_of
+from annotate.judgments.rule_report import rules_of
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Grade

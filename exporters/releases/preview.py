@@ -16,7 +16,7 @@ from annotate.judgments.completion import pool_sizes
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import rule_report, rules_of
+from annotate.judgments.rule_report import rule_report, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import rule_report
+from annotate.judgments.rule_report import rule_report
 from annotate.models import Narrative, Run, RunLine
 from audit.checks import actions, samples
 from audit.checks.claims import ClaimSelection

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotate.judgments import completion
 from annotate.judgments.answer_counts import uncached_counts
 from annotate.judgments.machine_claims import counting_claims
-from annotate.judgments.tally import rule_report
+from annotate.judgments.rule_report import rule_report
 from annotate.models import Candidate, Flag, Judgment, Narrative, Repeat, Statement, Verdict
 from audit.reports.reliability import agreement_of
 from audit.settling import queue

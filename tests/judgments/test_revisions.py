@@ -17,7 +17,7 @@ from annotate.collection.removal import QUERIES
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import cached_counts, completion
-from annotate.judgments.tally import rule_report
+from annotate.judgments.rule_report import rule_report
 from annotate.models import (
     Adjudication,
     Candidate,

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotate.judging import actions as judging
 from annotate.judging.judging_session import judging_order
 from annotate.judgments import assignments, completion
-from annotate.judgments.tally import rule_report_in
+from annotate.judgments.rule_report import rule_report_in
 from annotate.models import Assignment, Candidate, Judgment
 from annotate.overview.progress import task_progress
 from annotate.pairs import pool

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotate.judgments.tally import rule_report
+from annotate.judgments.rule_report import rule_report
 from annotate.models import AuditEvent, Candidate, Document, Judgment, Narrative, Replacement
 from annotate.pools.replacing import NewDocument, effects, replace_document, undo_replacement
 from audit.reports.rule_standings import rule_standings

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.judgments.label_rules import gold_result
 from annotate.judgments.pair_rules import Counts, Rule, RuleStatus
-from annotate.judgments.tally import rule_report
+from annotate.judgments.rule_report import rule_report
 from annotate.models import Adjudication, Candidate, Condition, Narrative, Project, Verdict
 from annotate.pools.removal import DOCUMENTS
 from audit.checks.actions import check

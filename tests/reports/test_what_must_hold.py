@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.collection.removal import QUERIES
 from annotate.judgments.pair_rules import Change, Counts, Rule, RuleStatus, change
-from annotate.judgments.tally import rule_report
+from annotate.judgments.rule_report import rule_report
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
 from audit.models import Decision
 from audit.reports.coverage import coverage

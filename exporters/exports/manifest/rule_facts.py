@@ -9,7 +9,7 @@ from django.db.models import F, Value
 from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.collection.topics import filter_counts
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.tally import RuleReport, rule_report_in
+from annotate.judgments.rule_report import RuleReport, rule_report_in
 from annotate.projects.models import Project
 from audit.checks.figures import Figures, figures
 from audit.checks.models import Sample, SampleItem

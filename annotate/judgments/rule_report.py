@@ -1,18 +1,12 @@
-"""Tally people's judgments of each document, and check the project's rules against them.
-
-Answers are counted in the database and read through a cursor, a few rows per document, so memory
-does not grow with the number of answers.
-"""
+"""Check the rules of a project's kind against the answers on each pair."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments import cached_counts
@@ -24,11 +18,9 @@ from annotate.judgments.answer_counts import (
 )
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import pool_sizes
-from annotate.judgments.consensus import Outcome, consensus
-from annotate.judgments.in_force import in_pools
 from annotate.judgments.label_rules import LabelRuleResult, label_rule_results
 from annotate.judgments.machine_claims import counting_claims
-from annotate.judgments.models import Adjudication, Judgment
+from annotate.judgments.models import Judgment
 from annotate.judgments.pair_rules import LIMITS, Change, Counts, Rule, RuleStatus
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import pairs_with_pool
@@ -36,79 +28,12 @@ from annotate.projects.kinds import ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from base.providers import Provider
 
-CHUNK = 5_000
 # The grades that checks of claimed labels found, by narrative and candidate; `audit` provides them.
 checked_labels: Provider[[QuerySet[Narrative]], dict[tuple[int, int], int]] = Provider(
     "Which grades did checks of claimed labels come to?"
 )
 # The most documents named for each pair that breaks a rule.
 MAX_NAMED = 5
-
-
-@dataclass(frozen=True)
-class Tally:
-    """The number of people for each grade of one candidate under one narrative version."""
-
-    narrative: int
-    candidate: int
-    prior: int | None
-    grades: Counter[int]
-    settled: int | None
-
-    def outcome(self, rule: str) -> Outcome:
-        """Return the outcome under a project's rule of consensus."""
-        return consensus(sorted(self.grades.elements()), rule, self.settled)
-
-
-def tallies(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Tally]:
-    """Yield the tallies of these narratives, in order: three queries.
-
-    Candidates that the reader still has to judge are left out, to keep the reader blind.
-    """
-    return tallies_in(reader.project, narratives, reader)
-
-
-def tallies_in(
-    project: Project, narratives: QuerySet[Narrative], reader: Membership | None
-) -> Iterator[Tally]:
-    """Yield the tallies; without a reader, as for an export, nothing is left out."""
-    machines = list(project.memberships.filter(is_machine=True).values_list("pk", flat=True))
-    judgments = Judgment.objects.current().filter(in_pools(), narrative__in=narratives.values("pk"))
-    if machines:
-        judgments = judgments.exclude(annotator__in=machines)
-    blind = set() if reader is None else blind_pairs(reader)
-    if blind:
-        own = Judgment.objects.current().filter(
-            narrative=OuterRef("narrative"), candidate=OuterRef("candidate"), annotator=reader
-        )
-        judgments = judgments.filter(~Q(narrative__pair__in=blind) | Exists(own))
-    settled = {
-        (narrative, candidate): (pair, prior, relevance)
-        for narrative, candidate, pair, prior, relevance in Adjudication.objects.current()
-        .filter(in_pools(), narrative__in=narratives.values("pk"))
-        .values_list(
-            "narrative_id",
-            "candidate_id",
-            "narrative__pair__pk",
-            "candidate__prior_relevance",
-            "relevance",
-        )
-    }
-    grouped = (
-        judgments.order_by("narrative_id", "candidate_id")
-        .values_list("narrative_id", "candidate_id", "candidate__prior_relevance", "relevance")
-        .annotate(n=Count("pk"))
-    )
-    for (narrative, candidate, prior), rows in groupby(
-        grouped.iterator(CHUNK), itemgetter(0, 1, 2)
-    ):
-        counted: Counter[int] = Counter({relevance: count for *_, relevance, count in rows})
-        *_, decided = settled.pop((narrative, candidate), (None,))
-        yield Tally(narrative, candidate, prior, counted, decided)
-    # A document stays settled when its judges withdraw their answers.
-    for (narrative, candidate), (pair, prior, decided) in sorted(settled.items()):
-        if pair not in blind:
-            yield Tally(narrative, candidate, prior, Counter(), decided)
 
 
 @dataclass
@@ -188,9 +113,15 @@ def rule_report_in(project: Project, reader: Membership | None) -> RuleReport:
     every = {narrative.pk: PairStatus(narrative.pair, narrative.pk) for narrative in in_force}
     pairs = {key: pair for key, pair in every.items() if pair.pair.pk not in blind}
     narratives = in_force.exclude(pair__in=blind)
-    _count_changes(project, kind, narratives, reader, pairs)
-    if any(rule.is_of_labels for rule in rules):
-        _decide_label_rules(project, set(rules), reader, pairs)
+    label_rules = [rule for rule in rules if rule.is_of_labels]
+    every_side = Narrative.objects.current().filter(
+        pair__in=[status.pair.pk for status in pairs.values()]
+    )
+    counted = set(every_side.values_list("pk", flat=True)) if label_rules else set(pairs)
+    patterns = _read_patterns(project, reader, counted)
+    _count_changes(project, kind, narratives, patterns, pairs)
+    if label_rules:
+        _decide_label_rules(project, label_rules, every_side, patterns, pairs)
     answered = [pair for pair in pairs.values() if pair.counts.has_answers]
     return RuleReport(
         answered,
@@ -205,14 +136,14 @@ def _count_changes(
     project: Project,
     kind: ProjectKind,
     narratives: QuerySet[Narrative],
-    reader: Membership | None,
+    patterns: Mapping[int, Sequence[AnswerPattern]],
     pairs: Mapping[int, PairStatus],
 ) -> None:
     """Count the documents of each pair by their change."""
     judged: Counter[int] = Counter()
     judged_documents: set[tuple[int, int]] = set()
-    for narrative, patterns in _read_patterns(project, reader, pairs).items():
-        for pattern in patterns:
+    for narrative in pairs.keys() & patterns.keys():
+        for pattern in patterns[narrative]:
             relevance = pattern.outcome(project.consensus).relevance
             prior = pattern.documents.prior
             _add_documents(project, pairs[narrative], prior, relevance, pattern.candidates)
@@ -275,13 +206,13 @@ def _add_documents(
 
 def _decide_label_rules(
     project: Project,
-    rules: set[Rule],
-    reader: Membership | None,
+    rules: Iterable[Rule],
+    narratives: QuerySet[Narrative],
+    patterns: Mapping[int, Sequence[AnswerPattern]],
     pairs: Mapping[int, PairStatus],
 ) -> None:
-    """Decide the rules on labels for each pair."""
+    """Decide the rules on labels for each pair; `narratives`: those of every side."""
     by_pair = {status.pair.pk: status for status in pairs.values()}
-    narratives = Narrative.objects.current().filter(pair__in=by_pair)
     of_narratives = Judgment.objects.filter(narrative__in=narratives.values("pk"))
     labels: dict[tuple[int, int], int | None] = {
         (claim.narrative, claim.candidate): claim.relevance
@@ -290,15 +221,14 @@ def _decide_label_rules(
     claimed = dict(labels)
     # Results of checks override claims, and judges' consensus overrides both.
     labels |= checked_labels(narratives)
-    for tally in tallies_in(project, narratives, reader):
-        key = (tally.narrative, tally.candidate)
-        labels[key] = tally.outcome(project.consensus).relevance
+    for narrative, of_narrative in patterns.items():
+        for pattern in of_narrative:
+            relevance = pattern.outcome(project.consensus).relevance
+            labels |= dict.fromkeys(((narrative, key) for key in pattern.candidates), relevance)
     for rule in rules:
-        if rule.is_of_labels:
-            for pair, result in label_rule_results(
-                rule, project, narratives, labels, claimed
-            ).items():
-                by_pair[pair].of_labels[rule] = result
+        results = label_rule_results(rule, project, narratives, labels, claimed)
+        for pair, result in results.items():
+            by_pair[pair].of_labels[rule] = result
 
 
 def _titles_of(pairs: list[PairStatus], rules: Mapping[Rule, object]) -> dict[int, str]:
