@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Max
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import is_shown_to_judges
@@ -107,7 +107,7 @@ class AnswerCounts:
     # By person (key) and class of documents.
     people: Counter[tuple[int, DocumentClass]] = field(default_factory=Counter)
     # The active time of the judgments whose time is known, in milliseconds, and their number.
-    active_ms: int = 0
+    milliseconds: int = 0
     timed: int = 0
 
     def by_number(self, project: Project) -> Counter[int]:
@@ -193,7 +193,7 @@ def _count_documents(
         .values_list("narrative_id", "candidate_id", "relevance")
     }
     alike: dict[int, dict[tuple[Any, ...], tuple[array[int], list[datetime]]]] = defaultdict(dict)
-    for narrative, candidate, grades, people, since, active_ms, timed in _documents(
+    for narrative, candidate, grades, people, since, milliseconds, timed in _documents(
         narratives, [*flagged, *settled]
     ):
         if (documents := classes.get(candidate)) is None:
@@ -201,7 +201,7 @@ def _count_documents(
         counts = of_narratives[narrative]
         flags = flagged.get((narrative, candidate), [])
         counts.people.update((person, documents) for person in (*people, *flags))
-        counts.active_ms += active_ms
+        counts.milliseconds += milliseconds
         counts.timed += timed
         key = (documents, grades, len(flags), settled.get((narrative, candidate)))
         candidates, times = alike[narrative].setdefault(key, (array("q"), []))
@@ -237,8 +237,7 @@ def _documents(
             grades=listed_values("relevance", " "),
             people=listed_values("annotator_id", " "),
             since=Max("at"),
-            ms=Sum("active_ms"),
-            timed=Count("active_ms"),
+            **Judgment.EFFORT,
         )
     )
     judged = set()

@@ -26,7 +26,7 @@ from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress
 from annotate.judgments.flags import visible_flags
 from annotate.judgments.in_force import final_flags
-from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.models import IS_CURRENT, Statement
 from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.overview.progress import TaskProgress, task_progress
 from annotate.pairs.models import Assignment, Narrative
@@ -88,7 +88,7 @@ def activities(
 ) -> Iterator[Activity]:
     """Yield what these people (by key) answered in a project on each day of a time zone.
 
-    Days are made of slots of `seconds` each. Two queries, and two more where something has changed
+    Days are made of slots of `seconds` each. Two queries, and one more where something has changed
     since the last count. For pairs in `blind`, only the active time of `by` is given.
     """
     in_force = set(judged_narratives(project).values_list("pk", flat=True))
@@ -113,13 +113,12 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
         return datetime.fromtimestamp(slot * rules.seconds, UTC).astimezone(rules.zone).date()
 
     sums: dict[int, dict[tuple[int, date | None, bool], list[int]]] = defaultdict(dict)
-    for query in (_judged, _flagged):
-        for narrative, person, slot, counts, *numbers in query(rules, narratives):
-            key = (person, day(slot) if slot else None, bool(counts))
-            before = sums[narrative].get(key, (0, 0, 0))
-            sums[narrative][key] = [
-                number + (more or 0) for number, more in zip(before, numbers, strict=True)
-            ]
+    for narrative, person, slot, counts, *numbers in _answers(rules, narratives):
+        key = (person, day(slot) if slot else None, bool(counts))
+        before = sums[narrative].get(key, (0, 0, 0))
+        sums[narrative][key] = [
+            number + (more or 0) for number, more in zip(before, numbers, strict=True)
+        ]
     return {
         narrative: [Activity(*key, *numbers) for key, numbers in several.items()]
         for narrative, several in sums.items()
@@ -129,49 +128,32 @@ def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
 _ACTIVITIES = cached_counts.CachedCounts(_count)
 
 
-def _judged(rules: _Rules, narratives: list[int]) -> QuerySet[Judgment, Any]:
-    """Select judgments: narrative, person, slot, counts or not, number, milliseconds, timed.
+def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
+    """Select answers: narrative, person, slot, counts or not, number, milliseconds, timed.
 
-    A judgment from a file counts on the day on which it was made, if the file says when.
+    A judgment from a file counts on the day on which it was made, if the file says when. An answer
+    counts while its narrative is current, if the document is judged and nothing replaced it.
     """
-    on_page = Q(source=Judgment.Source.PAGE)
+    counts = rules.shown & IS_CURRENT
     return (
-        Judgment.objects.filter(narrative__in=narratives)
-        .order_by()
-        .values_list(
-            "narrative_id",
-            "annotator_id",
-            Case(
-                When(on_page, then=Slot(F("at"), rules.seconds)),
-                When(made_at__isnull=False, then=Slot(F("made_at"), rules.seconds)),
-                default=Value(0),
-            ),
-            _counts("ended_at", rules),
-        )
-        .annotate(n=Count("pk"), **Judgment.EFFORT)
-    )
-
-
-def _flagged(rules: _Rules, narratives: list[int]) -> QuerySet[Flag, Any]:
-    """Select final flags, which are answers as judgments are, with the same columns."""
-    return (
-        Flag.objects.exclude(flag=Flag.Kind.LATER)
+        Statement.objects.final()
         .filter(narrative__in=narratives)
         .order_by()
         .values_list(
             "narrative_id",
             "annotator_id",
-            Slot(F("at"), rules.seconds),
-            _counts("ended_at", rules),
+            Case(
+                When(
+                    Q(source=Statement.Source.PAGE) | Q(relevance=None),
+                    then=Slot(F("at"), rules.seconds),
+                ),
+                When(made_at__isnull=False, then=Slot(F("made_at"), rules.seconds)),
+                default=Value(0),
+            ),
+            Case(When(counts, then=Value(1)), default=Value(0), output_field=IntegerField()),
         )
-        .annotate(n=Count("pk"), active=Value(0), timed=Value(0))
+        .annotate(n=Count("pk"), **Statement.EFFORT)
     )
-
-
-def _counts(ended: str, rules: _Rules) -> Case:
-    """Return 1 for an answer that counts while its narrative is current, else 0."""
-    counts = rules.shown & Q(**{f"{ended}__isnull": True}, text_replaced_at__isnull=True)
-    return Case(When(counts, then=Value(1)), default=Value(0), output_field=IntegerField())
 
 
 # How far back the charts go, and the numbers of days that a pace can be measured over.
@@ -530,4 +512,4 @@ def _measured(reader: Membership) -> tuple[float, int]:
         state for state in cached_counts.states_in_force([project]) if state.pair not in blind
     ]
     counts = counts_of(states).values()
-    return sum(count.active_ms for count in counts) / 1_000, sum(count.timed for count in counts)
+    return sum(count.milliseconds for count in counts) / 1_000, sum(count.timed for count in counts)
