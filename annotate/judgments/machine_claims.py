@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from django.db.models import Exists, OuterRef
 
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import Judgment, JudgmentQuerySet
+from annotate.judgments.models import Judgment, StatementQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 
@@ -36,7 +36,7 @@ class Claim(NamedTuple):
 
 
 def counting_claims(
-    project: Project, judgments: JudgmentQuerySet, *columns: str
+    project: Project, judgments: StatementQuerySet[Judgment], *columns: str
 ) -> Iterator[Claim]:
     """Yield the claim that counts for each label that machines claim: two queries.
 
@@ -79,7 +79,7 @@ def machine_that_counts(
     return next(iter(claims)) if len(set(claims.values())) == 1 else None
 
 
-def current_claims(project: Project) -> JudgmentQuerySet:
+def current_claims(project: Project) -> StatementQuerySet[Judgment]:
     """Return machines' current judgments under current narratives."""
     return Judgment.objects.current().filter(
         in_pools(),
@@ -94,7 +94,7 @@ def is_contradicted() -> Exists:
     return Exists(_claims_of_same_label().exclude(relevance=OuterRef("relevance")))
 
 
-def contradicted_labels(project: Project) -> JudgmentQuerySet:
+def contradicted_labels(project: Project) -> StatementQuerySet[Judgment]:
     """Return one judgment, of the first machine, of each label that machines claim differently."""
     earlier = _claims_of_same_label().filter(annotator__lt=OuterRef("annotator"))
     return current_claims(project).filter(is_contradicted(), ~Exists(earlier))
@@ -108,7 +108,7 @@ def count_undecided(project: Project) -> int:
     return contradicted_labels(project).filter(~Exists(chosen)).count()
 
 
-def _claims_of_same_label() -> JudgmentQuerySet:
+def _claims_of_same_label() -> StatementQuerySet[Judgment]:
     return Judgment.objects.current().filter(
         annotator__is_machine=True,
         narrative=OuterRef("narrative"),

@@ -216,19 +216,23 @@ class Statement(ReadsText):
         return {verdict.condition_id: verdict.answer for verdict in self.verdicts.all()}
 
 
-class JudgmentQuerySet(StatementQuerySet["Judgment"]):
-    """Judgments of people and machines."""
+_StatementManager = models.Manager.from_queryset(StatementQuerySet)
 
 
-_JudgmentManager = models.Manager.from_queryset(JudgmentQuerySet)
+class KindManager(_StatementManager[Answer]):
+    """Manager of the statements of one kind."""
+
+    kind: ClassVar[Q]
+
+    def get_queryset(self) -> models.QuerySet[Answer]:
+        """Return the statements of this kind."""
+        return super().get_queryset().filter(self.kind)
 
 
-class JudgmentManager(_JudgmentManager["Judgment"]):
-    """Manager of the statements that are judgments."""
+class JudgmentManager(KindManager["Judgment"]):
+    """Manager of the judgments: no flags, and no answers to repeats."""
 
-    def get_queryset(self) -> models.QuerySet[Judgment]:
-        """Return the judgments: no flags, and no answers to repeats."""
-        return super().get_queryset().filter(IS_JUDGMENT)
+    kind = IS_JUDGMENT
 
 
 class Judgment(Statement):
@@ -246,19 +250,10 @@ class Judgment(Statement):
         return f"judgment {self.pk}"
 
 
-class FlagQuerySet(StatementQuerySet["Flag"]):
-    """Flags on documents."""
+class FlagManager(KindManager["Flag"]):
+    """Manager of the flags, without those on repeats."""
 
-
-_FlagManager = models.Manager.from_queryset(FlagQuerySet)
-
-
-class FlagManager(_FlagManager["Flag"]):
-    """Manager of the statements that are flags."""
-
-    def get_queryset(self) -> models.QuerySet[Flag]:
-        """Return the flags, without those on repeats."""
-        return super().get_queryset().filter(IS_FLAG)
+    kind = IS_FLAG
 
 
 class Flag(Statement):
@@ -275,19 +270,10 @@ class Flag(Statement):
         return self.flag
 
 
-class RepeatQuerySet(StatementQuerySet["Repeat"]):
-    """Answers to repeats."""
+class RepeatManager(KindManager["Repeat"]):
+    """Manager of the answers to repeats, grades and flags alike."""
 
-
-_RepeatManager = models.Manager.from_queryset(RepeatQuerySet)
-
-
-class RepeatManager(_RepeatManager["Repeat"]):
-    """Manager of the statements that are answers to repeats."""
-
-    def get_queryset(self) -> models.QuerySet[Repeat]:
-        """Return the answers to repeats, grades and flags alike."""
-        return super().get_queryset().filter(IS_REPEAT)
+    kind = IS_REPEAT
 
 
 class Repeat(Statement):
@@ -385,10 +371,6 @@ class SettlingDecision(ReadsText):
         ]
 
 
-class AdjudicationQuerySet(DecisionQuerySet["Adjudication"]):
-    """Settling decisions on documents."""
-
-
 class Adjudication(SettlingDecision):
     """The settling decision on one candidate."""
 
@@ -398,7 +380,7 @@ class Adjudication(SettlingDecision):
     # Set if it was settled together with others; a batch can be withdrawn as a whole.
     batch = models.UUIDField(null=True, blank=True)
 
-    objects = AdjudicationQuerySet.as_manager()
+    objects = DecisionQuerySet["Adjudication"].as_manager()
 
     class Meta(SettlingDecision.Meta):
         constraints: ClassVar = [
@@ -422,10 +404,6 @@ class Adjudication(SettlingDecision):
         return f"adjudication {self.pk}"
 
 
-class ConditionAdjudicationQuerySet(DecisionQuerySet["ConditionAdjudication"]):
-    """Settling decisions on conditions."""
-
-
 class ConditionAdjudication(SettlingDecision):
     """The settling decision on whether a candidate meets a condition."""
 
@@ -435,7 +413,7 @@ class ConditionAdjudication(SettlingDecision):
     )
     answer = models.CharField(max_length=10, choices=Verdict.Answer)
 
-    objects = ConditionAdjudicationQuerySet.as_manager()
+    objects = DecisionQuerySet["ConditionAdjudication"].as_manager()
 
     class Meta(SettlingDecision.Meta):
         constraints: ClassVar = [

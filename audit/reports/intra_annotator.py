@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Max
 
-from annotate.judgments.models import Judgment, Repeat, RepeatQuerySet
+from annotate.judgments.models import Judgment, Repeat, StatementQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from audit.reports.scopes import Scope, narrative_q
@@ -114,7 +114,7 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
     return IntraAnnotator(dict(people), dict(left_out))
 
 
-def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
+def repeats_in(project: int, scope: Scope) -> StatementQuerySet[Repeat]:
     """Return all of people's answers to repeats in a part of a project (by its key)."""
     repeats = Repeat.objects.filter(
         narrative_q(scope, "narrative__"), annotator__project=project, annotator__is_machine=False

@@ -37,7 +37,7 @@ from django.db.models import (
 from django.db.models.functions import Cast, Concat
 
 from annotate.collection.models import Query
-from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, RejudgeRequest
+from annotate.judgments.models import Adjudication, Judgment, RejudgeRequest, StatementQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.reports.scopes import WHOLE, Period, Scope, narrative_q, periods_of, rubric_of, week_of
@@ -298,7 +298,7 @@ def count_in_both(project: Project, left: Scope, right: Scope) -> Counter[tuple[
     return counts
 
 
-def _all_judgments(project: Project, scope: Scope) -> JudgmentQuerySet:
+def _all_judgments(project: Project, scope: Scope) -> StatementQuerySet[Judgment]:
     return Judgment.objects.filter(
         judgment_q(scope), narrative__in=Narrative.objects.in_force([project.pk])
     )
