@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -146,12 +145,17 @@ class JudgingSession:
         return self.flagged.get(candidate, Flag.Kind.LATER) != Flag.Kind.LATER
 
 
-def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSession:
+def read_judging_session(
+    *, narrative: Narrative, by: Membership, with_repeats: bool = True
+) -> JudgingSession:
     """Return the judging session of `by` under `narrative`: three queries, whatever the pool's
     size.
+
+    `with_repeats`: False for a list, which would expose them.
     """
+    with_repeats = with_repeats and by.project.repeat_percent > 0
     rows = Statement.objects.current().filter(narrative=narrative, annotator=by)
-    if not by.project.repeat_percent:
+    if not with_repeats:
         rows = rows.filter(repeat=False)
     statements = [
         (spot_number(Spot(row.candidate, row.repeat), by), row)
@@ -171,9 +175,17 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
         )
     )
     later = {(row.candidate, row.at): row.uuid for _, row in first if row.flag == Flag.Kind.LATER}
-    answered_repeats = {row.candidate for _, row in statements if row.repeat}
+    ordered = ordered_pool(narrative.pair, by)
+    spots = [Spot(candidate) for candidate, _ in ordered]
+    if with_repeats:
+        spots = repeats.plan_repeats(
+            ordered,
+            percent=by.project.repeat_percent,
+            words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
+            answered={row.candidate for _, row in statements if row.repeat},
+        )
     return JudgingSession(
-        order=[spot_number(spot, by) for spot in _plan_session(narrative, by, answered_repeats)],
+        order=[spot_number(spot, by) for spot in spots],
         judged={number: row.relevance for number, row in statements if not row.flag},
         flagged={number: row.flag for number, row in statements if row.flag},
         uuids={number: row.uuid for number, row in statements},
@@ -196,41 +208,8 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
     )
 
 
-def _plan_session(
-    narrative: Narrative, by: Membership, answered_repeats: Collection[int]
-) -> list[Spot]:
-    """Return the documents to judge in order, with the repeats of the project among them."""
-    ordered = ordered_pool(narrative.pair, by)
-    if not by.project.repeat_percent:
-        return [Spot(candidate) for candidate, _ in ordered]
-    return repeats.plan_repeats(
-        ordered,
-        percent=by.project.repeat_percent,
-        words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
-        answered=answered_repeats,
-    )
-
-
 def spot_number(spot: Spot, by: Membership) -> int:
     """Return the number that identifies a document, or its repeat, on the pages of `by`."""
     if by.project.repeat_percent:
         return repeats.mask(spot, by.pk)
     return spot.candidate
-
-
-def without_repeats(session: JudgingSession, by: Membership) -> JudgingSession:
-    """Return the judging session without repeats, for a list, which would expose them."""
-    if not by.project.repeat_percent:
-        return session
-
-    def is_first(number: int) -> bool:
-        return not repeats.unmask(number, by.pk).again
-
-    return replace(
-        session,
-        order=list(filter(is_first, session.order)),
-        judged={number: value for number, value in session.judged.items() if is_first(number)},
-        flagged={number: kind for number, kind in session.flagged.items() if is_first(number)},
-        uuids={number: uuid for number, uuid in session.uuids.items() if is_first(number)},
-        history=list(filter(is_first, session.history)),
-    )

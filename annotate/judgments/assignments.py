@@ -244,16 +244,10 @@ def _refuse_above_quota(by: Membership) -> None:
         return
     Membership.objects.select_for_update(no_key=True).get(pk=by.pk)
     if is_quota_reached(by):
+        tasks, them = ("task", "it") if by.most_tasks == 1 else ("tasks", "them")
         raise Refused(
-            (
-                f"A lead gives you at most {by.most_tasks} task in this project, and you have "
-                "taken it."
-            )
-            if by.most_tasks == 1
-            else (
-                f"A lead gives you at most {by.most_tasks} tasks in this project, and you have "
-                "taken them."
-            )
+            f"A lead gives you at most {by.most_tasks} {tasks} in this project, and you have "
+            f"taken {them}."
         )
 
 

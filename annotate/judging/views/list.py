@@ -22,7 +22,7 @@ from annotate.judging.document_view import (
     read_rejudge_requests,
     session_data,
 )
-from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
+from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judging.views.judge import question_context
 from annotate.judgments.document_names import Name, names_for, neutral_name
 from annotate.judgments.models import Flag, Statement
@@ -98,7 +98,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
-    session = without_repeats(read_judging_session(narrative=narrative, by=member), member)
+    session = read_judging_session(narrative=narrative, by=member, with_repeats=False)
     find = request.GET.get("find", "").replace("\0", "").strip()[:200]
     numbers = _find_by_name(member, narrative, session, find) if find else None
     shown = window(session, request.GET, found=numbers, find=find)
