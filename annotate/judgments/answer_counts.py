@@ -32,8 +32,6 @@ from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Project
 from base.bulk import listed_values
 
-# Answers to a condition as numbers, which a rule of consensus takes.
-_ANSWERS = {answer: place for place, answer in enumerate(Verdict.Answer.values)}
 # The most narratives read at once.
 _AT_ONCE = 100
 
@@ -71,7 +69,7 @@ class AnswerPattern:
         """Whether there is a grade or a decision."""
         return bool(self.grades) or self.settled is not None
 
-    def outcome(self, rule: str) -> Outcome:
+    def outcome(self, rule: str) -> Outcome[int]:
         """Return the outcome under a project's rule of consensus."""
         return consensus(self.grades, rule, self.settled)
 
@@ -87,15 +85,9 @@ class ConditionPattern:
     documents: int
     since: datetime | None = None
 
-    @property
-    def places(self) -> list[int]:
-        """The answers as numbers, sorted: met, not met, can't tell."""
-        return sorted(_ANSWERS[answer] for answer in self.answers)
-
     def state(self, rule: str) -> State:
         """Return the state under a project's rule of consensus."""
-        settled = None if self.settled is None else _ANSWERS[self.settled]
-        return consensus(self.places, rule, settled).state
+        return consensus(self.answers, rule, self.settled).state
 
 
 @dataclass

@@ -25,8 +25,6 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 
-ANSWERS = list(Verdict.Answer.values)
-
 
 class AttributeAnswers(NamedTuple):
     """The answers on one attribute of a document: None if nobody answered, or answers differ."""
@@ -72,7 +70,7 @@ def attributes_of(
 ) -> list[DocumentAttributes]:
     """Return the attributes of these documents under one narrative: three queries."""
     keys = [candidate.pk for candidate in candidates]
-    collected: dict[tuple[int, int], list[int]] = defaultdict(list)
+    collected: dict[tuple[int, int], list[str]] = defaultdict(list)
     claims: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
     rows: Iterable[tuple[int, int, int, bool, str]] = (
         Verdict.objects.filter(
@@ -94,9 +92,9 @@ def attributes_of(
         if is_machine:
             claims[candidate, condition][annotator] = answer
         else:
-            collected[candidate, condition].append(ANSWERS.index(answer))
+            collected[candidate, condition].append(answer)
     settled = {
-        (candidate, condition): ANSWERS.index(answer)
+        (candidate, condition): answer
         for candidate, condition, answer in ConditionAdjudication.objects.current()
         .filter(condition__in=conditions, candidate__in=keys)
         .values_list("candidate", "condition", "answer")
@@ -109,9 +107,7 @@ def attributes_of(
         return None if machine is None else claims[key][machine]
 
     def verified_answer(key: tuple[int, int]) -> str | None:
-        answers = sorted(collected.get(key, []))
-        place = consensus(answers, project.consensus, settled.get(key)).relevance
-        return None if place is None else ANSWERS[place]
+        return consensus(collected.get(key, []), project.consensus, settled.get(key)).relevance
 
     return [
         DocumentAttributes(

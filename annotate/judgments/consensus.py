@@ -1,10 +1,15 @@
-"""Consensus: derive one relevance, or none, from several people's grades. No Django here."""
+"""Consensus: derive one answer, or none, from several people's. No Django here.
+
+An answer is a grade, or what was said of a condition.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+Answer = TypeVar("Answer", int, str)
 
 
 class State(StrEnum):
@@ -16,15 +21,15 @@ class State(StrEnum):
     SETTLED = "settled"
 
 
-class Outcome(NamedTuple):
+class Outcome(NamedTuple, Generic[Answer]):
     """A relevance with its state. `relevance` is None exactly when unjudged or disputed."""
 
-    relevance: int | None
+    relevance: Answer | None
     state: State
 
 
-UNJUDGED: Final = Outcome(None, State.UNJUDGED)
-DISPUTED: Final = Outcome(None, State.DISPUTED)
+UNJUDGED: Final[Outcome[Any]] = Outcome(None, State.UNJUDGED)
+DISPUTED: Final[Outcome[Any]] = Outcome(None, State.DISPUTED)
 
 # By the values of `Project.Consensus`: how an export describes the origin of its relevance.
 RULES: Final = {
@@ -33,7 +38,9 @@ RULES: Final = {
 }
 
 
-def consensus(grades: Sequence[int], rule: str, settled: int | None = None) -> Outcome:
+def consensus(
+    grades: Sequence[Answer], rule: str, settled: Answer | None = None
+) -> Outcome[Answer]:
     """Return the outcome of `grades`, one from each person, under `rule` (a key of RULES).
 
     A settling decision (`settled`) overrides all grades. Without grades and without a decision, the

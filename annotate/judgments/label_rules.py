@@ -20,7 +20,6 @@ from annotate.judgments.pair_rules import Rule, RuleStatus
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Project
 
-ANSWERS = list(Verdict.Answer.values)
 # Labels by narrative and candidate; None if disputed.
 Labels = Mapping[tuple[int, int], int | None]
 
@@ -251,14 +250,14 @@ def _settled_attributes(
     meets, that it violates and that there are.
     """
     decided = {
-        (candidate, condition): ANSWERS.index(answer)
+        (candidate, condition): answer
         for candidate, condition, answer in ConditionAdjudication.objects.current()
         .filter(condition__narrative__in=altered)
         .values_list("candidate", "condition", "answer")
     }
     grades = Adjudication.objects.current().filter(narrative__in=altered)
     conditions = ConditionAdjudication.objects.current().filter(condition__narrative__in=altered)
-    collected: dict[tuple[int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    collected: dict[tuple[int, int], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     rows: Iterable[tuple[int, int, int, str]] = Verdict.objects.filter(
         Q(statement__candidate__in=grades.values("candidate"))
         | Q(statement__candidate__in=conditions.values("candidate")),
@@ -267,20 +266,18 @@ def _settled_attributes(
         .values("pk"),
     ).values_list("statement__narrative", "statement__candidate", "condition", "answer")
     for narrative, candidate, condition, answer in rows:
-        collected[narrative, candidate][condition].append(ANSWERS.index(answer))
+        collected[narrative, candidate][condition].append(answer)
     settled = {}
     for (narrative, candidate), answers in collected.items():
         relevance = all_labels.get((narrative, candidate))
         agreed = [
-            consensus(
-                sorted(places), project.consensus, decided.get((candidate, condition))
-            ).relevance
-            for condition, places in answers.items()
+            consensus(several, project.consensus, decided.get((candidate, condition))).relevance
+            for condition, several in answers.items()
         ]
         if relevance is None or None in agreed:
             continue
-        met = agreed.count(ANSWERS.index(Verdict.Answer.MET))
-        violated = agreed.count(ANSWERS.index(Verdict.Answer.NOT_MET))
+        met = agreed.count(Verdict.Answer.MET)
+        violated = agreed.count(Verdict.Answer.NOT_MET)
         settled[narrative, candidate] = (
             narrative,
             candidate,

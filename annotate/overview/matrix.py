@@ -106,7 +106,7 @@ class Row:
     narrative: Narrative
     candidate: Candidate
     # None while others' answers are hidden from the reader.
-    outcome: Outcome | None
+    outcome: Outcome[int] | None
     cells: list[Cell] = field(default_factory=list)
 
 

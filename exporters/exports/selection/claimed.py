@@ -172,7 +172,7 @@ def _label(
 
 
 def _final_relevance(
-    claim: int | None, judged: Outcome, check: CheckOutcome | None
+    claim: int | None, judged: Outcome[int], check: CheckOutcome | None
 ) -> tuple[int | None, str]:
     """Return the final relevance, and the key under which the label is counted."""
     if judged.relevance is not None:

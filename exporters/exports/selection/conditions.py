@@ -20,7 +20,7 @@ from annotate.projects.models import Project
 from base.bulk import in_byte_order
 from exporters.exports.selection import ordered_rows
 from exporters.exports.selection.selection import Pair
-from formats.records import ANSWERS, ConditionRecord
+from formats.records import ConditionRecord
 
 NOT_MET = Verdict.Answer.NOT_MET.value
 # The narrative and the document that a verdict is about.
@@ -196,18 +196,15 @@ def _answered_conditions(
     conditions = []
     for condition in asked:
         own_answers = tuple(by_number.get(condition.number, ()))
-        of_people = tuple(
-            sorted(ANSWERS.index(own.answer) for own in own_answers if not own.machine)
-        )
+        of_people = tuple(sorted(own.answer for own in own_answers if not own.machine))
         decision = settled.get(condition.number)
-        outcome = _cached_consensus(of_people, rule, decision and ANSWERS.index(decision.answer))
-        agreed = None if outcome.relevance is None else ANSWERS[outcome.relevance]
+        outcome = _cached_consensus(of_people, rule, decision and decision.answer)
         conditions.append(
             AnsweredCondition(
                 condition=condition.number,
                 name=condition.name,
                 text=condition.text,
-                agreed=agreed,
+                agreed=outcome.relevance,
                 state=outcome.state.value,
                 answers=own_answers,
                 settled=decision,

@@ -94,7 +94,7 @@ class PooledDocument(NamedTuple):
     prior: int | None
     in_scope: bool
     grades: tuple[int, ...]
-    outcome: Outcome
+    outcome: Outcome[int]
 
     def relevance_on(self, side: str) -> int | None:
         """Return its grade in the qrels of a side, or None if it has no line.
