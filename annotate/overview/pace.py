@@ -1,9 +1,8 @@
 """Answers by day, the time that the work left will take, and the pace of each person.
 
-Days are days of the reader's time zone. The database counts by the hour, and hours are added up to
-days here: in most zones a day begins on a full hour of UTC, in all of them on a quarter hour. What
-is counted under a narrative is cached until something changes there, so a project's pages cost the
-same however many judgments it has (`annotate.judgments.cached_counts`).
+Days are days of the reader's time zone. What is counted under a narrative is cached until something
+changes there, so a project's pages cost the same however many judgments it has
+(`annotate.judgments.cached_counts`).
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import cache
 from typing import Annotated, Any, Final, NamedTuple
 
-from django.db.models import Case, Count, F, Func, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, F, Q, QuerySet, When
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from annotate.collection.models import Candidate
@@ -50,50 +49,28 @@ class Activity(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """What a count depends on: which documents are judged, and how days are cut.
-
-    Days of `zone` are made of slots of `seconds` each.
-    """
+    """What a count depends on: which documents are judged, and in which time zone days are."""
 
     shown: Q
     zone: tzinfo
-    seconds: int
-
-
-class Slot(Func):
-    """The number of the slot in which a time lies, counted from 1970: an hour or a quarter hour."""
-
-    output_field = IntegerField()
-
-    def __init__(self, moment: Any, seconds: int) -> None:
-        super().__init__(moment, seconds=seconds)
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) / %(seconds)s"
-        return super().as_sqlite(compiler, connection, template=template, **extra)
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "FLOOR(EXTRACT(EPOCH FROM %(expressions)s) / %(seconds)s)::bigint"
-        return self.as_sql(compiler, connection, template=template, **extra)
 
 
 def activities(
     project: Project,
     people: Collection[int],
     zone: tzinfo,
-    seconds: int,
     *,
     by: int,
     blind: Collection[int],
 ) -> Iterator[Activity]:
     """Yield what these people (by key) answered in a project on each day of a time zone.
 
-    Days are made of slots of `seconds` each. Two queries, and one more where something has changed
-    since the last count. For pairs in `blind`, only the active time of `by` is given.
+    Two queries, and one more where something has changed since the last count. For pairs in
+    `blind`, only the active time of `by` is given.
     """
     in_force = set(judged_narratives(project).values_list("pk", flat=True))
     states = cached_counts.states_of_every([project])
-    rules = _Rules(shown_to_judges(project, candidate="candidate__"), zone, seconds)
+    rules = _Rules(shown_to_judges(project, candidate="candidate__"), zone)
     counts = _ACTIVITIES.of(states, rules)
     for state in states:
         is_blind = state.pair in blind
@@ -108,28 +85,17 @@ def activities(
 
 
 def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
-    @cache
-    def day(slot: int) -> date:
-        return datetime.fromtimestamp(slot * rules.seconds, UTC).astimezone(rules.zone).date()
-
-    sums: dict[int, dict[tuple[int, date | None, bool], list[int]]] = defaultdict(dict)
-    for narrative, person, slot, counts, *numbers in _answers(rules, narratives):
-        key = (person, day(slot) if slot else None, bool(counts))
-        before = sums[narrative].get(key, (0, 0, 0))
-        sums[narrative][key] = [
-            number + (more or 0) for number, more in zip(before, numbers, strict=True)
-        ]
-    return {
-        narrative: [Activity(*key, *numbers) for key, numbers in several.items()]
-        for narrative, several in sums.items()
-    }
+    counts: dict[int, list[Activity]] = defaultdict(list)
+    for narrative, person, on, is_counted, number, active, timed in _answers(rules, narratives):
+        counts[narrative].append(Activity(person, on, is_counted, number, active or 0, timed))
+    return counts
 
 
 _ACTIVITIES = cached_counts.CachedCounts(_count)
 
 
 def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
-    """Select answers: narrative, person, slot, counts or not, number, milliseconds, timed.
+    """Select answers: narrative, person, day, counts or not, number, milliseconds, timed.
 
     A judgment from a file counts on the day on which it was made, if the file says when. An answer
     counts while its narrative is current, if the document is judged and nothing replaced it.
@@ -145,12 +111,11 @@ def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
             Case(
                 When(
                     Q(source=Statement.Source.PAGE) | Q(relevance=None),
-                    then=Slot(F("at"), rules.seconds),
+                    then=TruncDate("at", tzinfo=rules.zone),
                 ),
-                When(made_at__isnull=False, then=Slot(F("made_at"), rules.seconds)),
-                default=Value(0),
+                When(made_at__isnull=False, then=TruncDate("made_at", tzinfo=rules.zone)),
             ),
-            Case(When(counts, then=Value(1)), default=Value(0), output_field=IntegerField()),
+            Case(When(counts, then=True), default=False),
         )
         .annotate(n=Count("pk"), **Statement.EFFORT)
     )
@@ -160,7 +125,6 @@ def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
 WEEKS = 8
 SHOWN = timedelta(weeks=WEEKS)
 PACES = (7, 14, 28)
-ZERO = timedelta()
 
 
 @dataclass(frozen=True)
@@ -190,20 +154,9 @@ class Calendar:
         """The time at which the first day begins."""
         return datetime.combine(self.first, time.min, self.zone)
 
-    @property
-    def slot(self) -> int:
-        """Seconds of a slot: an hour, or a quarter of one if the zone is off the full hour."""
-        begins = (datetime.combine(day.on, time.min, self.zone) for day in self.days())
-        whole = all((at.utcoffset() or timedelta()) % timedelta(hours=1) == ZERO for at in begins)
-        return 3_600 if whole else 900
-
     def days(self) -> list[Day]:
         """Return the days, oldest first, with nothing counted on them yet."""
         return [Day(self.first + timedelta(days=ahead)) for ahead in range(SHOWN.days)]
-
-    def day(self, slot: int, seconds: int) -> date:
-        """Return the day on which a slot lies."""
-        return datetime.fromtimestamp(slot * seconds, UTC).astimezone(self.zone).date()
 
 
 @dataclass
@@ -352,9 +305,7 @@ def people_pace(
     }
     blind = set() if set(people) == {reader.pk} else blind_pairs(reader)
     days = {pk: {day.on: day for day in pace.days} for pk, pace in paces.items()}
-    for activity in activities(
-        project, people, calendar.zone, calendar.slot, by=reader.pk, blind=blind
-    ):
+    for activity in activities(project, people, calendar.zone, by=reader.pk, blind=blind):
         person = paces[activity.person]
         person.active += activity.active / 1_000
         if activity.counts:
@@ -417,13 +368,13 @@ def tasks_pace(
     Tasks are counted in finished assignments, but rewriting in pairs whose altered narrative is
     written.
     """
-    days, seconds, since = calendar.days(), calendar.slot, calendar.since
+    days, zone, since = calendar.days(), calendar.zone, calendar.since
     ended: dict[str, dict[date, int]] = defaultdict(lambda: dict.fromkeys((d.on for d in days), 0))
     assignments_done = (
         Assignment.objects.filter(pair__project=project, pair__removed_at=None, done_at__gte=since)
         .exclude(task=Assignment.Task.REWRITE)
         .order_by()
-        .values_list("task", Slot(F("done_at"), seconds))
+        .values_list("task", TruncDate("done_at", tzinfo=zone))
         .annotate(n=Count("pk"))
     )
     written = (
@@ -436,12 +387,11 @@ def tasks_pace(
             created_at__gte=since,
         )
         .order_by()
-        .values_list(Slot(F("created_at"), seconds))
+        .values_list(TruncDate("created_at", tzinfo=zone))
         .annotate(n=Count("pk"))
     )
     rewriting = Assignment.Task.REWRITE.value
-    for task, slot, count in [*assignments_done, *((rewriting, *row) for row in written)]:
-        on = calendar.day(slot, seconds)
+    for task, on, count in [*assignments_done, *((rewriting, *row) for row in written)]:
         if on in ended[task]:
             ended[task][on] += count
     paces = []
