@@ -92,7 +92,7 @@ class JudgingState:
         """
         if self.current is None or self.has_rejudge_request:
             return False
-        return self.current.flag != Flag.Kind.LATER
+        return self.current.is_final
 
     def warning(
         self, sent: Statement, before: Statement | None, instead_of: uuids.UUID | None
