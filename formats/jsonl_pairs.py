@@ -45,7 +45,7 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim | Generated]:
 
 
 def _parse_generated(fields: Fields) -> Generated:
-    return Generated(fields.id("pair_id"), fields.id("doc_id"))
+    return Generated(fields.id("pair_id"), fields.id("doc_id"), fields.optional_text("text"))
 
 
 def _parse_claim(fields: Fields) -> Claim:
@@ -181,6 +181,8 @@ def write_pairs(records: Iterable[PairRecord | Claim | Generated], stream: IO[by
             fields: dict[str, object] = {"type": _KINDS[type(record)], **record._asdict()}
             if isinstance(record, Claim) and not record.reason:
                 del fields["reason"]
+            if isinstance(record, Generated) and record.text is None:
+                del fields["text"]
             if isinstance(record, PairRecord):
                 fields["narratives"] = [
                     _version_fields(record, narrative) for narrative in record.narratives

@@ -152,10 +152,14 @@ class Claim(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """A document that was written for one instruction and belongs to no other pool."""
+    """A document that was written for one instruction and belongs to no other pool.
+
+    `text` is None if the file does not give it.
+    """
 
     pair_id: str
     doc_id: str
+    text: str | None = None
 
 
 class Evidence(NamedTuple):

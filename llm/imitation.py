@@ -27,6 +27,8 @@ def imitate(body: Mapping[str, Any]) -> str:
     fields = body["response_format"]["json_schema"]["schema"]["properties"]
     if "grade" in fields:
         answer: Any = imitate_judge(content, sorted(fields["grade"]["enum"]))
+    elif all("violates" in field.get("properties", ()) for field in fields.values()):
+        answer = imitate_trapper(content, list(fields))
     elif any(name.startswith("condition_") for name in fields):
         answer = imitate_checker(content, list(fields))
     elif "instruction" in fields:
@@ -69,6 +71,18 @@ def imitate_checker(content: str, fields: Sequence[str]) -> dict[str, Any]:
         lines = [line for line in document.splitlines() if _words(line) & wanted]
         answers[name] = {"quote": lines[0] if lines else "", "met": bool(lines)}
     return answers
+
+
+def imitate_trapper(content: str, fields: Sequence[str]) -> dict[str, Any]:
+    """Write a document for each condition, or one, that repeats the query and adds a number."""
+    query = _between("query", content)
+    return {
+        name: {
+            "violates": f"It breaks {name.replace('_', ' ')}.",
+            "text": f"{query}. Part {place}.",
+        }
+        for place, name in enumerate(fields, 1)
+    }
 
 
 def imitate_author(content: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotate.collection.models import Query
@@ -269,6 +269,13 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
     def in_force(self, projects: Iterable[int]) -> NarrativeQuerySet:
         """Keep the current versions in these projects (keys) whose pairs are not removed."""
         return self.current().filter(pair__project__in=projects, pair__removed_at__isnull=True)
+
+    def instructions_in_force(self, projects: Iterable[int]) -> NarrativeQuerySet:
+        """Keep the current altered versions in these projects (keys) that nobody has sent back:
+        what was sent back will be another text.
+        """
+        sent_back = Q(pair__sent_back_at__gt=F("created_at"))
+        return self.in_force(projects).filter(side=Narrative.Side.ALTERED).exclude(sent_back)
 
 
 class Narrative(models.Model):

@@ -61,9 +61,9 @@ class Migration(migrations.Migration):
             name='ModelRun',
             fields=[
                 ('job_ptr', models.OneToOneField(auto_created=True, on_delete=django.db.models.deletion.CASCADE, parent_link=True, primary_key=True, serialize=False, to='jobs.job')),
-                ('task', models.CharField(choices=[('grade', 'Grade documents'), ('conditions', 'Check conditions'), ('write', 'Write instructions'), ('criticise', 'Criticise instructions'), ('reverse', 'Write reversed instructions')], default='grade', max_length=20)),
+                ('task', models.CharField(choices=[('grade', 'Grade documents'), ('conditions', 'Check conditions'), ('write', 'Write instructions'), ('criticise', 'Criticise instructions'), ('reverse', 'Write reversed instructions'), ('trap', 'Write trap documents')], default='grade', max_length=20)),
                 ('machine', models.CharField(max_length=150)),
-                ('subjects', models.CharField(choices=[('judged', 'Grade documents that people have judged'), ('unjudged', 'Grade documents that nobody has judged'), ('all', 'Grade all documents to judge'), ('conditions_judged', 'Check conditions where people have judged'), ('conditions_unjudged', 'Check conditions where nobody has judged'), ('conditions_all', 'Check conditions of all documents to judge'), ('unwritten', 'Write instructions that are not there yet'), ('criticised', 'Write anew what a machine criticised and no person reviewed'), ('sent_back', 'Write anew what was sent back to a model'), ('by_others', 'Criticise undecided instructions that this model did not write'), ('undecided', 'Criticise all undecided instructions'), ('unreversed', 'Write reversed instructions that are not there yet')], default='judged', max_length=20)),
+                ('subjects', models.CharField(choices=[('judged', 'Grade documents that people have judged'), ('unjudged', 'Grade documents that nobody has judged'), ('all', 'Grade all documents to judge'), ('conditions_judged', 'Check conditions where people have judged'), ('conditions_unjudged', 'Check conditions where nobody has judged'), ('conditions_all', 'Check conditions of all documents to judge'), ('unwritten', 'Write instructions that are not there yet'), ('criticised', 'Write anew what a machine criticised and no person reviewed'), ('sent_back', 'Write anew what was sent back to a model'), ('by_others', 'Criticise undecided instructions that this model did not write'), ('undecided', 'Criticise all undecided instructions'), ('untrapped', 'Write documents that violate instructions'), ('unreversed', 'Write reversed instructions that are not there yet')], default='judged', max_length=20)),
                 ('drawn', models.PositiveIntegerField(blank=True, null=True)),
                 ('draw_seed', models.PositiveIntegerField()),
                 ('samples', models.PositiveSmallIntegerField(default=1)),
@@ -124,7 +124,7 @@ class Migration(migrations.Migration):
             name='Prompt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('task', models.CharField(choices=[('grade', 'Grade documents'), ('conditions', 'Check conditions'), ('write', 'Write instructions'), ('criticise', 'Criticise instructions'), ('reverse', 'Write reversed instructions')], default='grade', max_length=20)),
+                ('task', models.CharField(choices=[('grade', 'Grade documents'), ('conditions', 'Check conditions'), ('write', 'Write instructions'), ('criticise', 'Criticise instructions'), ('reverse', 'Write reversed instructions'), ('trap', 'Write trap documents')], default='grade', max_length=20)),
                 ('version', models.PositiveIntegerField()),
                 ('text', models.TextField()),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),

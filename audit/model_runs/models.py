@@ -33,6 +33,7 @@ class TaskName(models.TextChoices):
     WRITE = "write", "Write instructions"
     CRITICISE = "criticise", "Criticise instructions"
     REVERSE = "reverse", "Write reversed instructions"
+    TRAP = "trap", "Write trap documents"
 
 
 def _price(of: str, help_text: str = "") -> models.DecimalField[Any, Any]:
@@ -250,6 +251,7 @@ class ModelRun(Job):
         SENT_BACK = "sent_back", "Write anew what was sent back to a model"
         BY_OTHERS = "by_others", "Criticise undecided instructions that this model did not write"
         UNDECIDED = "undecided", "Criticise all undecided instructions"
+        UNTRAPPED = "untrapped", "Write documents that violate instructions"
         UNREVERSED = "unreversed", "Write reversed instructions that are not there yet"
 
     KIND: ClassVar[str] = "model_run"

@@ -149,7 +149,7 @@ PAIRS = st.builds(
     *(TEXT, st.just(""), TEXT, KEPT),
 )
 PAIRS = st.builds(with_writers, PAIRS, WRITERS)
-GENERATED = st.builds(Generated, IDS, IDS)
+GENERATED = st.builds(Generated, IDS, IDS, st.none() | TEXT)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES, TEXT)
 UUIDS = st.none() | st.uuids().map(str)
 EVIDENCE = st.lists(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from base import bulk
-from formats.records import Generated
+from formats.records import Doc, Generated
 
 
 class GeneratedDocuments(StagedRecords):
@@ -34,6 +34,8 @@ class GeneratedDocuments(StagedRecords):
     def take(self, record: Generated, place: int) -> None:
         self.taken += 1
         self.generated.add(place, record.pair_id, record.doc_id)
+        if record.text is not None:
+            self.intake.stager_for(Doc)(Doc(record.doc_id, text=record.text), place)
 
     def doc_ids(self) -> list[str]:
         return ["SELECT doc_id FROM stage_generated"]

@@ -11,12 +11,14 @@ from audit.model_runs.tasks.conditions import CheckConditions
 from audit.model_runs.tasks.criticise import Criticise
 from audit.model_runs.tasks.grade import Grade
 from audit.model_runs.tasks.reverse import Reverse
+from audit.model_runs.tasks.trap import Trap
 from audit.model_runs.tasks.write import Write
 
 __all__ = ["TASKS", "task_of", "tasks_for"]
 
 TASKS: Mapping[str, ModelTask] = {
-    task.name: task for task in (Grade(), CheckConditions(), Write(), Criticise(), Reverse())
+    task.name: task
+    for task in (Grade(), CheckConditions(), Write(), Criticise(), Reverse(), Trap())
 }
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
+
+from annotate.collection.models import Candidate, DocumentText
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from audit.model_runs.tasks.base import Reading, Unusable
@@ -13,14 +18,48 @@ from audit.reviews.passes import passes_of
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
 from formats.texts import excerpt
+from llm.documents import cut, delimit
 
 MAX_WORDS = 4_000
+# Documents of a query that an author reads the beginning of: they show what kind they are.
+DOCUMENTS = 3
+MAX_CHARACTERS = 4_000
 
 
 def query_text(pair: InstructionPair, original: str = "") -> str:
     """Return a query as a model reads it: title, description and original narrative."""
     parts = (pair.query.title, pair.query.description, original)
     return "\n".join(part for part in parts if part.strip())
+
+
+def some_documents(pairs: Iterable[InstructionPair]) -> dict[int, str]:
+    """Return the beginnings of a few documents of each query, by its key, as a model reads them; ""
+    without any: two queries.
+    """
+    queries = {pair.query_id for pair in pairs}
+    order = (F("prior_relevance").desc(nulls_last=True), F("pk").asc())
+    ranked = (
+        Candidate.objects.filter(
+            query__in=queries, made_for=None, document__text_version__isnull=False
+        )
+        .annotate(rank=Window(RowNumber(), partition_by=F("query"), order_by=order))
+        .filter(rank__lte=DOCUMENTS)
+        .order_by("query", "rank")
+    )
+    chosen: dict[int, list[int]] = defaultdict(list)
+    for query, document in ranked.values_list("query__pk", "document__pk"):
+        chosen[query].append(document)
+    keys = {document for several in chosen.values() for document in several}
+    texts = DocumentText.objects.filter(document__in=keys, version=F("document__text_version"))
+    by_document = {text.document_id: text.text for text in texts}
+    return {
+        query: "\n".join(
+            delimit(cut(by_document[document], MAX_CHARACTERS).text)
+            for document in chosen[query]
+            if document in by_document
+        )
+        for query in queries
+    }
 
 
 def types_of(project: Project) -> dict[str, str]:

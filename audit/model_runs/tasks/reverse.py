@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import IO, ClassVar
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
@@ -66,10 +66,8 @@ class Reverse(ModelTask):
     def rows(self, run: ModelRun) -> QuerySet[Narrative]:
         """Return the instructions of which nobody has written the reverse."""
         reverse = Narrative.objects.filter(pair=OuterRef("pair"), side=REVERSED)
-        altered = Narrative.objects.in_force([run.project_id]).filter(side=Narrative.Side.ALTERED)
-        # What was sent back will be another text.
-        sent_back = Q(pair__sent_back_at__gt=F("created_at"))
-        return altered.filter(~Exists(reverse)).exclude(sent_back)
+        instructions = Narrative.objects.instructions_in_force([run.project_id])
+        return instructions.filter(~Exists(reverse))
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for the reverse of each instruction."""

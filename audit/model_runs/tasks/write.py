@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import IO, Any, ClassVar
 
-from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
-from annotate.collection.models import Candidate, DocumentText
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.models import Project
@@ -21,19 +19,17 @@ from audit.model_runs.tasks.instructions import (
     instruction_in,
     query_text,
     read_instruction,
+    some_documents,
     types_of,
 )
 from audit.reviews.models import Decision, Rating, Review
 from formats.jsonl_pairs import write_pairs
 from formats.records import NarrativeRecord, PairRecord
-from llm.documents import cut, delimit
+from llm.documents import delimit
 from llm.prompts import Prompt
 from llm.request import Question as Asked
 from llm.request import object_of
 
-# Documents of the query that the author reads the beginning of: it shows what kind they are.
-DOCUMENTS = 3
-MAX_CHARACTERS = 4_000
 _NONE = "(none)"
 
 Subjects = ModelRun.Subjects
@@ -104,17 +100,16 @@ class Write(ModelTask):
             [item.narrative for item in items if item.narrative]
         )
         criticism = criticism_of(earlier.values())
-        documents = _some_documents(pairs.values())
+        documents = some_documents(pairs.values())
         ordinals = _ordinals(pairs.values())
         for item in items:
             pair = pairs[item.pair]
             before = earlier[item.narrative].text if item.narrative else ""
-            texts = [delimit(cut(text, MAX_CHARACTERS).text) for text in documents[pair.query_id]]
             said = "\n".join(criticism.get(item.narrative or 0, []))
             content = prompt.fill(
                 query=delimit(query_text(pair, originals.get(pair.pk, "")), "query"),
                 type=(types.get(pair.category, pair.category) + ordinals[pair.pk]) or _NONE,
-                documents="\n".join(texts) or _NONE,
+                documents=documents[pair.query_id] or _NONE,
                 earlier=delimit(before, "instruction") if before else _NONE,
                 criticism=delimit(said, "criticism") if said else _NONE,
             )
@@ -152,30 +147,6 @@ def _pairs(project: Project, subjects: str) -> QuerySet[Any, Any]:
     return workable_pairs(Assignment.Task.REVIEW, project).filter(
         by_models, Exists(poor), ~Exists(by_people), ~Exists(decided)
     )
-
-
-def _some_documents(pairs: Iterable[InstructionPair]) -> dict[int, list[str]]:
-    """Return the texts of a few documents of each query: two queries."""
-    queries = {pair.query_id for pair in pairs}
-    order = (F("prior_relevance").desc(nulls_last=True), F("pk").asc())
-    ranked = (
-        Candidate.objects.filter(
-            query__in=queries, made_for=None, document__text_version__isnull=False
-        )
-        .annotate(rank=Window(RowNumber(), partition_by=F("query"), order_by=order))
-        .filter(rank__lte=DOCUMENTS)
-        .order_by("query", "rank")
-    )
-    chosen: dict[int, list[int]] = defaultdict(list)
-    for query, document in ranked.values_list("query__pk", "document__pk"):
-        chosen[query].append(document)
-    keys = {document for several in chosen.values() for document in several}
-    texts = DocumentText.objects.filter(document__in=keys, version=F("document__text_version"))
-    by_document = {text.document_id: text.text for text in texts}
-    return {
-        query: [by_document[document] for document in chosen[query] if document in by_document]
-        for query in queries
-    }
 
 
 def _ordinals(pairs: Iterable[InstructionPair]) -> dict[int, str]:
