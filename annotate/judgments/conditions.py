@@ -19,7 +19,7 @@ def derive_relevance(rule: str, answers: Sequence[str | None], grades: Sequence[
     the number of conditions met, if that is one of the grades. `bands`: the highest three grades
     are for 1, for 2 or 3, and for 4 or more conditions met; if none is met it is the lowest grade,
     unless there is one between, for documents that are only related. With the answer "can't tell"
-    no relevance follows, unless another condition decides it.
+    no relevance follows, except by `all_met` where another condition is not met.
     """
     if rule == ALL_MET and answers:
         if NOT_MET in answers and None not in answers:

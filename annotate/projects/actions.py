@@ -315,7 +315,13 @@ def refusal_reason(project: Project, kind: ProjectKind) -> str:
             f"Judges have given the grade {', '.join(map(str, lost))}, which {kind.name} does "
             "not have. Those judgments would have no grade, so the project keeps its kind."
         )
-    counted = kind.settings.get("condition_rule") == Project.ConditionRule.COUNT_MET
+    rule = kind.settings.get("condition_rule", project.condition_rule)
+    if rule == Project.ConditionRule.BANDS and len(values) not in GRADES_OF_BANDS:
+        return (
+            f"Relevance follows from how many conditions are met, and {kind.name} has not 4 or 5 "
+            "grades. Choose another rule in the settings first."
+        )
+    counted = rule == Project.ConditionRule.COUNT_MET
     longest = longest_conditions(project) if counted else None
     if longest is not None and longest[0] > max(values):
         return (

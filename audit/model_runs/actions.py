@@ -302,9 +302,7 @@ def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
     if not task.has_use(by):
         raise InvalidField(task.without_use, "subjects")
     if run.samples > 1 and not task.may_repeat:
-        raise InvalidField(
-            "Only answers about documents can be asked for several times.", "samples"
-        )
+        raise InvalidField("Only grades can be asked for several times.", "samples")
     if task.shows_answers and must_answer_first(by):
         raise Refused(BLIND)
     return task

@@ -87,7 +87,7 @@ class RunForm(forms.Form):
         initial=1,
         min_value=1,
         max_value=MAX_SAMPLES,
-        help_text="Several only about documents: the first counts, others show how steady it is.",
+        help_text="Several only for grades: the first counts, the others show how steady it is.",
     )
     # 0: the plan proposes a limit, and the action refuses a run without one.
     most_tokens = forms.IntegerField(

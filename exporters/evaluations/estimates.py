@@ -7,6 +7,7 @@ all pairs. `agreement.prediction_powered` combines both; docs/llm.md says when t
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,50 +33,69 @@ NO_PAIRS = "people have judged none of the pairs that it labelled"
 
 
 class MachineLabels(NamedTuple):
-    """The labels of a machine as it claims them, by pair: nobody's checks or judgments."""
+    """The labels of a machine as it claims them, by pair: nobody's checks or judgments.
+
+    Documents that are not put before judges keep their earlier relevance, as in people's qrels.
+    `lacking`: how many documents of these pairs it should label and has not.
+    """
 
     machine: str
     changed: Qrels
     reverse: Qrels
-
-    def only(self, pairs: Container[str]) -> MachineLabels:
-        """Return the labels of these pairs."""
-        changed, reverse = (
-            {pair: grades for pair, grades in qrels.items() if pair in pairs}
-            for qrels in (self.changed, self.reverse)
-        )
-        return MachineLabels(self.machine, changed, reverse)
+    lacking: int
+    rewritten: int
 
 
-def machine_labels(project: Project, name: str) -> MachineLabels:
-    """Read the labels of a machine. Refused: the project has no machine of this name."""
-    machines = Membership.objects.filter(project=project, is_machine=True, name=name)
-    machine = machines.first()
+def machine_labels(
+    project: Project, name: str, pairs: Container[str], since: datetime | None
+) -> MachineLabels:
+    """Read the labels of a machine under these pairs.
+
+    `since`: when the release was requested whose qrels are measured; pairs with a newer instruction
+    are counted as `rewritten`. Refused: the project has no machine of this name.
+    """
+    machine = Membership.objects.filter(project=project, is_machine=True, name=name).first()
     if machine is None:
         raise Refused(f"This project has no machine called {name}.")
-    pairs = selection.pairs(project)
-    changed, reverse = (
-        _labels_on(side, project, pairs, machine)
-        for side in (Narrative.Side.ALTERED, Narrative.Side.REVERSED)
+    written = [pair for pair in selection.pairs(project) if pair.pair_id in pairs]
+    lacking = 0
+    by_side: dict[str, Qrels] = {Narrative.Side.ALTERED: {}, Narrative.Side.REVERSED: {}}
+    for side, qrels in by_side.items():
+        of_side = selection.claimed(written, side)
+        for pair, pool in claimed.labelled_pools(project, of_side, side, rater=machine):
+            claims = {its.doc_id: label.claim for its, label in pool if label is not None}
+            if not claims:
+                continue
+            qrels[pair.pair_id] = grades = {}
+            for document, _label in pool:
+                grade = claims.get(document.doc_id)
+                if side == Narrative.Side.ALTERED and not document.in_scope:
+                    grade = grade if document.prior is None else document.prior
+                if grade is not None:
+                    grades[document.doc_id] = grade
+                elif document.in_scope and side == Narrative.Side.ALTERED:
+                    lacking += 1
+    return MachineLabels(
+        machine.name,
+        changed=by_side[Narrative.Side.ALTERED],
+        reverse=by_side[Narrative.Side.REVERSED],
+        lacking=lacking,
+        rewritten=0 if since is None else _count_newer(project, pairs, since),
     )
-    return MachineLabels(machine.name, changed, reverse)
 
 
-def _labels_on(
-    side: str, project: Project, pairs: Sequence[selection.Pair], machine: Membership
-) -> Qrels:
-    qrels: Qrels = {}
-    of_side = selection.claimed(pairs, side)
-    for label in claimed.labels(project, of_side, side, rater=machine):
-        if label.claim is not None:
-            qrels.setdefault(label.pair.pair_id, {})[label.doc_id] = label.claim
-    return qrels
+def _count_newer(project: Project, pairs: Container[str], since: datetime) -> int:
+    newer = Narrative.objects.in_force([project.pk]).filter(
+        side=Narrative.Side.ALTERED, created_at__gt=since
+    )
+    return sum(pair in pairs for pair in newer.values_list("pair__pair_id", flat=True))
 
 
 def estimate_measures(
     labels: MachineLabels,
     collection: Collection,
     before: Qrels,
+    of_pairs: Mapping[str, str],
     ranked: Sequence[RankedSystem],
     by_query: Mapping[str, Mapping[str, Mapping[str, float | None]]],
     options: Options,
@@ -87,6 +107,7 @@ def estimate_measures(
         labels: Of the machine.
         collection: With people's labels.
         before: The earlier relevance under each pair that the machine labelled.
+        of_pairs: The query of each pair.
         ranked: The systems, with their runs for the pairs of both.
         by_query: People's values by measure, system and pair.
         options: As `read_options` returns them.
@@ -105,7 +126,7 @@ def estimate_measures(
         "population": population,
         "pairs": len(labels.changed),
         "judged": len(judged),
-        "note": _why_none(judged, folder),
+        "note": _why_none(labels, judged, folder),
         "measures": {},
     }
     if results["note"]:
@@ -122,8 +143,17 @@ def estimate_measures(
         options,
         values_only=True,
     )
+    left_out = set()
+    queries = [of_pairs[pair] for pair in labels.changed]
+    if len(set(queries)) < len(queries) or collection.cores:
+        # How many documents are relevant to a core query depends on which pairs were drawn.
+        left_out.add("wise")
+    if _count_open(judged, Narrative.Side.REVERSED, folder):
+        left_out |= {"wise", "sicr"}
     for system in ranked:
         for key, measured in measure_system(prepared, system.scores).items():
+            if key in left_out:
+                continue
             by_people = by_query.get(key, {}).get(system.name, {})
             estimated = prediction_powered(
                 {pair: measured.by_query.get(pair) for pair in labels.changed},
@@ -134,21 +164,37 @@ def estimate_measures(
     return results
 
 
-def _why_none(judged: Iterable[str], folder: Path) -> str:
+def _why_none(labels: MachineLabels, judged: Iterable[str], folder: Path) -> str:
     """Return why nothing is estimated, or ""."""
     sample = set(judged)
     if not sample:
         return NO_PAIRS
+    if labels.rewritten:
+        return (
+            f"{_count(labels.rewritten, 'instruction was', 'instructions were')} rewritten after "
+            "the release, so that its labels are about other texts"
+        )
+    if labels.lacking:
+        return f"it has not labelled {_count(labels.lacking, 'document', 'documents')} of its pairs"
     # What people have not settled are the difficult documents.
-    left = sum(
-        pair in sample and side in (Narrative.Side.ALTERED, Narrative.Side.REVERSED)
-        for name in OPEN
-        for _query, pair, side, *_rest in read_rows(folder / name)
-    )
+    left = _count_open(sample, Narrative.Side.ALTERED, folder)
     if left:
-        several = "s of these pairs are" if left > 1 else " of these pairs is"
-        return f"{left:,} document{several} not judged or settled yet"
+        of_pairs = _count(left, "document of these pairs is", "documents of these pairs are")
+        return f"{of_pairs} not judged or settled yet"
     return ""
+
+
+def _count_open(pairs: Container[str], side: str, folder: Path) -> int:
+    """Return how many documents of these pairs people have not judged or settled on a side."""
+    return sum(
+        pair in pairs and of == side
+        for name in OPEN
+        for _query, pair, of, *_rest in read_rows(folder / name)
+    )
+
+
+def _count(n: int, singular: str, plural: str) -> str:
+    return f"{n:,} {singular if n == 1 else plural}"
 
 
 def _as_json(estimated: PredictionPowered) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from typing import Any
 from django import forms
 
 from annotate.collection.models import Run
+from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.evaluations.systems import SIDES, System, propose_systems
+from exporters.exports.selection import claimed
 from exporters.releases.models import Release
 
 # How many releases and runs the lists offer, the newest first.
@@ -67,8 +69,7 @@ class EvaluationForm(forms.Form):
         self._offer("systems", [(key, _describe(system)) for key, system in self.offered.items()])
         names = [system.name for system in self.offered.values()]
         self._offer("baseline", [("", "nothing"), *_choices(dict.fromkeys(names))])
-        machines = project.memberships.filter(is_machine=True).order_by("name")
-        self.machines = list(machines.values_list("name", flat=True))
+        self.machines = [its.name for its in claimed.raters(project, Narrative.Side.ALTERED)]
         self._offer("machine", [("", "no machine"), *_choices(self.machines)])
         for side in SIDES:
             every = [(key, run.name) for key, run in self.runs.items()]

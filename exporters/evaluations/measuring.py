@@ -175,16 +175,19 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             options = read_options(job.options)
             labels = None
             if machine := options["machine"].get("name"):
-                labels = estimates.machine_labels(job.project, machine).only(of_pairs)
+                since = job.release.requested_at if job.release else None
+                labels = estimates.machine_labels(job.project, machine, of_pairs, since)
             read = topics | {pair: of_pairs[pair] for pair in (labels.changed if labels else ())}
             all_ranked, notes_of_runs = _read_systems(job, read, progress)
             ranked = [system.only(topics) for system in all_ranked]
+            _refuse_without_lines(ranked, topics)
             prepared = PreparedCollection(collection, options, topics)
             results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
             results["estimates"] = labels and estimates.estimate_measures(
                 labels,
                 collection,
                 earlier_qrels(folder, of_pairs, labels.changed),
+                of_pairs,
                 all_ranked,
                 results["by_query"],
                 options,
@@ -316,6 +319,14 @@ def _read_systems(
         ranked.append(RankedSystem(system["name"], runs))
         progress.advance()
     return ranked, list(notes)
+
+
+def _refuse_without_lines(ranked: Iterable[RankedSystem], topics: Mapping[str, str]) -> None:
+    """Refuse a run that ranks none of these topics: only pairs that a machine labelled."""
+    for system in ranked:
+        for side, run in system.runs.items():
+            if topics and not run:
+                raise Refused(f"The {side} run of {system.name} names no pair that is judged.")
 
 
 def _qrels_checksums(written: Manifest) -> dict[str, str]:

@@ -94,7 +94,9 @@ def _check_general(arguments: Mapping[str, Mapping[str, Any]]) -> None:
             "differences.test=t treats pairs as independent; leave out "
             f"intervals.clusters={clusters} or the t test"
         )
-    if clusters != "pair" and arguments["machine"].get("name"):
+    if arguments["machine"] and not arguments["machine"].get("name"):
+        raise ValueError("machine.name names the machine whose labels are used")
+    if clusters != "pair" and arguments["machine"]:
         raise ValueError(
             "machine.name takes each judged pair as drawn for itself; leave out "
             f"intervals.clusters={clusters} or the machine"

@@ -202,16 +202,19 @@ def dropped_shares(topics: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def over_releases(evaluation: Evaluation, system: str, measure: str) -> list[dict[str, Any]]:
     """Return a system's value by a measure on each release of the project, the oldest first.
 
-    From the newest evaluation of each release with the same options; the last MOST_RELEASES.
+    From the newest evaluation of each release with the same options, but for the machine, which
+    changes none of these values; the last MOST_RELEASES.
     """
     measured = Evaluation.objects.computed().filter(
-        project=evaluation.project_id, release__isnull=False, options=evaluation.options
+        project=evaluation.project_id, release__isnull=False
     )
+    options = _without_machine(evaluation.options)
     newest: dict[int, tuple[int, str, list[dict[str, Any]]]] = {}
-    for pk, release, name, systems in measured.values_list(
-        "pk", "release_id", "release__name", "systems"
+    for pk, release, name, systems, of_other in measured.values_list(
+        "pk", "release_id", "release__name", "systems", "options"
     )[:MOST_READ]:
-        if any(entry["name"] == system for entry in systems):
+        is_alike = _without_machine(of_other) == options
+        if is_alike and any(entry["name"] == system for entry in systems):
             newest.setdefault(release, (pk, name, systems))
     runs: dict[str, Any] = next(
         (entry["runs"] for entry in evaluation.systems if entry["name"] == system), {}
@@ -231,6 +234,10 @@ def over_releases(evaluation: Evaluation, system: str, measure: str) -> list[dic
         }
         for _release, (pk, name, systems) in sorted(newest.items())[-MOST_RELEASES:]
     ]
+
+
+def _without_machine(options: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in options.items() if not name.startswith("machine.")}
 
 
 def release_table(rows: Sequence[dict[str, Any]]) -> list[list[str]]:

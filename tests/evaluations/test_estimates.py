@@ -25,6 +25,7 @@ from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation
+from jobs.errors import JobError
 from tests import factories
 from tests.evaluations.evaluating import make_evaluation, store_run
 from tests.exports.conftest import make_release
@@ -174,6 +175,66 @@ def test_pairs_that_came_after_the_release_are_left_out(made):
     assert evaluate(made, release=v1)["estimates"]["pairs"] == 4
 
 
+def test_there_is_no_estimate_before_the_machine_has_labelled_every_document(made):
+    label = factories.altered(made.pairs["p3"]).statements.get(
+        annotator=made.robot, candidate=made.pool["a"]
+    )
+    label.delete()
+
+    about = evaluate(made)["estimates"]
+
+    assert about["note"] == "it has not labelled 1 document of its pairs"
+
+
+def test_there_is_no_estimate_on_a_release_whose_instructions_were_rewritten_since(made):
+    v1 = make_release(made, "v1")
+    factories.narrative(made.pairs["p3"], "altered", text="Another text.", version=2)
+
+    about = evaluate(made, release=v1)["estimates"]
+
+    assert about["note"].startswith("1 instruction was rewritten after the release")
+
+
+def test_documents_that_nobody_is_asked_about_keep_their_earlier_relevance(made):
+    # Only a and b were relevant: c and d have grade 0 whatever the machine says of them.
+    made.project.judge_scope = "relevant"
+    made.project.save()
+    Judgment.objects.filter(annotator=made.robot, candidate=made.pool["c"]).update(relevance=1)
+
+    by_machine = evaluate(made)["estimates"]["measures"]["nDCG@10 after"]["good"]["machine"]
+
+    # b is at rank 1, 3, 1 and 1.
+    assert by_machine == pytest.approx((1 + 0.5 + 1 + 1) / 4)
+
+
+def test_a_run_that_ranks_no_judged_pair_is_refused(made):
+    lines = "".join(f"p4 Q0 {doc} {rank} {9 - rank} other\n" for rank, doc in enumerate("abcd", 1))
+    other = Run(project=made.project, name="other", tag="other", sha256="2" * 64, side="altered")
+    other.file.save(f"{made.project.pk}/other", ContentFile(lines.encode()), save=False)
+    other.save()
+
+    with pytest.raises(JobError, match="The changed run of other names no pair that is judged"):
+        evaluate(made, measured=[System("other", {"changed": other})])
+
+
+def test_a_series_over_releases_does_not_depend_on_the_machine(made, client):
+    names = ("v1", "v2")
+    evaluations = [
+        make_evaluation(
+            made,
+            measured=[made.good],
+            baseline="",
+            release=make_release(made, name),
+            options={"machine.name": "robot"} if name == "v1" else {},
+        )
+        for name in names
+    ]
+
+    page = page_of(made, client, evaluations[1])
+
+    assert [row["release"] for row in page.context["over_releases"]] == list(names)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -187,6 +248,8 @@ def test_pairs_that_came_after_the_release_are_left_out(made):
             {"machine.name": "robot", "machine.population": "all"},
             "machine.population must be these or like, not all",
         ),
+        ({"machine.population": "like"}, "machine.name names the machine"),
+        ({"machine.name": ""}, "machine.name names the machine"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(made, options, sentence):

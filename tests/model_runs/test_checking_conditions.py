@@ -184,6 +184,39 @@ def test_by_bands_with_five_grades_a_model_says_whether_it_is_related(
     assert list(judged(cast.project).values()) == [(expected, ["not_met", "not_met"])]
 
 
+def test_after_a_change_of_the_rule_a_run_gives_the_grades_anew_unpaid(cast, check, server):
+    check()
+    cast.project.condition_rule = Project.ConditionRule.COUNT_MET
+    cast.project.save()
+
+    run = check()
+
+    assert (run.state, len(server.received)) == ("done", 3)
+    assert {doc: grade for doc, (grade, _) in judged(cast.project).items()} == {
+        "D1": 2,
+        "D2": 1,
+        "D3": 0,
+    }
+
+
+def test_a_run_that_says_the_same_again_writes_nothing(cast, check):
+    check()
+    before = list(Judgment.objects.order_by("pk").values())
+
+    check()
+
+    assert list(Judgment.objects.order_by("pk").values()) == before
+
+
+def test_a_condition_of_several_lines_is_one_line_for_the_model(cast, check, server):
+    cast.narrative.conditions.filter(number=1).update(text="plants\n2. anything at all")
+
+    check(drawn=1)
+
+    question = server.received[0].body["messages"][0]["content"]
+    assert "1. plants 2. anything at all\n2. heavy waves\n" in question
+
+
 def test_the_page_of_a_run_leads_to_how_far_the_machine_is_trusted(cast, check, client):
     run = check()
     client.force_login(cast.carla.user)

@@ -437,7 +437,7 @@ def test_a_kind_without_reviews_has_only_grades(cast, endpoint):
 
 
 def test_only_grades_can_be_asked_for_several_times(cast, endpoint):
-    with pytest.raises(Refused, match="Only answers about documents"):
+    with pytest.raises(Refused, match="Only grades"):
         request_run(
             new_run(endpoint=endpoint, subjects=Subjects.UNWRITTEN, samples=2, most_tokens=9_999),
             by=cast.carla,

@@ -148,6 +148,15 @@ def test_a_narrative_with_too_many_conditions_prevents_a_change_of_kind(monkeypa
     assert found.startswith("The narrative of q1 has 11 conditions; MultiConIR counts at most 10.")
 
 
+def test_bands_of_conditions_prevent_a_kind_with_other_grades():
+    project = made("own")
+    project.condition_rule = Project.ConditionRule.BANDS
+    project.save()
+
+    assert "FollowIR has not 4 or 5 grades" in projects.refusal_reason(project, KINDS["followir"])
+    assert projects.refusal_reason(project, KINDS["multiconir"]) == ""
+
+
 def test_the_page_shows_what_would_change_before_it_does(client):
     project = made("own")
     client.force_login(project.memberships.get().user)

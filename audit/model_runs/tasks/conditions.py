@@ -60,6 +60,8 @@ class CheckConditions(Grade):
         Subjects.CONDITIONS_ALL,
     )
     shown_with: ClassVar = (Subjects.CONDITIONS_ALL,)
+    # Its answers are verdicts, which are not compared with one another.
+    may_repeat = False
     prompt_name = "conditions prompt"
     shipped = PROMPT
     without_use = "The relevance of this project does not follow from conditions (Settings)."
@@ -91,6 +93,12 @@ class CheckConditions(Grade):
             schema = _schema(conditions[narrative.pk], asks_related=scale.has_related)
             asked = Asked.of(content, schema, shown.cut.note)
             yield Question(item=item, asked=asked, read=partial(_read, shown, scale))
+
+    def identity(self, run: ModelRun, call: Call) -> dict[str, Any]:
+        """Return when the grade was given. The project's rule may have changed since the answer was
+        paid, so the same answer may be another judgment.
+        """
+        return {"uuid": None, "at": call.answered_at}
 
     def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:
         """Return the verdicts of a call and the grade that follows; None if none follows any
@@ -133,7 +141,7 @@ class _Scale(NamedTuple):
 
 
 def _listed(conditions: Mapping[int, str]) -> str:
-    words = "\n".join(f"{number}. {text}" for number, text in conditions.items())
+    words = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in conditions.items())
     return delimit(words, "conditions")
 
 

@@ -120,6 +120,15 @@ class Grade(ModelTask):
         """Return the fields of a JudgmentRecord that an answer gives, if it gives any."""
         return {"relevance": int((call.value or {})["grade"])}
 
+    def identity(self, run: ModelRun, call: Call) -> dict[str, Any]:
+        """Return the fields of a JudgmentRecord that tell whether it was written before: the same
+        answer of the same machine is the same judgment.
+        """
+        answered = paid_call(call)
+        about = f"{call.narrative_id} {call.candidate_id} {call.text_version}"
+        same = f"{answered.uuid} {about} {run.machine}"
+        return {"uuid": str(uuid.uuid5(_NAMESPACE, same)), "at": answered.answered_at}
+
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
         """Write each answer as a judgment of the run's machine."""
         return write_judgments(self._judgments(run, calls), stream)
@@ -127,16 +136,14 @@ class Grade(ModelTask):
     def _judgments(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
         calls = calls.select_related("narrative", "candidate__document")
         for call in calls.iterator(500):
-            answer, answered = self.answer_in(run, call), paid_call(call)
+            answer = self.answer_in(run, call)
             if answer is None:
                 continue
             assert call.narrative is not None
             assert call.candidate is not None
-            # The same answer of the same machine is the same judgment.
-            about = f"{call.narrative_id} {call.candidate_id} {call.text_version}"
-            same = f"{answered.uuid} {about} {run.machine}"
             yield JudgmentRecord(
                 **answer,
+                **self.identity(run, call),
                 query_id=call.pair.query.query_id,
                 doc_id=call.candidate.document.doc_id,
                 annotator=run.machine,
@@ -144,11 +151,9 @@ class Grade(ModelTask):
                 pair_id=call.pair.pair_id,
                 version=call.narrative.version,
                 note=" ".join(call.remarks),
-                uuid=str(uuid.uuid5(_NAMESPACE, same)),
                 machine=True,
                 evidence=tuple(Evidence(**span) for span in call.evidence),
                 text_version=call.text_version,
-                at=answered.answered_at,
             )
 
 
