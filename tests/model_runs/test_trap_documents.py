@@ -35,16 +35,16 @@ def conditions(cast):
 
 
 def traps(cast):
-    return Candidate.objects.filter(made_for=cast.pair).order_by("pk")
+    return Candidate.objects.filter(made_for=cast.pair)
 
 
 def texts(cast):
-    return [candidate.document.texts.get().text for candidate in traps(cast)]
+    return sorted(candidate.document.texts.get().text for candidate in traps(cast))
 
 
 def claims():
-    rows = Judgment.objects.filter(annotator__is_machine=True).order_by("candidate")
-    return list(rows.values_list("relevance", "note"))
+    rows = Judgment.objects.filter(annotator__is_machine=True)
+    return sorted(rows.values_list("relevance", "note"))
 
 
 def planned(cast, endpoint):
