@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.judgments.blindness import hides_figures, must_answer_first
+from annotate.judgments.completion import left_in
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.open_pairs import Task, is_any_open, is_quota_reached, open_pairs
-from annotate.judgments.work_left import left_in
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.access import refuse_if_archived

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, Q, QuerySet
 
 from annotate.collection.models import Candidate
-from annotate.judgments import completion, work_left
+from annotate.judgments import completion
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import workable_pairs
@@ -26,7 +26,7 @@ def must_answer_first(member: Membership) -> bool:
     Until they have, figures and files on the whole project are hidden from them, because these
     would reveal others' answers.
     """
-    held = work_left.open_assignments(member, *BLIND_TASKS)
+    held = completion.open_assignments(member, *BLIND_TASKS)
     return any(
         workable_pairs(task, member.project)
         .filter(pk__in=[assignment.pair_id for assignment in held if assignment.task == task])
@@ -42,7 +42,7 @@ def hides_figures(*, task: str, by: Membership) -> bool:
 
 def blind_pairs(reader: Membership) -> set[int]:
     """Return the pairs (by key) that the reader still judges; others' answers there are hidden."""
-    return {assignment.pair_id for assignment in work_left.open_assignments(reader, Task.JUDGE)}
+    return {assignment.pair_id for assignment in completion.open_assignments(reader, Task.JUDGE)}
 
 
 def may_see(reader: Membership, pair: InstructionPair) -> bool:
@@ -53,7 +53,7 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
         return False
     far = completion.judging_by_pair(pair.project, [pair.query_id]).get(pair.pk)
     held = pair.assignments.filter(task=Task.JUDGE)
-    left = work_left.left_in(pair.project, held)
+    left = completion.left_in(pair.project, held)
     return (
         far is not None
         and far.done >= pair.project.overlap_judge
@@ -69,7 +69,7 @@ def must_judge_first(who: Membership, narrative: Narrative, candidate: Candidate
     )
     if not held or judged.exists():
         return False
-    return any(left.is_open for left in work_left.left_in(who.project, held).values())
+    return any(left.is_open for left in completion.left_in(who.project, held).values())
 
 
 def exclude_unjudged(

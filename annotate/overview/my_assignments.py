@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Prefetch, prefetch_related_objects
 
-from annotate.judgments import work_left
+from annotate.judgments import completion
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.projects.models import Membership
 
@@ -31,13 +31,13 @@ class MyAssignment:
 
 def read_assignments(members: Sequence[Membership]) -> None:
     """Prefetch the assignments of these members, with their pairs, for a whole page."""
-    members = [member for member in members if not hasattr(member, work_left.HELD)]
+    members = [member for member in members if not hasattr(member, completion.HELD)]
     if not members:
         return
     with_pairs = Assignment.objects.select_related("pair__query")
-    prefetch_related_objects(members, Prefetch("assignments", with_pairs, to_attr=work_left.HELD))
+    prefetch_related_objects(members, Prefetch("assignments", with_pairs, to_attr=completion.HELD))
     for member in members:
-        for assignment in work_left.held_by(member):
+        for assignment in completion.held_by(member):
             assignment.pair.project = member.project
 
 
@@ -47,9 +47,11 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
     Those with documents to look at again come first, then those begun, the latest first.
     """
     read_assignments([member])
-    left = work_left.left_of(member)
+    left = completion.left_of(member)
     held = [
-        assignment for assignment in work_left.held_by(member) if assignment.pair.removed_at is None
+        assignment
+        for assignment in completion.held_by(member)
+        if assignment.pair.removed_at is None
     ]
     held.sort(
         key=lambda assignment: (
@@ -69,5 +71,5 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
 def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
     """Return the assignments on a pair, each with whether its work is done."""
     held = list(pair.assignments.select_related("member").order_by("task", "seat"))
-    left = work_left.left_in(pair.project, held)
+    left = completion.left_in(pair.project, held)
     return [(assignment, not left[assignment.pk].is_open) for assignment in held]

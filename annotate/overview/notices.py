@@ -19,7 +19,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.judgments import blindness, open_pairs, work_left
+from annotate.judgments import blindness, completion, open_pairs
 from annotate.judgments.models import RejudgeRequest
 from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -150,7 +150,7 @@ def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]
 def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of tasks with work left that these members hold."""
     read_assignments(members)
-    work_left.prefetch_left(members)
+    completion.prefetch_left(members)
     notices = {}
     for member in members:
         held = my_assignments(member)

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from annotate.collection.models import Candidate, Query
 from annotate.collection.shown_documents import is_shown_to_judges
-from annotate.judgments import cached_counts, completion, open_pairs, work_left
+from annotate.judgments import cached_counts, completion, open_pairs
 from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress, PairProgress
@@ -178,7 +178,7 @@ def people_progress(project: Project) -> list[PersonProgress]:
     )
     held = list(begun.order_by("pk"))
     pairs = dict(project.pairs.values_list("pk", "pair_id"))
-    left = work_left.left_in(project, held, answers)
+    left = completion.left_in(project, held, answers)
     at: dict[int, list[str]] = defaultdict(list)
     for assignment in held:
         if left[assignment.pk].is_open:

@@ -15,9 +15,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.rule_report import MAX_NAMED, PairStatus, RuleReport, rule_report
-from annotate.judgments.work_left import open_assignments
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership

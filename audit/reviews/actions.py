@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.judgments.work_left import open_assignments
+from annotate.judgments.completion import open_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership

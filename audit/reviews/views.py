@@ -17,8 +17,8 @@ from django_htmx.http import HttpResponseClientRedirect
 from annotate.collection.removal import parse_keys
 from annotate.judgments import open_pairs
 from annotate.judgments.assignments import LeadMustConfirm
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.document_names import names_for
-from annotate.judgments.work_left import open_assignments
 from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
 from annotate.pairs.instruction_styles import other_styles

@@ -48,6 +48,7 @@ from django.db.models.lookups import GreaterThan
 
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import exclude_unjudged
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import (
     Adjudication,
@@ -56,7 +57,6 @@ from annotate.judgments.models import (
     RejudgeRequest,
     Verdict,
 )
-from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.checks.models import Check

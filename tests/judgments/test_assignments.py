@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.judgments.work_left import open_assignments
+from annotate.judgments.completion import open_assignments
 from annotate.models import Assignment, Membership, Narrative, Project
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotate.judging import actions as judging
-from annotate.judgments import assignments, completion, open_pairs, work_left
+from annotate.judgments import assignments, completion, open_pairs
 from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
 from annotate.overview.my_assignments import my_assignments
@@ -320,7 +320,7 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
             }
             assert {
                 assignment.pair_id
-                for assignment in work_left.open_assignments(getattr(tides, name))
+                for assignment in completion.open_assignments(getattr(tides, name))
             } == still
         assigned = {
             query_id: set(pair.assignments.values_list("member__name", flat=True))

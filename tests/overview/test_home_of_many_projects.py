@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.guidelines.actions import count_waiting
-from annotate.judgments import assignments, completion, open_pairs, work_left
+from annotate.judgments import assignments, completion, open_pairs
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.overview.contributions import overview, overviews
 from annotate.overview.my_assignments import my_assignments, read_assignments
@@ -140,7 +140,7 @@ def test_each_project_shows_the_same_alone_and_among_others(projects, name):
     together, alone = members(name), members(name)
 
     read_assignments(together)
-    work_left.prefetch_left(together)
+    completion.prefetch_left(together)
     added = overviews(together)
     judging = completion.judging_of([one.project for one in together])
     work = {task: open_pairs.open_work_of(task=task, members=together) for task in Assignment.Task}

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments import assignments
-from annotate.judgments.work_left import left_in, open_assignments
+from annotate.judgments.completion import left_in, open_assignments
 from annotate.overview.notices import Notice, mark_read, new_among, notices_of, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
-from annotate.judgments import assignments, blindness, completion, open_pairs, work_left
+from annotate.judgments import assignments, blindness, completion, open_pairs
 from annotate.judgments.models import Judgment, Statement
 from annotate.overview.contributions import overviews
 from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
@@ -48,7 +48,7 @@ def home(request: PageRequest) -> HttpResponse:
     every = access.projects_of(request.user)
     members = [member for member in every if member.project.archived_at is None]
     read_assignments(members)
-    work_left.prefetch_left(members)
+    completion.prefetch_left(members)
     today = judged_today(members)
     added = overviews(members)
     offers = offers_of(members)
@@ -276,7 +276,7 @@ def judged_today(members: Sequence[Membership]) -> dict[int, int]:
     """
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     pairs = {
-        member.pk: {assignment.pair_id for assignment in work_left.held_by(member)}
+        member.pk: {assignment.pair_id for assignment in completion.held_by(member)}
         for member in members
     }
     judged: Counter[int] = Counter()

@@ -18,7 +18,7 @@ from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import INSTRUCTIONS, QUERIES, Removable, parse_keys
 from annotate.collection.views import choose, choosing_context
-from annotate.judgments import cached_counts, completion, work_left
+from annotate.judgments import cached_counts, completion
 from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.document_names import names_for, neutral_order
@@ -67,7 +67,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     """Show the project's progress, its agreement, and what needs the reader."""
     member = access.member(request.user, slug)
     read_assignments([member])
-    work_left.prefetch_left([member])
+    completion.prefetch_left([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
     # Queries that are taken out are on the list of queries only.

@@ -24,8 +24,8 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotate.guidelines import rejudge_requests
 from annotate.judgments.blindness import BLIND_TASKS
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import RejudgeRequest
-from annotate.judgments.work_left import open_assignments
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.project_page import project_page
