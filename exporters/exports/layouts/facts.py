@@ -52,14 +52,10 @@ EVERYWHERE = (
 
 def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Manifest:
     """Return the manifest of a layout whose files are all written."""
-    pairs = published.every_pair
-    counts = published.counts | tally(published.project, published.all_pairs)
+    counts = {**published.counts, **tally(published.project, published.all_pairs)}
     counts["layout_pairs"] = len(published.pairs[ALTERED])
     if published.pairs[REVERSED]:
         counts["layout_pairs_reversed"] = len(published.pairs[REVERSED])
-    newer_texts = collection.documents_with_newer_texts(published.project, published.documents)
-    if newer_texts:
-        counts["documents_with_newer_texts"] = len(newer_texts)
     marked = counts.pop("layout_with_markup", 0)
     notes = [*NOT_HELD[layout], *published.notes, EVERYWHERE]
     if marked:
@@ -77,9 +73,9 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         rules=_rules(published),
         warnings=[] if layout == "citation" else warnings_of(published),
         notes=notes,
-        pairs=[pair_facts(pair, {}) for pair in pairs],
+        pairs=[pair_facts(pair, {}) for pair in published.every_pair],
         left_out=published.left_out,
-        texts=newer_texts,
+        texts=collection.documents_with_newer_texts(published.project, published.documents),
         before_publishing=(
             None
             if layout == "citation"

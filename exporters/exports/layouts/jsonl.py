@@ -67,7 +67,6 @@ def write(
             several = Document.objects.filter(project=project, text_version__gt=1)
             keys = set(several.values_list("pk", flat=True))
             write_docs(collection.documents(project, keys), f)
-        counts["documents_with_newer_texts"] = len(newer)
     counts |= _write_pairs(project, into, renamed)
     _write_collection(project, into, renamed)
     answered = selection.queries_with_removed(project)

@@ -69,9 +69,7 @@ _PAIR_COUNTS = (
 )
 
 
-def write_reranking(
-    project: Project, sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Writer
-) -> None:
+def write_reranking(sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Writer) -> None:
     """Write the candidates of these pairs, and the topics of each side.
 
     `sides`: the side of the narratives and the pairs, by the side's name in files.
@@ -172,7 +170,6 @@ class _Export:
         # Those of them that have a line in the original qrels, too.
         self.with_prior: set[str] = set()
         self.changed_documents: set[int] = set()
-        self.newer_texts = collection.documents_with_newer_texts(project)
         # Machines with claims, by side; and counts of claimed labels, by side and key.
         self.raters: dict[str, list[Membership]] = {
             side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
@@ -352,7 +349,7 @@ class _Export:
                 topics = collection.pair_topics(of, side)
                 self._write_topics_file(f"topics.{name}.txt", holds, topics)
         if changed and not self.labels_only:
-            write_reranking(self.project, sides, self.into)
+            write_reranking(sides, self.into)
 
     def _write_topics_file(self, name: str, holds: str, topics: Iterable[Topic]) -> None:
         with self.into.file(name, holds) as stream:
@@ -409,8 +406,6 @@ class _Export:
             **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _PAIR_COUNTS},
             **self.tally,
         }
-        if self.newer_texts:
-            counts["documents_with_newer_texts"] = len(self.newer_texts)
         for side in self.raters:
             counts |= self._claim_counts(side)
         without_prior = [
@@ -434,7 +429,7 @@ class _Export:
             ),
             pairs=pairs,
             left_out=left_out,
-            texts=self.newer_texts,
+            texts=collection.documents_with_newer_texts(self.project),
             measured=oracle_facts.oracles_block(measured.measures),
             before_publishing=before_publishing.facts(self.project),
             of_kind=kind_facts(self.project),

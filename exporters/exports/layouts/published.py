@@ -6,6 +6,7 @@ is refused before any file exists. The grades are those of the `trec` export.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -60,9 +61,9 @@ class Published:
     queries: list[Query]
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     documents: set[int] = field(default_factory=set)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
-    # Ids that readers would split; the first of each pair.
+    # Ids of documents that readers would split; the first of each pair.
     unsupported_ids: list[str] = field(default_factory=list)
     # The machines whose claimed labels are published where people have not judged.
     machines: list[Membership] = field(default_factory=list)
@@ -180,16 +181,12 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     if shape.change and not changed[REVERSED]:
         published.pairs[REVERSED] = []
     published.left_out = _left_out(published, kept_out)
-    published.unsupported_ids += _unsupported_ids(
-        (pair.pair_id for pair in published.every_pair), shape
-    )
-    published.unsupported_ids += _unsupported_ids(
-        (pair.query.query_id for pair in published.every_pair), shape
-    )
-    if published.unsupported_ids:
+    pairs = published.every_pair
+    ids = [*(pair.pair_id for pair in pairs), *(pair.query.query_id for pair in pairs)]
+    if unsupported := [*published.unsupported_ids, *_unsupported_ids(ids, shape)]:
         signs = "".join(f" or the character {sign}" for sign in shape.refuses)
         raise CannotHold(
-            f"the id {published.unsupported_ids[0]!r} has white space{signs}, "
+            f"the id {unsupported[0]!r} has white space{signs}, "
             "which this layout cannot hold. Load the collection with other ids, "
             "or use the trec export, which can hold these"
         )
@@ -229,7 +226,6 @@ def _choose_pairs(
     published: Published, side: str, shape: Shape, kept_out: dict[int, str], report: Report
 ) -> tuple[list[Pair], int]:
     """Return the pairs with the grades that the layout requires, and how many grades changed."""
-    counts = published.counts
     chosen: list[Pair] = []
     changed = 0
     claims = bool(published.machines)
@@ -250,18 +246,16 @@ def _choose_pairs(
         held = [row for row in rows if shape.holds(row)]
         published.documents |= {row.document for row in held}
         published.unsupported_ids += _unsupported_ids((row.doc_id for row in held), shape)[:1]
-        if side != ALTERED:
-            continue
-        for key, number in (
-            ("layout_candidates", len(held)),
-            ("layout_original", before),
-            ("layout_changed", after),
-            ("layout_claims", sum(row.is_claim for row in rows)),
-            ("layout_undecided", sum(row.is_undecided for row in rows)),
-            ("layout_differing", differing),
-            ("layout_without_line", sum(r.before is not None and r.after is None for r in rows)),
-        ):
-            counts[key] = counts.get(key, 0) + number
+        if side == ALTERED:
+            published.counts.update(
+                layout_candidates=len(held),
+                layout_original=before,
+                layout_changed=after,
+                layout_claims=sum(row.is_claim for row in rows),
+                layout_undecided=sum(row.is_undecided for row in rows),
+                layout_differing=differing,
+                layout_without_line=sum(r.before is not None and r.after is None for r in rows),
+            )
     return chosen, changed
 
 

@@ -294,7 +294,12 @@ def compose(
     before_publishing: dict[str, dict[str, Any]] | None = None,
     of_kind: KindFacts | None = None,
 ) -> Manifest:
-    """Return the manifest of an export whose files are all written; `counts` has keys of COUNTS."""
+    """Return the manifest of an export whose files are all written.
+
+    `counts` has keys of COUNTS; `texts` are documents with newer texts, and are counted here.
+    """
+    if texts:
+        counts = {**counts, "documents_with_newer_texts": len(texts)}
     made = Manifest(
         manifest=VERSION,
         format=format_name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from annotate.collection.models import RunLine
 from annotate.pools.negatives import hard_negative_systems
@@ -78,17 +78,6 @@ def write_pool_documents(project: Project, into: Writer) -> None:
                 write_row(f, pool.name, query_id, doc_id, "yes" if is_new else "no", run, rank)
 
 
-class Negative(NamedTuple):
-    """A document that a system ranks at the top, and that is judged not relevant."""
-
-    side: str
-    topic: str
-    doc_id: str
-    relevance: int
-    run: str
-    rank: int
-
-
 def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> None:
     """Write the hard negatives of the project's chosen systems, if any.
 
@@ -97,35 +86,30 @@ def write_negatives(project: Project, into: Writer, pairs: list[Pair]) -> None:
     if not hard_negative_systems(project).runs:
         return
     with into.file(NEGATIVES, "Documents judged not relevant that systems rank at the top.") as f:
-        write_row(f, *Negative._fields)
+        write_row(f, "side", "topic", "doc_id", "relevance", "run", "rank")
         for negative in _negatives(project, pairs):
             write_row(f, *negative)
 
 
-def _negatives(project: Project, pairs: list[Pair]) -> Iterator[Negative]:
-    """Yield hard negatives by side, topic id and document id, then by the run's name."""
+def _negatives(project: Project, pairs: list[Pair]) -> Iterator[tuple[object, ...]]:
+    """Yield rows of the file by side, topic id and document id, then by the run's name."""
     relevant_from = project.relevant_from
     for queries in batches(selection.queries(project), BATCH):
         ranks = _ranks(project, "query", [query.pk for query in queries])
         keys = {query.query_id: query.pk for query in queries}
         for line in selection.prior_qrels(queries):
             if line.relevance < relevant_from:
-                retrieved = ranks.get((keys[line.query_id], line.doc_id), ())
-                for run, rank in retrieved:
-                    yield Negative(
-                        "original", line.query_id, line.doc_id, line.relevance, run, rank
-                    )
+                for run, rank in ranks.get((keys[line.query_id], line.doc_id), ()):
+                    yield "original", line.query_id, line.doc_id, line.relevance, run, rank
     for side in ("altered", "reversed"):
         for batch in batches(selection.written_pairs(pairs, side), BATCH):
             ranks = _ranks(project, "pair", [pair.pk for pair in batch], side)
             for pair, pool in selection.pooled_documents(project, batch, side):
                 for document in pool:
-                    relevance = document.relevance_on(side)
-                    if relevance is not None and relevance < relevant_from:
-                        for run, rank in ranks.get((pair.pk, document.doc_id), ()):
-                            yield Negative(
-                                side, pair.pair_id, document.doc_id, relevance, run, rank
-                            )
+                    grade, doc_id = document.relevance_on(side), document.doc_id
+                    if grade is not None and grade < relevant_from:
+                        for run, rank in ranks.get((pair.pk, doc_id), ()):
+                            yield side, pair.pair_id, doc_id, grade, run, rank
 
 
 def _ranks(
