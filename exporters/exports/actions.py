@@ -210,15 +210,13 @@ def _delete_leftovers(job: Export) -> None:
             delete_folder(path)
 
 
-def record_download(
-    *, what: str, of: Model, name: str, by: Membership, now: datetime | None = None
-) -> AuditEvent:
+def record_download(*, what: str, of: Model, name: str, by: Membership) -> AuditEvent:
     """Record that `by` downloads a file of an export or a release.
 
     Call it after the access check and before a byte is sent. `what`: the kind of event,
     "export.taken" or "release.taken".
     """
-    return record(project=by.project, what=what, about=of, words=name, by=by, now=now)
+    return record(project=by.project, what=what, about=of, words=name, by=by)
 
 
 def send_file(member: Membership, export: Export, stream: File[bytes], name: str) -> FileResponse:

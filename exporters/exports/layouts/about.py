@@ -34,13 +34,16 @@ def about(project: Project) -> dict[str, Any]:
         "guidelines": {"version": guideline.version, "text": guideline.text} if guideline else None,
         "grades": grades_of(project),
         "agreement": agreement(project),
-        "checks": [
-            figures(sample).sentence
-            for sample in Sample.objects.filter(project=project).order_by("pk")
-        ],
+        "checks": checks(project),
         "labels": labellers(project),
         "annotators": annotators(project),
     }
+
+
+def checks(project: Project) -> list[str]:
+    """Return what each sample of labels found, in a sentence."""
+    samples = Sample.objects.filter(project=project).order_by("pk")
+    return [figures(sample).sentence for sample in samples]
 
 
 def annotators(project: Project) -> list[dict[str, Any]]:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from annotate.projects.models import Guideline, Project
-from audit.checks.figures import figures
-from audit.checks.models import Sample
 from base.tags.figures import interval_remark
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, citation
@@ -121,7 +119,7 @@ def full(published: Published, parts: list[Part]) -> str:
         "## Labels of people and of machines",
         *_labellers(published),
         "## Checked labels",
-        *_checks(published.project),
+        *(about.checks(published.project) or ["No claimed labels were checked by people."]),
         "## Known limits",
         "\n".join(f"- {sentence}" for sentence in [*warnings_of(published), EVERYWHERE]),
         "## Licence",
@@ -299,13 +297,6 @@ def _labellers(published: Published) -> list[str]:
         _table(("machine", "model", "prompt", "its labels, unchecked"), rows),
         "" if published.machines else "This data set has no labels of machines.",
         "\n".join(remarks),
-    ]
-
-
-def _checks(project: Project) -> list[str]:
-    samples = Sample.objects.filter(project=project).order_by("pk")
-    return [figures(sample).sentence for sample in samples] or [
-        "No claimed labels were checked by people."
     ]
 
 
