@@ -318,8 +318,8 @@ def refusal_reason(project: Project, kind: ProjectKind) -> str:
     rule = kind.settings.get("condition_rule", project.condition_rule)
     if rule == Project.ConditionRule.BANDS and len(values) not in GRADES_OF_BANDS:
         return (
-            f"Relevance follows from how many conditions are met, and {kind.name} has not 4 or 5 "
-            "grades. Choose another rule in the settings first."
+            f"Relevance follows from how many conditions are met, and {kind.name} does not have "
+            "4 or 5 grades. Choose another rule in the settings first."
         )
     counted = rule == Project.ConditionRule.COUNT_MET
     longest = longest_conditions(project) if counted else None

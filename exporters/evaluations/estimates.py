@@ -24,6 +24,7 @@ from exporters.evaluations.system_measures import (
     measure_system,
 )
 from exporters.exports.files import read_rows
+from exporters.exports.manifest.manifest import amount
 from exporters.exports.selection import claimed, selection
 
 POPULATIONS: dict[str, Population] = {"these": "these units", "like": "units like these"}
@@ -69,8 +70,9 @@ def machine_labels(
             qrels[pair.pair_id] = grades = {}
             for document, _label in pool:
                 grade = claims.get(document.doc_id)
-                if side == Narrative.Side.ALTERED and not document.in_scope:
-                    grade = grade if document.prior is None else document.prior
+                keeps_prior = side == Narrative.Side.ALTERED and not document.in_scope
+                if keeps_prior and document.prior is not None:
+                    grade = document.prior
                 if grade is not None:
                     grades[document.doc_id] = grade
                 elif document.in_scope and side == Narrative.Side.ALTERED:
@@ -171,15 +173,15 @@ def _why_none(labels: MachineLabels, judged: Iterable[str], folder: Path) -> str
         return NO_PAIRS
     if labels.rewritten:
         return (
-            f"{_count(labels.rewritten, 'instruction was', 'instructions were')} rewritten after "
+            f"{amount(labels.rewritten, 'instruction was', 'instructions were')} rewritten after "
             "the release, so that its labels are about other texts"
         )
     if labels.lacking:
-        return f"it has not labelled {_count(labels.lacking, 'document', 'documents')} of its pairs"
+        return f"it has not labelled {amount(labels.lacking, 'document')} of its pairs"
     # What people have not settled are the difficult documents.
     left = _count_open(sample, Narrative.Side.ALTERED, folder)
     if left:
-        of_pairs = _count(left, "document of these pairs is", "documents of these pairs are")
+        of_pairs = amount(left, "document of these pairs is", "documents of these pairs are")
         return f"{of_pairs} not judged or settled yet"
     return ""
 
@@ -191,10 +193,6 @@ def _count_open(pairs: Container[str], side: str, folder: Path) -> int:
         for name in OPEN
         for _query, pair, of, *_rest in read_rows(folder / name)
     )
-
-
-def _count(n: int, singular: str, plural: str) -> str:
-    return f"{n:,} {singular if n == 1 else plural}"
 
 
 def _as_json(estimated: PredictionPowered) -> dict[str, Any]:

@@ -153,7 +153,9 @@ def test_bands_of_conditions_prevent_a_kind_with_other_grades():
     project.condition_rule = Project.ConditionRule.BANDS
     project.save()
 
-    assert "FollowIR has not 4 or 5 grades" in projects.refusal_reason(project, KINDS["followir"])
+    assert "FollowIR does not have 4 or 5 grades" in projects.refusal_reason(
+        project, KINDS["followir"]
+    )
     assert projects.refusal_reason(project, KINDS["multiconir"]) == ""
 
 
