@@ -6,14 +6,17 @@ more, and quotes the first line with one.
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 
 from annotate.judgments.conditions import derive_relevance
 from annotate.models import Judgment, Project
+from audit.model_runs import asking
 from audit.model_runs.actions import new_run, plan_run, request_run
 from audit.model_runs.models import ModelRun
+from audit.model_runs.tasks.conditions import CheckConditions
 from base.errors import Refused
 from tests import factories
 from tests.services.model_server import say
@@ -197,6 +200,37 @@ def test_after_a_change_of_the_rule_a_run_gives_the_grades_anew_unpaid(cast, che
         "D2": 1,
         "D3": 0,
     }
+
+
+def test_a_condition_that_comes_while_the_model_is_asked_leaves_its_answers_unwritten(
+    cast, check, monkeypatch
+):
+    def added_meanwhile(run):
+        cast.narrative.conditions.create(number=3, text="count")
+        write(run)
+
+    write = asking.write_answers
+    monkeypatch.setattr(asking, "write_answers", added_meanwhile)
+
+    run = check()
+
+    assert run.state == "done"
+    assert judged(cast.project) == {}
+
+
+def test_more_answers_take_no_more_queries_to_write(
+    cast, check, django_assert_max_num_queries, server
+):
+    for number in range(20):
+        factories.candidate(cast.query, f"M{number}", text=f"Plants {number}.")
+    run = check()
+    calls = run.calls.answered().order_by("pk").select_related("cached_from", "pair__query")
+
+    # The project's grades, the calls, narratives' conditions.
+    with django_assert_max_num_queries(4):
+        written = CheckConditions().write(run, calls, io.BytesIO())
+
+    assert written == 23
 
 
 def test_a_run_that_says_the_same_again_writes_nothing(cast, check):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, prefetch_related_objects
 
 from annotate.judgments.conditions import BANDS, BANDS_FROM, MET, NOT_MET, derive_relevance
-from annotate.pairs.models import Condition, Narrative
+from annotate.pairs.models import Condition
 from annotate.projects.models import Membership, Project
-from audit.model_runs.models import Call, ModelRun, TaskName
+from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
 from audit.model_runs.tasks.grade import Grade, ShownDocument, shown_documents
+from audit.model_runs.tasks.instructions import (
+    conditions_of,
+    delimit_conditions,
+    narratives_of,
+)
 from formats.records import VerdictRecord
 from llm.documents import delimit
 from llm.prompts import Prompt
@@ -78,16 +82,13 @@ class CheckConditions(Grade):
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for the conditions of each document."""
         scale = _Scale.of(run.project)
-        narratives = Narrative.objects.in_bulk({item.narrative for item in items})
-        conditions: dict[int, dict[int, str]] = defaultdict(dict)
-        for condition in Condition.objects.filter(narrative__in=narratives).order_by("number"):
-            words = f"{condition.name}: {condition.text}" if condition.name else condition.text
-            conditions[condition.narrative_id][condition.number] = words
+        narratives = narratives_of(items)
+        conditions = conditions_of(narratives)
         for item, shown in shown_documents(items):
             narrative = narratives[item.narrative or 0]
             content = prompt.fill(
                 narrative=delimit(narrative.text, "narrative"),
-                conditions=_listed(conditions[narrative.pk]),
+                conditions=delimit_conditions(conditions[narrative.pk]),
                 document=delimit(shown.cut.text),
             )
             schema = _schema(conditions[narrative.pk], asks_related=scale.has_related)
@@ -100,13 +101,20 @@ class CheckConditions(Grade):
         """
         return {"uuid": None, "at": call.answered_at}
 
+    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
+        """Write each answer as a judgment of the run's machine, with its verdicts."""
+        prefetch_related_objects([run.project], "grades")
+        return super().write(run, calls.prefetch_related("narrative__conditions"), stream)
+
     def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:
         """Return the verdicts of a call and the grade that follows; None if none follows any
-        more, because the project's rule or grades were changed meanwhile.
+        more, because the project's rule or grades, or the conditions, were changed meanwhile.
         """
+        assert call.narrative is not None
         value = call.value or {}
         grade = _Scale.of(run.project).grade_of(value)
-        if grade is None:
+        conditions = {condition.number for condition in call.narrative.conditions.all()}
+        if grade is None or _answers(value).keys() != conditions:
             return None
         verdicts = (
             VerdictRecord(number, MET if answer["met"] else NOT_MET)
@@ -123,8 +131,7 @@ class _Scale(NamedTuple):
 
     @classmethod
     def of(cls, project: Project) -> _Scale:
-        grades = project.grades.order_by("value").values_list("value", flat=True)
-        return cls(project.condition_rule, list(grades))
+        return cls(project.condition_rule, sorted(grade.value for grade in project.grades.all()))
 
     @property
     def has_related(self) -> bool:
@@ -138,11 +145,6 @@ class _Scale(NamedTuple):
         if grade is None and self.has_related and _RELATED in value:
             return self.grades[1 if value[_RELATED] else 0]
         return grade
-
-
-def _listed(conditions: Mapping[int, str]) -> str:
-    words = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in conditions.items())
-    return delimit(words, "conditions")
 
 
 def _schema(numbers: Iterable[int], *, asks_related: bool) -> Schema:

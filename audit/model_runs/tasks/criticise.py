@@ -11,8 +11,13 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import workable_pairs
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, paid_call
-from audit.model_runs.tasks.instructions import check_words, query_text
+from audit.model_runs.tasks.base import Item, Question, Reading, paid_call
+from audit.model_runs.tasks.instructions import (
+    AboutInstructions,
+    check_words,
+    narratives_of,
+    query_text,
+)
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Decision, Review
 from audit.reviews.rubrics import current_rubric, get_rubric
@@ -51,21 +56,18 @@ give the level. Do not spare the author, and do not invent weaknesses.
 )
 
 
-class Criticise(ModelTask):
+class Criticise(AboutInstructions):
     """Criticise instructions."""
 
     name = TaskName.CRITICISE
     subjects: ClassVar = (Subjects.BY_OTHERS, Subjects.UNDECIDED)
     shown_with: ClassVar = (Subjects.UNDECIDED,)
-    thing = "instruction"
     prompt_name = "critic prompt"
     shipped = PROMPT
     needs = "review"
     without_use = "The kind of this project has no instructions to review."
     keeps_rubric = True
     format_name = "judgments-jsonl"
-    columns = ("pair__pk", "pk")
-    ids = ("pair__pair_id",)
 
     def rows(self, run: ModelRun) -> QuerySet[Narrative]:
         """Return the undecided instructions that its machine has not reviewed."""
@@ -94,9 +96,7 @@ class Criticise(ModelTask):
             {"words": {"type": "string"}, "level": {"type": "string", "enum": list(levels)}}
         )
         schema = object_of(dict.fromkeys(criteria, answer))
-        narratives = Narrative.objects.select_related("pair__query").in_bulk(
-            [item.narrative for item in items]
-        )
+        narratives = narratives_of(items)
         for item in items:
             narrative = narratives[item.narrative or 0]
             content = prompt.fill(

@@ -10,9 +10,9 @@ from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
 from annotate.collection.models import Candidate, DocumentText
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
-from audit.model_runs.tasks.base import Reading, Unusable
+from audit.model_runs.tasks.base import Item, ModelTask, Reading, Unusable
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of
 from base.control_characters import tidy
@@ -24,6 +24,35 @@ MAX_WORDS = 4_000
 # Documents of a query that an author reads the beginning of: they show what kind they are.
 DOCUMENTS = 3
 MAX_CHARACTERS = 4_000
+
+
+class AboutInstructions(ModelTask):
+    """A task with one question about each instruction."""
+
+    thing = "instruction"
+    columns = ("pair__pk", "pk")
+    ids = ("pair__pair_id",)
+
+
+def narratives_of(items: Iterable[Item]) -> dict[int, Narrative]:
+    """Return the narratives that questions are about, by key, with their queries: one query."""
+    narratives = Narrative.objects.select_related("pair__query")
+    return narratives.in_bulk({item.narrative for item in items})
+
+
+def conditions_of(narratives: Iterable[int]) -> dict[int, dict[int, str]]:
+    """Return the conditions of narratives (by key), by number, each on one line: one query."""
+    conditions: dict[int, dict[int, str]] = defaultdict(dict)
+    for condition in Condition.objects.filter(narrative__in=narratives).order_by("number"):
+        words = f"{condition.name}: {condition.text}" if condition.name else condition.text
+        conditions[condition.narrative_id][condition.number] = " ".join(words.split())
+    return conditions
+
+
+def delimit_conditions(conditions: Mapping[int, str]) -> str:
+    """Return conditions as a model reads them."""
+    lines = (f"{number}. {words}" for number, words in conditions.items())
+    return delimit("\n".join(lines), "conditions")
 
 
 def query_text(pair: InstructionPair, original: str = "") -> str:

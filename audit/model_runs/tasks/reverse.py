@@ -12,8 +12,14 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, ModelTask, Question
-from audit.model_runs.tasks.instructions import instruction_in, query_text, read_instruction
+from audit.model_runs.tasks.base import Item, Question
+from audit.model_runs.tasks.instructions import (
+    AboutInstructions,
+    instruction_in,
+    narratives_of,
+    query_text,
+    read_instruction,
+)
 from formats.jsonl_pairs import write_pairs
 from formats.records import NarrativeRecord, PairRecord
 from llm.documents import delimit
@@ -42,21 +48,17 @@ same query, has the same form and about the same length, and does not mention th
 )
 
 
-class Reverse(ModelTask):
+class Reverse(AboutInstructions):
     """Write reversed instructions."""
 
     name = TaskName.REVERSE
     subjects: ClassVar = (Subjects.UNREVERSED,)
     shown_with: ClassVar = subjects
-    thing = "instruction"
     prompt_name = "reversal prompt"
     shipped = PROMPT
     without_use = "The kind of this project has no reversed instructions."
     format_name = "pairs-jsonl"
     writes_texts = True
-    carries_claims = True
-    columns = ("pair__pk", "pk")
-    ids = ("pair__pair_id",)
 
     def has_use(self, lead: Membership) -> bool:
         """Return whether the project's kind has reversed instructions; *own* has everything."""
@@ -71,9 +73,7 @@ class Reverse(ModelTask):
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for the reverse of each instruction."""
-        narratives = Narrative.objects.select_related("pair__query").in_bulk(
-            [item.narrative for item in items]
-        )
+        narratives = narratives_of(items)
         for item in items:
             narrative = narratives[item.narrative or 0]
             content = prompt.fill(

@@ -12,8 +12,16 @@ from annotate.judgments.conditions import MET, NOT_MET, derive_relevance
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
-from audit.model_runs.tasks.instructions import check_words, query_text, some_documents
+from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
+from audit.model_runs.tasks.instructions import (
+    AboutInstructions,
+    check_words,
+    conditions_of,
+    delimit_conditions,
+    narratives_of,
+    query_text,
+    some_documents,
+)
 from base.control_characters import tidy
 from formats.jsonl_pairs import write_pairs
 from formats.records import Claim, Generated
@@ -52,19 +60,16 @@ in one sentence how it violates the instruction, then write the document.
 )
 
 
-class Trap(ModelTask):
+class Trap(AboutInstructions):
     """Write trap documents."""
 
     name = TaskName.TRAP
     subjects: ClassVar = (Subjects.UNTRAPPED,)
     shown_with: ClassVar = subjects
-    thing = "instruction"
     prompt_name = "trap prompt"
     shipped = PROMPT
     format_name = "pairs-jsonl"
     writes_texts = True
-    columns = ("pair__pk", "pk")
-    ids = ("pair__pair_id",)
 
     def rows(self, run: ModelRun) -> QuerySet[Narrative]:
         """Return the instructions for which its machine has written no documents."""
@@ -75,27 +80,21 @@ class Trap(ModelTask):
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for the trap documents of each instruction."""
-        narratives = (
-            Narrative.objects.select_related("pair__query")
-            .prefetch_related("conditions")
-            .in_bulk([item.narrative for item in items])
-        )
+        narratives = narratives_of(items)
+        conditions = conditions_of(narratives)
         documents = some_documents(narrative.pair for narrative in narratives.values())
         for item in items:
             narrative = narratives[item.narrative or 0]
-            conditions = {
-                its.number: " ".join(its.text.split()) for its in narrative.conditions.all()
-            }
-            listed = "\n".join(f"{number}. {text}" for number, text in conditions.items())
+            its_conditions = conditions[narrative.pk]
             content = prompt.fill(
                 query=delimit(query_text(narrative.pair), "query"),
                 instruction=delimit(narrative.text, "instruction"),
-                conditions=delimit(listed, "conditions") if listed else "(none)",
+                conditions=delimit_conditions(its_conditions) if its_conditions else "(none)",
                 documents=documents[narrative.pair.query_id] or "(none)",
             )
             # Models answer in this order: how it violates first, so that the text follows from it.
             document = object_of({"violates": {"type": "string"}, "text": {"type": "string"}})
-            names = [f"condition_{number}" for number in conditions] or ["document"]
+            names = [f"condition_{number}" for number in its_conditions] or ["document"]
             asked = Asked.of(content, object_of(dict.fromkeys(names, document)))
             yield Question(item=item, asked=asked, read=_read)
 
