@@ -8,6 +8,7 @@ from annotate.collection import api as collection
 from annotate.guidelines import api as guidelines
 from annotate.judging.api import journal, judgments, session
 from annotate.judgments import api as attributes
+from annotate.loading import api as loading
 from annotate.overview.api import collection as overview
 from annotate.overview.api import dashboard, home
 from annotate.people import api as people
@@ -64,15 +65,6 @@ urlpatterns = [
     route(f"{PROJECT}invitations/<int:invitation>/", people.OneInvitation, "api_invitation"),
     # Collection
     route(f"{PROJECT}passages/", collection.Passages, "api_passages"),
-    route("formats/", collection.Formats, "api_formats"),
-    route(f"{PROJECT}loads/", collection.Loads, "api_loads"),
-    route(f"{PROJECT}loads/several/", collection.SeveralLoads, "api_several_loads"),
-    route(BATCH, collection.LoadBatch, "api_load_batch"),
-    route(f"{BATCH}confirmation/", collection.BatchConfirmation, "api_load_batch_confirmation"),
-    route(LOAD, collection.OneLoad, "api_load"),
-    route(f"{LOAD}confirmation/", collection.Confirmation, "api_confirmation"),
-    route(f"{LOAD}recheck/", collection.Recheck, "api_recheck"),
-    route(f"{LOAD}leaving/", collection.Leaving, "api_leaving"),
     route(f"{PROJECT}filters/", collection.Filters, "api_filters"),
     route(f"{PROJECT}topics/", collection.Topics, "api_topics"),
     route(f"{PROJECT}topics/draw/", collection.TopicDraw, "api_topic_draw"),
@@ -86,6 +78,17 @@ urlpatterns = [
     route(
         f"{PROJECT}removed-pairs/restoration/", collection.PairRestoration, "api_pair_restoration"
     ),
+    # Loading
+    route("formats/", loading.Formats, "api_formats"),
+    route(f"{PROJECT}loads/", loading.Loads, "api_loads"),
+    route(f"{PROJECT}loads/several/", loading.SeveralLoads, "api_several_loads"),
+    route(BATCH, loading.LoadBatch, "api_load_batch"),
+    route(f"{BATCH}confirmation/", loading.BatchConfirmation, "api_load_batch_confirmation"),
+    route(LOAD, loading.OneLoad, "api_load"),
+    route(f"{LOAD}confirmation/", loading.Confirmation, "api_confirmation"),
+    route(f"{LOAD}recheck/", loading.Recheck, "api_recheck"),
+    route(f"{LOAD}leaving/", loading.Leaving, "api_leaving"),
+    route(f"{PROJECT}loads/<int:load>/taking-back/", loading.TakingBack, "api_taking_back"),
     # Attributes
     route(f"{PAIR}attributes/", attributes.Attributes, "api_attributes"),
     route(
@@ -94,7 +97,6 @@ urlpatterns = [
         "api_attribute_documents",
     ),
     # Pools
-    route(f"{PROJECT}loads/<int:load>/taking-back/", pools.TakingBack, "api_taking_back"),
     route(f"{PROJECT}pools/", pools.Pools, "api_pools"),
     route(f"{PROJECT}pools/count/", pools.PoolCount, "api_pool_count"),
     route(POOL, pools.OnePool, "api_pool"),

@@ -18,15 +18,12 @@ class AnnotateConfig(AppConfig):
         from annotate.collection.intake.collection import Collection
         from annotate.collection.intake.documents import Documents
         from annotate.collection.intake.filters import Filters
-        from annotate.collection.intake.load import after_load, describe_rows
         from annotate.collection.intake.qrels import Pools, Qrels
         from annotate.collection.intake.runs import Runs
         from annotate.judgments import adjudication_chain, judgment_chain
-        from annotate.judgments.intake import versions
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
-        from annotate.pairs.intake.shared import finish_load
         from annotate.pairs.intake.topics import Topics
         from annotate.projects import audit_events, audit_log, hash_chain
         from annotate.projects.models import AuditEvent, Link
@@ -38,8 +35,6 @@ class AnnotateConfig(AppConfig):
             *(Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements),
             *(Filters, Collection),
         )
-        after_load.register(finish_load)
-        describe_rows.register(versions.describe_rows)
         hash_chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

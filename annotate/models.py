@@ -7,8 +7,6 @@ from annotate.collection.models import (
     Document,
     DocumentText,
     FilterDecision,
-    Load,
-    LoadedCandidate,
     PassageRule,
     Query,
     Run,
@@ -26,6 +24,7 @@ from annotate.judgments.models import (
     Statement,
     Verdict,
 )
+from annotate.loading.models import Load, LoadedCandidate
 from annotate.pairs.models import (
     Assignment,
     Condition,

@@ -9,6 +9,7 @@ from annotate.guidelines import views as guidelines
 from annotate.judging.views import judge as judging
 from annotate.judging.views import list as listing
 from annotate.judgments import views as documents
+from annotate.loading import views as loading
 from annotate.overview.views import dashboard, home, tour
 from annotate.overview.views import project as overview
 from annotate.people import views as people
@@ -62,22 +63,24 @@ urlpatterns = [
     ),
     # Collection
     path(f"{PROJECT}passages/", collection.passages, name="passages"),
-    path(f"{PROJECT}loads/", collection.loads, name="loads"),
-    path(f"{PROJECT}loads/<uuid:batch>/", collection.load_batch, name="load_batch"),
+    path(f"{PROJECT}removed-queries/", collection.removed, name="removed_queries"),
+    # Loading
+    path(f"{PROJECT}loads/", loading.loads, name="loads"),
+    path(f"{PROJECT}loads/<uuid:batch>/", loading.load_batch, name="load_batch"),
     path(
         f"{PROJECT}loads/<uuid:batch>/confirmation/",
-        collection.batch_confirmation,
+        loading.batch_confirmation,
         name="load_batch_confirmation",
     ),
-    path(f"{PROJECT}loads/<int:pk>/", collection.load, name="load"),
+    path(f"{PROJECT}loads/<int:pk>/", loading.load, name="load"),
     path(
         f"{PROJECT}loads/<int:pk>/confirmation/",
-        collection.confirmation,
+        loading.confirmation,
         name="load_confirmation",
     ),
-    path(f"{PROJECT}loads/<int:pk>/recheck/", collection.recheck, name="load_recheck"),
-    path(f"{PROJECT}loads/<int:pk>/leaving/", collection.leaving, name="load_leaving"),
-    path(f"{PROJECT}removed-queries/", collection.removed, name="removed_queries"),
+    path(f"{PROJECT}loads/<int:pk>/recheck/", loading.recheck, name="load_recheck"),
+    path(f"{PROJECT}loads/<int:pk>/leaving/", loading.leaving, name="load_leaving"),
+    path(f"{PROJECT}loads/<int:pk>/taking-back/", loading.taking_back, name="load_taking_back"),
     # Attributes and big tables of documents
     path(f"{PAIR}attributes/", documents.attributes, name="attributes"),
     path(f"{PAIR}documents/<int:candidate_pk>/table/", documents.table, name="table"),
@@ -89,7 +92,6 @@ urlpatterns = [
     path(f"{POOL}documents.csv", pools.documents, name="pool_documents"),
     path(f"{PROJECT}missing-texts/", pools.missing_texts, name="missing_texts"),
     path(f"{PROJECT}missing-texts.txt", pools.missing_texts_file, name="missing_texts_file"),
-    path(f"{PROJECT}loads/<int:pk>/taking-back/", pools.taking_back, name="load_taking_back"),
     path(f"{PROJECT}removed-candidates/", pools.removed, name="removed_candidates"),
     path(
         f"{PROJECT}queries/<int:pk>/candidates/<int:candidate>/replacement/",

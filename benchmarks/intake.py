@@ -140,7 +140,7 @@ def _ours(kind: str) -> Callable[[Path], dict[str, Any]]:
         """Load the file twice as the command does."""
         project = _set_up()
         from annotate.collection.intake import file_on_disk
-        from annotate.collection.loading import load_file
+        from annotate.loading.load import load_file
 
         figures: dict[str, Any] = {"before_mb": peak_mb()}
         for name in ("seconds", "again"):

@@ -311,7 +311,7 @@ def _long_works(world: World, project: Project, size: float) -> dict[str, Callab
     from annotate import models
     from annotate.collection.intake import file_on_disk
     from annotate.collection.intake.files import NoProgress
-    from annotate.collection.loading import load_file
+    from annotate.loading.load import load_file
     from annotate.projects.actions import create_project
     from audit.reports.reliability import agreement_of
     from base.snapshot import snapshot

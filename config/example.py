@@ -24,6 +24,7 @@ from annotate.guidelines import actions as guidelines
 from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.models import Flag, Judgment
+from annotate.loading.load import load_rows
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.people import members
 from annotate.projects import actions as projects
@@ -154,7 +155,7 @@ def _ensure_account(name: str) -> Login:
 
 def _load(project: Project, path: Path, kind: str) -> None:
     file = intake.file_on_disk(str(path))._replace(name=path.name)
-    report = intake.load(project=project, kind=lookup(kind), file=file)
+    report = load_rows(project=project, kind=lookup(kind), file=file)
     if report.refused:
         raise RuntimeError(f"the example project does not load: {report.problems[0]}")
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotate.collection import load_jobs
 from annotate.collection.passages import set_passage_rule
 from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.guidelines import actions as guidelines
@@ -17,6 +16,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.guidelines.rejudge_requests import JudgmentSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
+from annotate.loading import load_jobs
 from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
 from annotate.pairs.named_people import name_people, set_urgent
 from annotate.pools import actions as pooling

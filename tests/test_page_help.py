@@ -40,7 +40,7 @@ def test_the_help_of_a_page_has_five_lines(name):
         *("overview/queries", "judging/judge", "judging/listing", "rewriting/rewrite"),
         *("reviews/review", "reviews/reviews", "checks/checks", "settling/disagreements"),
         *("settling/settle", "reports/agreement", "evaluations/evaluations", "exports/exports"),
-        *("releases/releases", "collection/load_list", "guidelines/guidelines"),
+        *("releases/releases", "loading/load_list", "guidelines/guidelines"),
         *("people/members", "projects/settings", "projects/audit_log"),
     ],
 )

@@ -10,7 +10,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.collection import access as collection_access
 from annotate.collection.api import SentReason
 from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON, MOST, ChangeCounts
@@ -20,7 +19,6 @@ from annotate.pools.labelled import CUTOFFS, Labelled, labelled_at
 from annotate.pools.models import Pool, Replacement
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import DOCUMENTS
-from annotate.pools.taking_back import take_back
 from annotate.projects import access as project_access
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
@@ -447,13 +445,3 @@ def _candidate(member: Membership, body: dict[str, Any]) -> Candidate:
 
 def _new(body: dict[str, Any]) -> replacing.NewDocument:
     return replacing.NewDocument(body["new_doc_id"], body["title"], body["text"])
-
-
-class TakingBack(Resource, tag="Loading"):
-    """Taking back a load of qrels."""
-
-    @writes(None, status=204, scope=Scope.LEAD)
-    def put(self, request: Request, slug: str, load: int) -> None:
-        """Undo what a load of qrels wrote, while nothing stands on it."""
-        by, upload = collection_access.load(self.person, slug, load)
-        take_back(load=upload, by=by)

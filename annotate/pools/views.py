@@ -9,7 +9,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection import access as collection_access
 from annotate.collection.models import Run
 from annotate.pairs.pool import documents_without_text
 from annotate.pools import access, actions, provenance, replacing
@@ -18,7 +17,6 @@ from annotate.pools.labelled import CUTOFFS, labelled_at
 from annotate.pools.models import Pool
 from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import DOCUMENTS
-from annotate.pools.taking_back import take_back
 from annotate.projects import access as project_access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
@@ -258,13 +256,3 @@ def undoing(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         replacing.undo_replacement(replacement=undone, by=member)
         messages.success(request, "The replacement is undone: the old document is back.")
     return redirect("annotate:replacements", slug)
-
-
-@require_POST
-def taking_back(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Undo what a load of qrels wrote."""
-    member, load = collection_access.load(request.user, slug, pk)
-    with refusal_as_message(request):
-        take_back(load=load, by=member)
-        messages.success(request, f"{load.file_name} was taken back.")
-    return redirect(load)

@@ -23,7 +23,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.collection.intake import InputFile
-from annotate.collection.loading import load_file
+from annotate.loading.load import load_file
 from annotate.projects.access import refuse_if_archived
 from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
 from audit.model_runs.pace import Pace

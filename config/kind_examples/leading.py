@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.collection import intake, topics
-from annotate.collection.loading import load_file
 from annotate.collection.models import Run
 from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.guidelines import actions as guidelines
+from annotate.loading.load import load_file
 from annotate.pools import actions as pools
 from annotate.pools import negatives
 from annotate.pools.removal import DOCUMENTS

@@ -16,8 +16,9 @@ from django.db import transaction
 from django.http import FileResponse, Http404
 from django.utils import timezone
 
-from annotate.collection.models import Load, Query
+from annotate.collection.models import Query
 from annotate.judgments.blindness import must_answer_first
+from annotate.loading.models import Load
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project

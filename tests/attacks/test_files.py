@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile
 from django.test import Client
 
-from annotate.collection import load_jobs
+from annotate.loading import load_jobs
 from annotate.models import Load
 from formats.folders import ZipFolder
 from formats.problems import FormatError

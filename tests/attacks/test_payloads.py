@@ -17,7 +17,7 @@ from django.core.files.base import ContentFile
 from django.db import DatabaseError, models, transaction
 from django.utils import timezone
 
-from annotate.collection import load_jobs
+from annotate.loading import load_jobs
 from annotate.models import (
     Candidate,
     Document,

@@ -18,9 +18,9 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.collection import load_jobs
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import cases_waiting, write_guideline
+from annotate.loading import load_jobs
 from annotate.models import (
     Assignment,
     Candidate,

@@ -8,9 +8,8 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from annotate.collection import intake
 from annotate.collection.intake import FileReport, InputFile
-from annotate.collection.loading import load_file
+from annotate.loading.load import load_file, load_rows
 from annotate.models import Project
 from base import bulk
 from formats.folders import Folder, ZipFolder
@@ -45,7 +44,7 @@ def load_records(project: Project, *records: Any, **options: Any) -> FileReport:
             yield record
 
     kind = lookup("judgments-jsonl")._replace(read=read)
-    return intake.load(project=project, kind=kind, file=in_memory(b"x"), **options)
+    return load_rows(project=project, kind=kind, file=in_memory(b"x"), **options)
 
 
 def jsonl(*records: dict[str, Any]) -> str:

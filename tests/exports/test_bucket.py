@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotate.collection import load_jobs
+from annotate.loading import load_jobs
 from annotate.models import Load, Run
 from exporters.exports import actions
 from exporters.models import Export, Release

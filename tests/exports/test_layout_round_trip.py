@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.collection import intake
+from annotate.loading.load import load_rows
 from annotate.models import Candidate, InstructionPair, Judgment, Query
 from exporters.exports.models import Publication
 from formats.registry import lookup
@@ -18,9 +19,7 @@ OF_THE_PROJECT = {"README.md", "about.json", "croissant.json", "manifest.json", 
 
 def load(project, layout, folder):
     """Load a layout into a project."""
-    report = intake.load(
-        project=project, kind=lookup(layout), file=intake.file_on_disk(str(folder))
-    )
+    report = load_rows(project=project, kind=lookup(layout), file=intake.file_on_disk(str(folder)))
     assert report.refused == 0, report.problems
     return report
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotate.collection import intake
+from annotate.loading.load import load_rows
 from annotate.models import Candidate, InstructionPair, Judgment
 from audit.checks.machines import choose_machine
 from exporters.evaluations.measuring import read_collection
@@ -39,7 +40,7 @@ def load(layout, path, slug):
     """Load a file or folder into a new project whose texts may be published."""
     project = factories.project(slug, grades=tuple(range(11)))
     Publication.objects.create(project=project, texts=True, licence="CC-BY-4.0")
-    report = intake.load(project=project, kind=lookup(layout), file=intake.file_on_disk(str(path)))
+    report = load_rows(project=project, kind=lookup(layout), file=intake.file_on_disk(str(path)))
     assert report.refused == 0, report.problems
     return project
 

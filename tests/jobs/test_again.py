@@ -101,7 +101,7 @@ def test_a_load_that_failed_for_another_reason_than_its_file_can_be_retried(
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("annotate.collection.load_jobs.load_file", full)
+        patch.setattr("annotate.loading.load_jobs.load_file", full)
         retry(row, by="olga")
         with pytest.raises(OSError, match="No space left"):
             finish_jobs()

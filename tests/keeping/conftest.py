@@ -13,6 +13,7 @@ from django.core.management import call_command
 
 from annotate.collection import intake
 from annotate.guidelines import actions as guidelines
+from annotate.loading.load import load_rows
 from annotate.models import (
     AuditEvent,
     ConditionAdjudication,
@@ -139,7 +140,7 @@ class FilledInstallation:
     def _load_run(self, folder: Path) -> None:
         path = folder / "bm25.run"
         path.write_text("301 Q0 B 1 0.1 bm25\n301 Q0 FT-9 2 -2.5e-07 bm25\n")
-        report = intake.load(
+        report = load_rows(
             project=self.project, kind=lookup("trec-run"), file=intake.file_on_disk(str(path))
         )
         assert report.refused == 0

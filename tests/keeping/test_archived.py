@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from annotate.collection import load_jobs
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
+from annotate.loading import load_jobs
 from annotate.models import Assignment, AuditEvent, Draft, Membership, Project
 from annotate.people import invitations, members
 from annotate.projects import actions as projects

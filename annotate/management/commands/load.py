@@ -11,8 +11,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from annotate.collection.intake import KINDS, FileReport, file_on_disk, totals
-from annotate.collection.loading import check_grades, known_format, load_file
 from annotate.collection.models import Run
+from annotate.loading.load import check_grades, known_format, load_file
 from annotate.projects.actions import create_project, delete_new_project
 from annotate.projects.kinds import KINDS as PROJECT_KINDS
 from annotate.projects.kinds.own import OWN

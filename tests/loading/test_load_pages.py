@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.collection import load_jobs
+from annotate.loading import load_jobs
 from annotate.models import Candidate, Load
 from annotate.projects.kinds import KINDS
 from base.tags.components import choice_groups

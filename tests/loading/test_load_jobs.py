@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotate.collection import load_jobs
+from annotate.loading import load_jobs
 from annotate.models import Candidate, Load, Project, Run
 from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused

@@ -10,6 +10,7 @@ import pytest
 from django.db import IntegrityError, OperationalError, connection
 
 from annotate.collection import intake
+from annotate.loading.load import load_rows
 from annotate.models import Candidate, Document, Judgment, Membership, Project, Query
 from base import bulk
 from base.bulk import Stage
@@ -175,7 +176,7 @@ def test_memory_does_not_grow_with_the_file(project):
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        report = intake.load(project=project, kind=kind, file=in_memory(b"x"), progress=meter)
+        report = load_rows(project=project, kind=kind, file=in_memory(b"x"), progress=meter)
     finally:
         tracemalloc.stop()
 

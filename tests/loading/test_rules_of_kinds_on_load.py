@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.collection import load_jobs
 from annotate.judgments.intake.versions import _RULES, LoadRule
+from annotate.loading import load_jobs
 from annotate.models import AuditEvent, Category, InstructionPair, Judgment, Load
 from annotate.projects.actions import create_project
 from annotate.projects.kinds import KINDS

@@ -1,4 +1,4 @@
-"""Fixtures shared with the tests of loading."""
+"""Fixtures shared with the tests of the collection."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotate.collection import load_jobs
+from annotate.loading import load_jobs
 from annotate.models import AuditEvent, Load, Query
 from annotate.projects.project_jobs import cancel_job
 from base.errors import Refused

@@ -1,9 +1,9 @@
-"""Read a file into its stages, then write all of it or nothing to the project."""
+"""Load one file into a project: read it into its stages, then write all of it or nothing."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,13 +14,18 @@ from annotate.collection.intake.arrivals import Intake, Options, StagedRecords
 from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from annotate.collection.intake.files import InputFile, NoProgress, Progress
 from annotate.collection.intake.report import FileReport, LineProblem
-from annotate.collection.models import Candidate
-from annotate.projects.models import Project
+from annotate.collection.models import Candidate, Run
+from annotate.judgments.intake.versions import describe_rows
+from annotate.pairs.intake.shared import finish_load
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record as record_audit_event
+from annotate.projects.models import Membership, Project
 from base import bulk
-from base.providers import Provider
+from base.errors import Refused
 from formats.folders import Folder
 from formats.problems import FormatError
-from formats.registry import Format
+from formats.records import RunLine
+from formats.registry import Format, UnknownFormat, lookup
 from formats.source import Source
 
 # Queries that a note names, of the file and of the project.
@@ -149,14 +154,6 @@ class NamedIds:
 
 logger = logging.getLogger(__name__)
 
-# Called at the end of every load, in its transaction, with the newest candidate before the load.
-# The pairs package provides it.
-after_load: Provider[[Intake, int], None] = Provider("What has to follow when rows were loaded?")
-
-# Called when a file's rows are written: reports those that break rules of the project's kind, and
-# what they make stale. The judgments package provides it.
-describe_rows: Provider[[Intake], None] = Provider("What is there to say about the written rows?")
-
 # Records between two updates of the progress.
 STEP = 5_000
 # Steps as shown to users.
@@ -174,11 +171,104 @@ TABLES_TO_ANALYZE = (
 )
 
 
+def load_file(
+    *,
+    project: Project,
+    format_name: str,
+    file: InputFile,
+    no_grade: int | None = None,
+    pool: int = 0,
+    side: str = "",
+    despite_rules: bool = False,
+    carry_claims: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    record: Callable[[FileReport], None] | None = None,
+    upload: int | None = None,
+    by: Membership | None = None,
+    now: datetime | None = None,
+) -> FileReport:
+    """Load one file into a project, all of it or nothing; the report has its errors.
+
+    `no_grade` is the value in the file that means no grade; `pool` is the number of documents per
+    query of a run that join the pool; `side` says under which narratives a run ranks them;
+    `despite_rules` also loads rows that break rules of the project's kind; `carry_claims` copies
+    machines' claims to new versions of narratives for which the file has none; `record` is called
+    with the report in the same transaction; `upload` is its key, to take its qrels
+    back; `by` is None for a command. Refused: an unknown format, a pool or a side for a file that
+    is not a run, an archived project.
+    """
+    kind = known_format(format_name)
+    refuse_if_archived(project)
+    if pool < 0 or (pool and RunLine not in kind.reads):
+        raise Refused("Only a run can add documents to the pool, one or more per query.")
+
+    check_side(kind, side)
+
+    def record_and_log(report: FileReport) -> None:
+        if record is not None:
+            record(report)
+        if not (report.new or report.changed):
+            return
+        counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
+        if report.broken:
+            counts += f", {report.broken} despite rules of the kind"
+        if report.stale_answers:
+            counts += f"; answers under earlier narratives: {report.stale_answers}"
+        described = f"{file.name} · {kind.name}"
+        record_audit_event(
+            project=project, what="load.done", about=described, words=counts, by=by, now=now
+        )
+
+    return load_rows(
+        project=project,
+        kind=kind,
+        file=file,
+        options=Options(no_grade, pool, side, despite_rules, upload, carry_claims),
+        dry_run=dry_run,
+        progress=progress,
+        record=record_and_log,
+        now=now,
+    )
+
+
+def check_side(kind: Format, side: str) -> None:
+    """Refuse an unknown side, or a side for a file that is not a run."""
+    if not side:
+        return
+    if RunLine not in kind.reads:
+        raise Refused("Only a run has a side. Leave the side out for this format.")
+    if side not in Run.Side.values:
+        raise Refused(
+            f"{side} is not a side of a run. The sides are: {', '.join(Run.Side.values)}."
+        )
+
+
+def known_format(name: str) -> Format:
+    """Return the format of that name. Refused: an unknown name; the message lists the names."""
+    try:
+        return lookup(name)
+    except UnknownFormat as error:
+        reason = str(error)
+        raise Refused(f"{reason[:1].upper() + reason[1:]}.") from error
+
+
+def check_grades(*, project: Project, grades: Sequence[int]) -> None:
+    """Refuse grades that differ from the project's."""
+    existing = sorted(project.grades.values_list("value", flat=True))
+    if sorted(grades) != existing:
+        names = ", ".join(map(str, existing))
+        raise Refused(
+            f"The project “{project.slug}” already exists, with the grades {names}. Change "
+            "them in its settings, or leave --grades out."
+        )
+
+
 class _RollBack(Exception):
     """Raised to leave the transaction and roll back everything written in it."""
 
 
-def load(
+def load_rows(
     *,
     project: Project,
     kind: Format,
@@ -396,7 +486,7 @@ def _broken_rules_message(broken: int) -> str:
 
 def _finish(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
     """Finish the transaction: reopen work that the rows concern, and record the report."""
-    after_load(intake, newest)
+    finish_load(intake, newest)
     if record is not None:
         record(intake.report)
     transaction.on_commit(intake.mark_committed)

@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.collection import load_jobs
 from annotate.judgments.machine_claims import count_undecided
+from annotate.loading import load_jobs
 from annotate.models import Adjudication, InstructionPair, Judgment, Load, Verdict
 from annotate.rewriting.actions import go_back
 from audit.checks.claims import ClaimSelection, build_frame
@@ -21,7 +21,7 @@ from keeping.verify import verify
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
-from tests.collection.test_load_jobs import work
+from tests.loading.test_load_jobs import work
 
 pytestmark = pytest.mark.both_databases
 

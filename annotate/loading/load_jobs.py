@@ -22,8 +22,8 @@ from django.utils import timezone
 
 from annotate.collection import intake
 from annotate.collection.intake import FileReport
-from annotate.collection.loading import check_side, known_format, load_file
-from annotate.collection.models import Load, LoadedCandidate
+from annotate.loading.load import check_side, known_format, load_file
+from annotate.loading.models import Load, LoadedCandidate
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
@@ -307,7 +307,7 @@ def _perform(load: Load, progress: Progress) -> None:
             dry_run=load.dry_run,
             progress=progress,
             record=record,
-            load=None if load.dry_run else load.pk,
+            upload=None if load.dry_run else load.pk,
             by=load.by,
         )
     except Refused as refused:

@@ -8,9 +8,10 @@ from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
-from annotate.collection.load_jobs import written_by
-from annotate.collection.models import Candidate, Document, Load, LoadedCandidate, Query
+from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments import assignments
+from annotate.loading.load_jobs import written_by
+from annotate.loading.models import Load, LoadedCandidate
 from annotate.pairs.models import InstructionPair
 from annotate.pools.replacing import releases_of
 from annotate.projects.access import refuse_if_archived

@@ -7,9 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.collection import load_jobs
+from annotate.loading import load_jobs
+from annotate.loading.taking_back import take_back
 from annotate.models import AuditEvent, Candidate, Document, Load, LoadedCandidate, Query
-from annotate.pools.taking_back import take_back
 from base.errors import Refused
 from exporters.models import Release
 from jobs import runner
