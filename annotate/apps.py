@@ -14,13 +14,14 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Register events of jobs, append-only tables, loaders and the records of hash chains."""
+        from annotate.collection import answers
         from annotate.collection.intake.arrivals import register
         from annotate.collection.intake.collection import Collection
         from annotate.collection.intake.documents import Documents
         from annotate.collection.intake.filters import Filters
         from annotate.collection.intake.qrels import Pools, Qrels
         from annotate.collection.intake.runs import Runs
-        from annotate.judgments import adjudication_chain, judgment_chain
+        from annotate.judgments import adjudication_chain, in_force, judgment_chain
         from annotate.judgments.intake.statements import Statements
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
@@ -31,6 +32,7 @@ class AnnotateConfig(AppConfig):
 
         audit_events.register_jobs()
         append_only.register(AuditEvent, Link)
+        answers.register(*in_force.ANSWERS)
         register(
             *(Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements),
             *(Filters, Collection),

@@ -14,13 +14,11 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         """Register this app's audit events, chain kinds, notices, figures and file formats."""
+        from annotate.collection import answers
         from annotate.collection import intake as files
-        from annotate.collection.intake import stale_answers
         from annotate.judging.api import journal
-        from annotate.judgments import completion, in_force, rule_report
-        from annotate.judgments.in_force import Answers
+        from annotate.judgments import completion, rule_report
         from annotate.overview import contributions, notices, progress
-        from annotate.pools import replacing
         from annotate.projects import actions as projects
         from annotate.projects import audit_events, hash_chain
         from annotate.rewriting import sending_back
@@ -29,7 +27,7 @@ class AuditConfig(AppConfig):
         from audit.checks.api import checking
         from audit.model_runs.models import Call
         from audit.reports import overview
-        from audit.reviews import api, intake, passes, review_chain, rubrics
+        from audit.reviews import api, passes, review_chain, rubrics
         from audit.reviews.intake import Decisions, Reviews, Rubrics
         from audit.settling import open_counts
         from audit.settling.api import settling
@@ -41,13 +39,8 @@ class AuditConfig(AppConfig):
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion.register_reviews(passes.submitted_reviews)
         rule_report.checked_labels.register(outcomes.checked_labels)
-        replacing.checks_of.register(outcomes.count_checks)
         sending_back.register(passes.why_sent_back)
-        in_force.register_answers(
-            Answers("review", "reviews", passes.count_reviews_under),
-            Answers("decision", "decisions", passes.count_decisions_under),
-            Answers("check of a label", "checks of labels", outcomes.count_checks_under),
-        )
+        answers.register(*passes.ANSWERS, outcomes.CHECKS)
         journal.register(api.ENTRIES | checking.ENTRIES | settling.ENTRIES)
         contributions.register(overview.contribution)
         progress.audits_by_member.register(overview.audits_by_member)
@@ -55,5 +48,3 @@ class AuditConfig(AppConfig):
         notices.register(open_counts.notices)
         notices.register(queue.notices)
         files.register(Rubrics, Reviews, Decisions)
-        stale_answers.register(intake.CHECKS)
-        stale_answers.register_unaffected(intake.REVIEWS)

@@ -1,15 +1,13 @@
-"""The answers that count now, those under versions of narratives, and the grades in use."""
+"""The answers that count now, their kinds, and the grades in use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
 from django.db.models import Q, QuerySet
 
+from annotate.collection.answers import AnswerKind
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment, Repeat
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
 
@@ -52,54 +50,37 @@ def is_judged(project: Project) -> bool:
     return Judgment.objects.filter(annotator__project=project).exists()
 
 
-class Answers(NamedTuple):
-    """One kind of answers, and how to count the current ones under narratives (by key)."""
-
-    singular: str
-    plural: str
-    count: Callable[[Sequence[int]], int]
-
-    def describe(self, number: int) -> str:
-        """Return the number with the name of the answers: "3 judgments"."""
-        return f"{number:,} {self.singular if number == 1 else self.plural}"
-
-
-def _judgments(narratives: Sequence[int]) -> int:
-    rows = Judgment.objects.current().of_people()
-    return rows.filter(narrative__in=narratives).count()
-
-
-def _claims(narratives: Sequence[int]) -> int:
-    rows = Judgment.objects.current().filter(annotator__is_machine=True)
-    return rows.filter(narrative__in=narratives).count()
-
-
-def _flags(narratives: Sequence[int]) -> int:
-    return Flag.objects.current().filter(narrative__in=narratives).count()
-
-
-def _settlements(narratives: Sequence[int]) -> int:
-    of_grades = Adjudication.objects.current().filter(narrative__in=narratives)
-    of_conditions = ConditionAdjudication.objects.current().filter(
-        condition__narrative__in=narratives
-    )
-    return of_grades.count() + of_conditions.count()
-
-
-_answers = [
-    Answers("judgment", "judgments", _judgments),
-    Answers("claimed label", "claimed labels", _claims),
-    Answers("flag", "flags", _flags),
-    Answers("settlement", "settlements", _settlements),
-]
-
-
-def register_answers(*answers: Answers) -> None:
-    """Register more kinds of answers; apps call it once, at start."""
-    _answers.extend(kind for kind in answers if kind not in _answers)
-
-
-def describe_answers(narratives: Sequence[int]) -> str:
-    """Count the current answers under these narratives: "24 judgments, 3 settlements", or ""."""
-    counts = [(kind, kind.count(narratives)) for kind in _answers]
-    return ", ".join(kind.describe(number) for kind, number in counts if number)
+CLAIMS = AnswerKind(
+    singular="claimed label",
+    plural="claimed labels",
+    current=lambda: Judgment.objects.current().filter(annotator__is_machine=True),
+    candidate="candidate",
+)
+ANSWERS = (
+    AnswerKind(
+        singular="judgment",
+        plural="judgments",
+        current=lambda: Judgment.objects.current().of_people(),
+        candidate="candidate",
+    ),
+    CLAIMS,
+    AnswerKind(
+        singular="flag", plural="flags", current=Flag.objects.current, candidate="candidate"
+    ),
+    AnswerKind(
+        singular="repeat", plural="repeats", current=Repeat.objects.current, candidate="candidate"
+    ),
+    AnswerKind(
+        singular="settling decision",
+        plural="settling decisions",
+        current=Adjudication.objects.current,
+        candidate="candidate",
+    ),
+    AnswerKind(
+        singular="settled condition",
+        plural="settled conditions",
+        current=ConditionAdjudication.objects.current,
+        narrative="condition__narrative",
+        candidate="candidate",
+    ),
+)

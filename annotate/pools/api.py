@@ -375,7 +375,7 @@ class EffectsSerializer(RecordSerializer):
     class Meta:
         record = replacing.Effects
         fields = (
-            *("queries", "judgments", "checks", "claims", "rules", "releases"),
+            *("queries", "answers", "claims", "rules", "releases"),
             *("makes_document", "token"),
         )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid as uuids
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -18,12 +17,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.collection.answers import describe_about
 from annotate.collection.core_queries import siblings
 from annotate.collection.intake.documents import digest as text_digest
 from annotate.collection.models import Candidate, Document, DocumentText
 from annotate.collection.removal import removal_fields
 from annotate.collection.text_versions import lock_read_version
 from annotate.judgments import judgment_chain
+from annotate.judgments.in_force import CLAIMS
 from annotate.judgments.models import Judgment, Verdict
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.rule_report import rule_report_in
@@ -39,8 +40,6 @@ from formats.ids import check_id
 
 MAX_ID = Document._meta.get_field("doc_id").max_length or 0
 MAX_TEXT = 1_000_000
-# Counts people's checks of claimed labels of these candidates. The audit app provides it.
-checks_of: Provider[[Sequence[int]], int] = Provider("How many checks are of these candidates?")
 # Returns the names of a project's releases, all or since a time. The exporters provide it.
 releases_of: Provider[[Project, datetime | None], list[str]] = Provider(
     "Which releases does a project have?"
@@ -62,8 +61,7 @@ class Effects:
 
     # The candidates that leave their pools, each with its query.
     pools: list[Candidate]
-    judgments: Annotated[int, "People's judgments that no longer count."]
-    checks: Annotated[int, "People's checks that no longer count."]
+    answers: Annotated[list[str], "Answers that no longer count, each kind with its number."]
     claims: Annotated[int, "Claims that the new document takes over."]
     rules: Annotated[dict[Rule, list[str]], "Rules that the old document breaks, with the pairs."]
     releases: Annotated[list[str], "Releases, which do not change."]
@@ -96,16 +94,12 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
                 f"{in_the_way.query.query_id[:100]}."
             )
     keys = [pooled.pk for pooled in pools]
-    current = Judgment.objects.current().filter(candidate__in=keys)
-    judgments = current.of_people().count()
-    claims = current.filter(annotator__is_machine=True).count()
-    checks = checks_of(keys)
+    answers, claims = describe_about(keys, but=CLAIMS), CLAIMS.count(CLAIMS.candidate, keys)
     rules = _rules_broken_by(project, set(keys))
-    digested = [keys, judgments, claims, checks, new.doc_id, new.title, new.text]
+    digested = [keys, answers, claims, new.doc_id, new.title, new.text]
     return Effects(
         pools=pools,
-        judgments=judgments,
-        checks=checks,
+        answers=answers,
         claims=claims,
         rules=rules,
         releases=releases_of(project, None),

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from annotate.collection.answers import describe_under
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
-from annotate.judgments.in_force import describe_answers
 from annotate.pairs import condition_lines
 from annotate.pairs.condition_lines import MAX_LINES, MAX_TEXT, InvalidLines, Line
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
@@ -31,7 +31,7 @@ def stale_answers(narrative: Narrative | None, reader: Membership) -> str:
     """
     if narrative is None or not may_see(reader, narrative.pair):
         return ""
-    return describe_answers([narrative.pk])
+    return describe_under([narrative.pk])
 
 
 def _refuse_unconfirmed(narrative: Narrative | None, confirmed: str, by: Membership) -> None:
@@ -71,7 +71,7 @@ def go_back(
         current = pair.current(narrative.side)
         if current is None or current.pk == narrative.pk:
             raise Refused(f"Version {narrative.version} is the current version already.")
-        answers = describe_answers([current.pk])
+        answers = describe_under([current.pk])
         if confirmed is not None:
             _refuse_unconfirmed(current, confirmed, by)
         same_side = pair.narratives.filter(side=narrative.side)
@@ -156,7 +156,7 @@ def rewrite_narrative(
         new_conditions = old_conditions if new_conditions is None else new_conditions
         if previous is not None and previous.text == text and new_conditions == old_conditions:
             raise Refused("Nothing has changed yet, so there is no new version to save.")
-        answers = describe_answers([current.pk]) if current else ""
+        answers = describe_under([current.pk]) if current else ""
         if confirmed is not None:
             _refuse_unconfirmed(current, confirmed, by)
         narrative = _insert(

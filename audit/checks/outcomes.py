@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
+from annotate.collection.answers import AnswerKind
 from annotate.judgments.in_force import in_pools
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
@@ -41,11 +42,6 @@ def newest_outcomes(
     return outcomes
 
 
-def count_checks_under(narratives: Sequence[int]) -> int:
-    """Count the current checks of labels under these narratives (by key)."""
-    return Check.objects.current().filter(item__narrative__in=narratives).count()
-
-
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
     """Return the labels of samples that ask for grades, or for two questions that decide them, with
     the answers to each. A number of conditions met is a grade if the project says so.
@@ -71,6 +67,10 @@ def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int
     }
 
 
-def count_checks(candidates: Sequence[int]) -> int:
-    """Return how many current checks these candidates have."""
-    return Check.objects.current().filter(item__candidate__in=candidates).count()
+CHECKS = AnswerKind(
+    singular="check of a label",
+    plural="checks of labels",
+    current=Check.objects.current,
+    narrative="item__narrative",
+    candidate="item__candidate",
+)

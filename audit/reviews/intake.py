@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake import Intake, StagedRecords
-from annotate.collection.intake.stale_answers import AnswerTable, UnaffectedAnswers
 from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query
 from annotate.pairs.intake.steps import (
     WITHDRAWN_BY,
@@ -23,25 +22,6 @@ from audit.reviews.models import Decision, Review
 from audit.reviews.models import Rubric as RubricRow
 from base import bulk
 from formats.records import DecisionRecord, ReviewRecord, RubricRecord
-
-# Checks of claimed labels depend on the text of a document.
-CHECKS = AnswerTable(
-    "audit_check",
-    *("check", "checks"),
-    "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",
-    "r.ended_at IS NULL",
-)
-
-
-# Reviews of instructions, which showed the documents beside them.
-REVIEWS = UnaffectedAnswers(
-    """
-    SELECT COUNT(DISTINCT t.review_id) FROM audit_reviewedtext t
-    JOIN stage_docs_changed x ON x.id = t.document_id WHERE x.version >= 2
-    """,
-    *("review", "reviews"),
-)
-
 
 # The narrative version and the author of a review or decision, as the file names them.
 NAMED = {"pair_id": "text", "query_id": "text", "side": "text", "version": "integer", "who": "text"}

@@ -15,6 +15,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce, Greatest
 from django.urls import reverse
 
+from annotate.collection.answers import AnswerKind
 from annotate.judgments.blindness import may_see_reviews, must_review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.kinds import KINDS, kind_of
@@ -138,16 +139,6 @@ class Chapter:
         auditors = [one.review.auditor_id for one in self.passes]
         places = positions_of((self.narrative.pk, 0, 0), auditors)
         return {auditor: pseudonym(place) for auditor, place in places.items()}
-
-
-def count_reviews_under(narratives: Sequence[int]) -> int:
-    """Count the people's submitted reviews of these narratives (by key)."""
-    return Review.objects.submitted().of_people().filter(narrative__in=narratives).count()
-
-
-def count_decisions_under(narratives: Sequence[int]) -> int:
-    """Count the current decisions on these narratives (by key)."""
-    return Decision.objects.current().filter(narrative__in=narratives).count()
 
 
 def submitted_reviews(projects: Sequence[int] | None) -> QuerySet[Review]:
@@ -436,3 +427,14 @@ def _answers(rubric: Rubric, given: dict[str, Rating]) -> list[Answer]:
             )
         )
     return answers
+
+
+ANSWERS = (
+    AnswerKind(
+        singular="review",
+        plural="reviews",
+        current=lambda: Review.objects.submitted().of_people(),
+        beside="texts__document",
+    ),
+    AnswerKind(singular="decision", plural="decisions", current=Decision.objects.current),
+)

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from annotate.collection.answers import describe_under
 from annotate.collection.models import Candidate
-from annotate.judgments.in_force import describe_answers
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
 from annotate.overview.contributions import Contribution
 from annotate.pairs.models import InstructionPair, Narrative
@@ -79,7 +79,7 @@ def changes_since(project: Project, at: datetime) -> list[str]:
         ),
     )
     sentences = [f"{n:,} {singular if n == 1 else plural}" for n, singular, plural in counts if n]
-    if stale := describe_answers(replaced):
+    if stale := describe_under(replaced):
         sentences.append(f"stale by other narratives: {stale}")
     return sentences
 

@@ -82,7 +82,7 @@ def test_a_preview_counts_what_changes_and_writes_nothing(tides):
     found = effects(tides.pools["1"], NewDocument("H", text="Better."))
 
     assert [one.query.query_id for one in found.pools] == ["1", "2"]
-    assert (found.judgments, found.claims, found.checks, found.releases) == (1, 2, 0, [])
+    assert (found.answers, found.claims, found.releases) == (["1 judgment"], 2, [])
     assert found.rules == {"gold": ["1"]}
     assert found.makes_document
     assert not Document.objects.filter(doc_id="H").exists()
@@ -197,6 +197,7 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
     )
 
     assert "2 claimed labels move to the new document." in shown.content.decode()
+    assert "No longer counted, but kept: 1 judgment." in shown.content.decode()
     assert done.status_code == 302
     assert "Off topic." in listed
     assert tides.pool("1") == [("G", 1)]
@@ -232,8 +233,7 @@ def test_the_command_previews_and_replaces(tides, tmp_path):
     preview = (
         "2 pools\n"
         "2 claimed labels move to the new document\n"
-        "1 judgment of people no longer counts; it is kept\n"
-        "0 checks no longer count; they are kept\n"
+        "no longer counted, but kept: 1 judgment\n"
     )
     assert out.getvalue() == preview + preview + "replaced\n"
     assert (before, tides.pool("1")) == ([("G", 1)], [("H", 1)])

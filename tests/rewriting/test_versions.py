@@ -67,11 +67,13 @@ def current(pair):
 
 
 def test_a_new_version_is_refused_until_what_becomes_stale_is_confirmed(pair, judged, carla):
-    with pytest.raises(Unconfirmed, match="2 judgments, 1 settlement were given under version 1"):
+    with pytest.raises(
+        Unconfirmed, match="2 judgments, 1 settling decision were given under version 1"
+    ):
         rewrite(pair, carla, confirmed="")
     assert current(pair) == 1
 
-    rewrite(pair, carla, confirmed="2 judgments, 1 settlement")
+    rewrite(pair, carla, confirmed="2 judgments, 1 settling decision")
 
     assert current(pair) == 2
 
@@ -105,7 +107,7 @@ def test_going_back_is_undone_by_going_to_the_later_version(pair, judged, carla)
     second = rewrite(pair, carla)
     rewriting.go_back(narrative=judged, by=carla)
 
-    rewriting.go_back(narrative=second, confirmed="2 judgments, 1 settlement", by=carla)
+    rewriting.go_back(narrative=second, confirmed="2 judgments, 1 settling decision", by=carla)
 
     assert current(pair) == 2
 
@@ -171,7 +173,7 @@ def test_both_are_in_the_activity_log_with_what_became_stale(pair, judged, carla
         (
             "narrative.replaced",
             "301 · altered",
-            "answers that became stale: 2 judgments, 1 settlement",
+            "answers that became stale: 2 judgments, 1 settling decision",
             {"version": [1, 2]},
         ),
         ("narrative.returned", "301 · altered", "", {"version": [2, 1]}),
@@ -188,7 +190,7 @@ def test_the_activity_log_counts_what_a_writer_who_may_not_know_it_made_stale(pa
     rewrite(pair, dan, confirmed="")
 
     event = AuditEvent.objects.get(what="narrative.replaced")
-    assert event.words == "answers that became stale: 2 judgments, 1 settlement"
+    assert event.words == "answers that became stale: 2 judgments, 1 settling decision"
 
 
 def test_a_writer_who_may_not_see_answers_does_not_learn_that_there_are_any(pair, judged):
@@ -202,10 +204,10 @@ def test_the_rewrite_page_asks_with_the_numbers(pair, judged, carla, client):
     address = reverse("annotate:rewrite", args=[pair.pk])
     written = {"text": "At sea.", "based_on": 1}
 
-    assert "Make 2 judgments, 1 settlement stale" in client.get(address).content.decode()
+    assert "Make 2 judgments, 1 settling decision stale" in client.get(address).content.decode()
     assert client.post(address, written).status_code == 422
     assert current(pair) == 1
-    client.post(address, {**written, "confirmed": "2 judgments, 1 settlement"})
+    client.post(address, {**written, "confirmed": "2 judgments, 1 settling decision"})
     assert current(pair) == 2
 
 
@@ -216,7 +218,7 @@ def test_the_page_of_a_version_goes_back_to_it(pair, judged, carla, client):
     page = client.get(reverse("annotate:narrative", args=[pair.pk, judged.pk])).content.decode()
     client.post(reverse("annotate:narrative_current", args=[pair.pk, judged.pk]))
 
-    assert "Counts again: 2 judgments, 1 settlement, given under this version." in page
+    assert "Counts again: 2 judgments, 1 settling decision, given under this version." in page
     assert current(pair) == 1
 
 
@@ -239,7 +241,7 @@ def test_the_api_describes_confirms_and_goes_back(pair, judged, carla, client):
     json = {"content_type": "application/json"}
 
     answers = client.get(f"{base}/stale-answers/").json()
-    assert answers == {"version": 1, "answers": "2 judgments, 1 settlement"}
+    assert answers == {"version": 1, "answers": "2 judgments, 1 settling decision"}
     assert client.post(f"{base}/narratives/", sent, **json).status_code == 422
     confirmed = {**sent, "confirmed": answers["answers"]}
     assert client.post(f"{base}/narratives/", confirmed, **json).status_code == 201
@@ -256,7 +258,9 @@ WITHDRAWN = NEXT.replace(
 def test_a_load_says_what_its_narratives_make_stale(pair, judged):
     report = load(pair.project, "pairs-jsonl", NEXT, dry_run=True)
 
-    assert "Answers under the present one: 2 judgments, 1 settlement" in " ".join(report.notes)
+    assert "Answers under the present one: 2 judgments, 1 settling decision" in " ".join(
+        report.notes
+    )
 
 
 def test_topics_with_other_narratives_say_what_becomes_stale(pair, judged, carla):

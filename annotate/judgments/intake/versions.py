@@ -13,10 +13,11 @@ from functools import partial
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
+from annotate.collection.answers import describe_under
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.qrels import Qrels
 from annotate.judgments import judgment_chain
-from annotate.judgments.in_force import describe_answers, in_pools
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.intake.statements import Statements
 from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.models import Judgment, Verdict
@@ -50,7 +51,7 @@ def _note_stale_answers(intake: Intake) -> None:
     replaced = sorted(intake.replaced_narratives)
     # The rows may be written a second time, after a conflict.
     intake.replaced_narratives.clear()
-    intake.report.stale_answers = describe_answers(replaced) if replaced else ""
+    intake.report.stale_answers = describe_under(replaced) if replaced else ""
     if intake.report.stale_answers:
         narratives = _amount(len(replaced), "narrative gets", "narratives get")
         intake.report.notes.append(

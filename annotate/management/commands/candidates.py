@@ -103,16 +103,7 @@ def _effect_lines(expected: Effects) -> list[str]:
             "claimed label moves to the new document",
             "claimed labels move to the new document",
         ),
-        _amount(
-            expected.judgments,
-            "judgment of people no longer counts; it is kept",
-            "judgments of people no longer count; they are kept",
-        ),
-        _amount(
-            expected.checks,
-            "check no longer counts; it is kept",
-            "checks no longer count; they are kept",
-        ),
+        f"no longer counted, but kept: {', '.join(expected.answers) or 'nothing'}",
     ]
 
 
