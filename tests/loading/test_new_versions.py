@@ -72,8 +72,8 @@ def test_the_preview_counts_what_a_new_version_makes_stale(scene):
         (
             "1 narrative gets another version. Answers under the present one: 1 judgment, "
             "3 claimed labels, 1 settling decision, 1 review, 2 checks of labels. They are kept "
-            "with it and become stale: they no longer count, and people are asked again. A lead can go "
-            "back to the earlier version"
+            "with it and become stale: they no longer count, and people are asked again. A lead "
+            "can go back to the earlier version"
         ),
         (
             "1 new version has no claimed labels in this file: 3 claimed labels of the version "
