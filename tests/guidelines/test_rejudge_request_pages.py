@@ -14,6 +14,7 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment, Project, RejudgeRequest
 from tests import factories
+from tests.pages import without_random
 
 WORDS = "Look at the second table."
 NOTICE = "carla asks you to look again:"
@@ -104,7 +105,7 @@ def test_the_page_reveals_no_answers_of_others(scene, client):
 
     shown = page(client, scene.url("judge", scene.first.pk))
 
-    assert "ben" not in shown
+    assert "ben" not in without_random(shown)
     assert 'value="1" data-key="1"' in " ".join(shown.split())
     judging_session = json.loads(
         shown.split('id="judging-session" type="application/json">')[1].split("<")[0]

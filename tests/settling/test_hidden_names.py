@@ -17,7 +17,7 @@ from audit.reviews.passes import positions_of, pseudonym
 from audit.settling.names import reveal_names
 from base.errors import Refused
 from tests import factories
-from tests.pages import shows, tight
+from tests.pages import shows, tight, without_random
 from tests.programs import Program
 from tests.second_pass import levels
 
@@ -69,7 +69,7 @@ KINDS = ["judgment", "verdict", "review", "check"]
 
 
 def text(response):
-    return response.content.decode()
+    return without_random(response)
 
 
 def names(page):
