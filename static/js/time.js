@@ -40,7 +40,7 @@ export function clockIn(moment, name) {
   return other ? `${days(other)(moment)}, ${format(hour, other).format(moment)}` : null;
 }
 
-function localise(root) {
+export function localise(root) {
   for (const element of root.querySelectorAll("time[data-local]")) {
     const moment = new Date(element.dateTime);
     element.textContent = clock(moment, element.dataset.local);

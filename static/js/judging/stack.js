@@ -1,5 +1,6 @@
 // The next documents, fetched before they are needed (if there is an address; else all are put here): a few first, then more at once, up to about a hundred or three
 // megabytes ahead, so that judging continues while the network is down. Recently shown documents are kept for a while.
+import { localise } from "../time.js";
 import { parseCandidate } from "./judging-session.js";
 
 const FIRST = 5;
@@ -106,6 +107,7 @@ export class Stack extends EventTarget {
     const size = html.length / Math.max(1, documentViews.length);
     this.#average = this.#average ? (this.#average + size) / 2 : size;
     for (const documentView of documentViews) {
+      localise(documentView);
       const candidate = parseCandidate(documentView.dataset.candidate);
       if (timely(candidate)) this.#documentViews.set(candidate, { documentView: document.adoptNode(documentView), size });
     }
