@@ -267,6 +267,7 @@ def _answer_data(check: Check | None) -> dict[str, Any]:
         "uuid": str(check.uuid),
         "note": "" if unable else check.words,
         "fields": {**verdicts, **replies},
+        "final": check.reason_read_at is not None,
     }
 
 
@@ -317,7 +318,13 @@ def labels(request: PageRequest, pk: int) -> HttpResponse:
     # They are all of one session; a label of another one is left out.
     session = read_session(member, items[0], settles=settles) if items else None
     views = label_views(member, session, items) if session is not None else []
-    context = {"label_views": views, **_page_context(request, member), "settling": settles}
+    modes = MODES if checks_in_modes(member.project) and not settles else ()
+    context = {
+        "label_views": views,
+        **_page_context(request, member),
+        "settling": settles,
+        "modes": modes,
+    }
     return render(request, "checks/labels.html", {"project": sample.project, **context})
 
 

@@ -40,14 +40,17 @@ root.addEventListener("judge:document", ({ detail: { candidate, answer } }) => {
   rows.go(Math.max(0, rows.rows.findIndex(rows.open)), false);
 });
 
-root.addEventListener("judge:collect", ({ detail: { entry, refuse } }) => {
+root.addEventListener("judge:collect", ({ detail: { entry, stands, refuse } }) => {
+  if (stands.final) return refuse(root.dataset.final);
   if (!strip || entry.fields.cannot_judge || !rows.rows.some(rows.open)) return;
   refuse(rows.words("unanswered"));
   rows.go(rows.rows.findIndex(rows.open), false);
 });
 
-root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+root.addEventListener("judge:saved", ({ detail: { entry, taken } }) => {
   unsent.delete(entry.item);
+  // What is taken back can be changed and saved again.
+  if (taken && strip) unsent.set(entry.item, taken.fields);
   if (!reason || entry.undoes) return;
   // The reason of the label that was answered last can be read now.
   reason.form.action = reason.form.action.replace(/\d+\/reason\/$/, `${entry.item}/reason/`);
