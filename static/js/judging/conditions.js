@@ -13,9 +13,7 @@ function listen({ condition_rule: rule, grades }) {
   const values = grades.map((grade) => grade.value);
   const buttons = [...root.querySelectorAll("button[name=relevance]")];
   const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
-  // Candidate -> its unsent answers; UUID of a judgment -> its answers.
-  const unsent = sessionMap("answers");
-  const sent = new Map();
+  const unsent = sessionMap("answers"); // candidate -> its unsent answers
   let candidate = null;
 
   const { rows, spoken, words, answer, open, go, drawSum } = conditionRows(strip, {
@@ -52,9 +50,7 @@ function listen({ condition_rule: rule, grades }) {
   root.addEventListener("judge:document", ({ detail }) => {
     candidate = detail.candidate;
     spoken.textContent = "";
-    const { uuid, verdicts: saved = {} } = detail.answer;
-    if (uuid) sent.set(uuid, saved);
-    const given = unsent.get(candidate) ?? saved;
+    const given = unsent.get(candidate) ?? detail.answer.verdicts ?? {};
     for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = given[row.dataset.condition] === input.value;
     // Enter must give the grade that follows, not press the button that was clicked last.
     if (document.activeElement?.matches("button[name=relevance]")) document.activeElement.blur();
@@ -81,11 +77,10 @@ function listen({ condition_rule: rule, grades }) {
     entry.verdicts = verdicts();
   });
 
-  root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+  root.addEventListener("judge:saved", ({ detail: { entry, taken } }) => {
     unsent.delete(entry.candidate);
-    if (entry.kind === "judgment") sent.set(entry.uuid, entry.verdicts);
     // The answers of an undone grade are kept for the next one.
-    if (entry.kind === "undo" && sent.has(entry.undoes)) unsent.set(entry.candidate, sent.get(entry.undoes));
+    if (taken?.verdicts) unsent.set(entry.candidate, taken.verdicts);
   });
 }
 

@@ -85,7 +85,7 @@ function fullAnswer(candidate, documentView) {
   if (entry && byForm) return { kind, uuid, fields: entry.fields, note: entry.fields.cannot_judge ? "" : noteOf(entry) };
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
-  const drawn = JSON.parse(documentView.dataset.answer || "{}");
+  const drawn = JSON.parse(documentView?.dataset.answer || "{}");
   if (drawn.uuid === uuid) return drawn;
   if (byForm) return { kind, uuid, fields: {}, note: "" };
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
@@ -220,6 +220,7 @@ function finish() {
   setState("end");
   draw();
   clock.turn(null);
+  part("end").scrollIntoView({ block: "nearest" });
   spoken.textContent = part("end").querySelector("h2").textContent;
   return painted();
 }
@@ -306,10 +307,14 @@ const isFromElsewhere = (candidate) => answers.isFromElsewhere(candidate, (entry
 async function undo() {
   const statement = judgingSession.last();
   if (!statement) return;
-  const { candidate } = statement;
+  const { candidate, uuid } = statement;
+  const taken = fullAnswer(candidate, stack.get(candidate));
   const entry = answers.makeUndo(statement);
   if (given.criteria) putBack(entry, statement);
-  await record(entry, stack.get(candidate)?.dataset.label ?? "");
+  await record(entry, stack.get(candidate)?.dataset.label ?? "", taken);
+  // The note is kept for the next answer. The reason of a level goes with it, and that of an older decision may not be the reader's own.
+  const isOwn = !given.criteria && (entries.has(uuid) || task.number !== "disagreement");
+  if (isOwn && taken.note && !notes.has(candidate) && !judgingSession.answerOf(candidate)) notes.set(candidate, taken.note);
   await show(candidate, candidate === current ? "stay" : "push");
   spoken.textContent = `${words("takenBack")}. ${spoken.textContent}`;
 }
@@ -321,9 +326,10 @@ function putBack(entry, statement) {
   Object.assign(entry, { undone: statement.value, fields: { level: "", words: "", ...fields } });
 }
 
-async function record(entry, label) {
+// `taken`: the answer that the entry takes back.
+async function record(entry, label, taken = null) {
   await answers.keep(entry, about(entry, label));
-  root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry } }));
+  root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry, taken } }));
 }
 
 // --- events ---------------------------------------------------------------------------------------

@@ -51,4 +51,7 @@ root.addEventListener("judge:collect", ({ detail: { entry, refuse } }) => {
 });
 
 journal.addEventListener("answer", () => root.querySelector("[data-recount]").dispatchEvent(new Event("recount")));
-root.addEventListener("judge:saved", ({ detail: { entry } }) => unsent.delete(entry.disagreement));
+root.addEventListener("judge:saved", ({ detail: { entry, taken } }) => {
+  unsent.delete(entry.disagreement);
+  if (taken?.fields.cause) unsent.set(entry.disagreement, taken.fields.cause);
+});
