@@ -139,11 +139,11 @@ class RubricForm(forms.Form):
         return cleaned
 
 
-# What a lead can decide on an instruction.
+# What a lead can decide on an instruction, the worst first, as with levels: the highest key is the best.
 OUTCOMES = [
-    (Decision.Outcome.ACCEPTED.value, "Accept"),
-    (Decision.Outcome.REVISE.value, "Send back for revision"),
     (Decision.Outcome.REMOVED.value, "Remove"),
+    (Decision.Outcome.REVISE.value, "Send back for revision"),
+    (Decision.Outcome.ACCEPTED.value, "Accept"),
 ]
 
 
