@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment
+from annotate.models import Adjudication, Assignment, Query
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision, Rating, Review
 from audit.reviews.actions import save_ratings, submit_review
@@ -111,6 +111,27 @@ def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, 
     assert [rating.level for rating in Rating.objects.order_by("pk")] == [
         *("excellent", "acceptable", "excellent", "acceptable", "excellent", "poor")
     ]
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (720, 450), (400, 800)])
+def test_after_the_last_level_what_enter_submits_is_in_view(tides, new_person, size):
+    query = Query.objects.get()
+    for number in range(8):
+        factories.candidate(query, f"D{number}", text="A long text.\n\n" * 40)
+    page = new_person("ada", viewport={"width": size[0], "height": size[1]})
+    open_next(page, "/projects/tides/reviews/")
+    page.keyboard.press("x")
+    page.locator(".at-hand li summary").first.click()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+
+    for count in range(1, 7):
+        page.keyboard.press("3")
+        rated(page, count)
+
+    submit = page.get_by_role("button", name="Submit it for good")
+    expect(submit).to_be_in_viewport(ratio=1)
+    bar = page.locator(".judge__bar").bounding_box()
+    assert submit.bounding_box()["y"] + submit.bounding_box()["height"] <= bar["y"]
 
 
 def test_a_poor_level_without_words_is_not_submitted_and_not_lost(tides, new_person):

@@ -206,7 +206,7 @@ def test_from_generated_instructions_to_a_release(
     review(ben, BEN)
     carla.goto("/projects/tides/disagreements/")
     for pair_id in sorted(set(ADA) - {REJECTED}):
-        decide(carla, pair_id, "1")
+        decide(carla, pair_id, "3")
     decide(carla, REJECTED, "2", "One auditor is right: say it without the values.")
 
     # The generator gets the words, and answers with a new version and its claims.
@@ -222,7 +222,7 @@ def test_from_generated_instructions_to_a_release(
 
     for page in (ada, ben):
         review(page, {REJECTED: AGAIN})
-    decide(carla, REJECTED, "1")
+    decide(carla, REJECTED, "3")
     carla.goto(f"/pairs/{InstructionPair.objects.get(pair_id=REJECTED).pk}/story/")
     for words in (WORDS, "say it without the values", "Version 2", "Version 1"):
         expect(carla.get_by_text(words).first).to_be_visible()

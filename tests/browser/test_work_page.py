@@ -536,6 +536,29 @@ def test_undo_takes_the_last_answer_back_and_shows_its_document(work, new_person
     expect(page.locator("#judge-progress")).to_have_text("0 of 5")
 
 
+@pytest.mark.parametrize("task", TASKS[:-1])
+def test_undo_keeps_what_was_said_with_the_answer_for_the_next_one(work, new_person):
+    page = work.open(new_person)
+    first = work.document_on(page)
+    for key in work.keys[:-1]:
+        page.keyboard.press(key)
+    page.keyboard.press("n")
+    page.keyboard.type("On page 2.")
+    page.keyboard.press("Escape")
+    page.keyboard.press(work.keys[-1])
+    work.hides(page, first)
+
+    page.keyboard.press("z")
+    work.shows(page, first)
+    saved(page, "Taken back")
+    expect(page.locator("#note")).to_have_value("On page 2.")
+    page.keyboard.press(work.keys[-1])
+
+    work.hides(page, first)
+    saved(page)
+    assert work.rows() == [(first, "On page 2.")]
+
+
 @AND_THE_LIST
 def test_another_tab_shows_the_answer_and_warns_before_it_is_replaced(work, new_person):
     page = work.open(new_person)
@@ -824,6 +847,131 @@ def test_what_a_key_said_goes_with_the_next_key(work, new_person):
         expect(notices).to_contain_text("Answer ")
         page.keyboard.press(key)
         expect(notices).to_be_empty()
+
+
+# What stands above the bar: messages, the save line, help, marked passages, and the panel of the note.
+ABOVE_BAR = (
+    ".judge__notices .notice, .save-line, .evidence__help, .evidence__marks, "
+    ".judge__flags details[open] > div"
+)
+SIZES = [(1440, 900), (1280, 800), (800, 800), (720, 450), (400, 800)]
+
+
+def covered(page: Page) -> list[str]:
+    """Return the pairs of things above the bar of which one covers the other."""
+    pairs: list[str] = page.locator(ABOVE_BAR).evaluate_all(
+        """all => {
+            const shown = all.filter((one) => one.checkVisibility() && one.offsetHeight);
+            const box = (one) => one.getBoundingClientRect();
+            const meet = (a, b) =>
+                a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+            return shown.flatMap((one, index) => shown.slice(index + 1)
+                .filter((other) => !one.contains(other) && meet(box(one), box(other)))
+                .map((other) => `${one.className} and ${other.className}`));
+        }"""
+    )
+    return pairs
+
+
+@AND_THE_LIST
+def test_a_message_and_the_save_line_cover_nothing(work, new_person):
+    page = work.open(new_person)
+    first = work.document_on(page)
+    work.answer(page)
+    work.hides(page, first)
+    saved(page)
+
+    page.keyboard.press("u")
+
+    message = page.locator("[data-notices] .notice")
+    expect(message).to_contain_text("does nothing here")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        expect(message).to_be_in_viewport(ratio=1)
+        assert covered(page) == [], (width, height)
+
+
+@pytest.mark.parametrize("task", [Deciding, DecidingConditions])
+def test_the_panel_of_the_note_does_not_cover_why_it_is_open(work, new_person):
+    page = work.open(new_person)
+
+    page.keyboard.press("p")
+    page.keyboard.press("1")
+
+    expect(page.locator("#note")).to_be_focused()
+    expect(page.locator("[data-notices] .notice")).to_contain_text("Give a reason")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert covered(page) == [], (width, height)
+
+
+@AND_THE_LIST
+def test_at_200_percent_zoom_what_is_asked_is_in_view_and_a_click_answers(work, new_person):
+    page = work.open(new_person, viewport={"width": 720, "height": 450})
+    first = work.document_on(page)
+    asked = page.locator("[data-narrative], .judge__question .narrative").first
+    expect(asked).to_be_in_viewport()
+
+    for key in work.keys[:-1]:
+        page.keyboard.press(key)
+    work.button(page).click()
+
+    work.hides(page, first)
+    saved(page)
+    assert work.rows() == [(first, "")]
+    expect(asked).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("task", [CheckingInModes])
+def test_each_label_says_in_which_mode_it_is_judged(work, new_person):
+    # A sample of labels of several modes.
+    Sample.objects.update(side="")
+    page = work.open(new_person)
+    mode = page.get_by_text("Judge in instructed mode.")
+    expect(mode).to_be_visible()
+    first = work.document_on(page)
+
+    work.answer(page)
+
+    work.hides(page, first)
+    expect(mode).to_be_visible()
+
+
+@pytest.mark.parametrize("task", DECIDING)
+def test_times_of_documents_fetched_ahead_are_the_readers_own(work, new_person):
+    page = work.open(new_person, timezone_id="Asia/Tokyo")
+    first = work.document_on(page)
+
+    work.answer(page)
+
+    work.hides(page, first)
+    expect(page.locator(".answers time").first).to_be_visible()
+    expect(page.locator(".answers")).not_to_contain_text("UTC")
+
+
+@pytest.mark.parametrize("task", [Questions])
+def test_an_answer_whose_reason_was_read_is_final_and_the_page_says_so(work, new_person):
+    Sample.objects.update(shows_reason=True)
+    page = work.open(new_person)
+    first = work.document_on(page)
+    work.answer(page)
+    work.hides(page, first)
+    saved(page)
+    with page.expect_navigation():
+        page.keyboard.press("r")
+    listens(page)
+    work.shows(page, first)
+    expect(page.get_by_role("heading", name="Why it violates")).to_be_visible()
+
+    page.keyboard.press("Enter")
+
+    expect(page.locator("[data-notices]")).to_contain_text(
+        "You have read the reason, so your answer is final. → brings the next label."
+    )
+    work.shows(page, first)
+    page.keyboard.press("ArrowRight")
+    work.hides(page, first)
+    assert work.rows() == [(first, "")]
 
 
 @AND_THE_LIST
