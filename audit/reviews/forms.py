@@ -139,7 +139,8 @@ class RubricForm(forms.Form):
         return cleaned
 
 
-# What a lead can decide on an instruction, the worst first, as with levels: the highest key is the best.
+# What a lead can decide on an instruction, the worst first: as with levels, the highest key is the
+# best.
 OUTCOMES = [
     (Decision.Outcome.REMOVED.value, "Remove"),
     (Decision.Outcome.REVISE.value, "Send back for revision"),

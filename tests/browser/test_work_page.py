@@ -849,7 +849,7 @@ def test_what_a_key_said_goes_with_the_next_key(work, new_person):
         expect(notices).to_be_empty()
 
 
-# What stands above the bar: messages, the save line, help, marked passages, and the panel of the note.
+# What stands above the bar: messages, the save line, help, marked passages, the panel of the note.
 ABOVE_BAR = (
     ".judge__notices .notice, .save-line, .evidence__help, .evidence__marks, "
     ".judge__flags details[open] > div"
