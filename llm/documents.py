@@ -1,11 +1,13 @@
-"""Documents in prompts: between delimiters, cut to a length, and quoted in answers."""
+"""Documents in prompts: between delimiters, cut or divided by length, and quoted in answers."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 # The end of a sentence or of a line. The classes share no character, so the search stays linear.
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？]|\n")
@@ -62,17 +64,36 @@ def cut(text: str, max_characters: int) -> Cut:
         raise ValueError("A text cannot be cut to less than 1 character.")
     if len(text) <= max_characters:
         return Cut(text, "")
-    end, where = _end_of_cut(text, max_characters)
+    end, where = _end_of_cut(text, max_characters // 2, max_characters)
     kept = text[:end].rstrip() or text[:end]
     note = f"Only the first {len(kept):,} of {len(text):,} characters, cut {where}."
     return Cut(kept, note)
 
 
-def _end_of_cut(text: str, limit: int) -> tuple[int, str]:
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, limit // 2, limit + 1)]
+def passages(text: str, max_characters: int) -> list[str]:
+    """Divide a text into passages of about the same length, of at most `max_characters` each.
+
+    Joined they are the text. Each ends with a sentence, or after a word if no sentence ends where
+    it has to. Raise ValueError if nothing is allowed.
+    """
+    if max_characters < 1:
+        raise ValueError("A passage has at least 1 character.")
+    if len(text) <= max_characters:
+        return [text]
+    # How much shorter than the others a passage may be, so that it ends with a sentence.
+    room = max_characters // 4
+    number = math.ceil(len(text) / (max_characters - room))
+    limits = [len(text) * n // number for n in range(1, number)]
+    ends = [_end_of_cut(text, limit - room, limit)[0] for limit in limits]
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+
+
+def _end_of_cut(text: str, least: int, limit: int) -> tuple[int, str]:
+    """Return where to cut a text, after `least` and at most at `limit`, and what ends there."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, least, limit + 1)]
     if fitting := [end for end in ends if end <= limit]:
         return fitting[-1], "at the end of a sentence"
-    for position in range(limit, limit // 2, -1):
+    for position in range(limit, least, -1):
         if text[position].isspace():
             return position, "after a word"
     return limit, "inside a word"

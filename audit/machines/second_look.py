@@ -209,14 +209,14 @@ def _unsteadiness(machine: Membership) -> dict[Label, Doubt]:
     the first, then the spread of the grades.
     """
     rows = (
-        Call.objects.answered()
-        .filter(
+        Call.objects.filter(
             run__project=machine.project_id,
             run__machine=machine.name,
             run__samples__gt=1,
             text_version=F("candidate__document__text_version"),
             value__grade__isnull=False,
         )
+        .whole_answers()
         .order_by("run", "sample")
         .values_list("run", "narrative", "candidate", F("value__grade"))
     )

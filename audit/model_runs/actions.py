@@ -188,8 +188,9 @@ def _save_shipped(prompt: Prompt, by: Membership, now: datetime | None) -> None:
 class Plan(NamedTuple):
     """What a run would do.
 
-    `answered_before` and `estimate` are estimated from `estimated_from` items; the estimate is for
-    all calls that are not answered yet, with answers as long as they may be.
+    `answered_before`, `estimate` and, with passages, `calls` are estimated from `estimated_from`
+    items; the estimate is for all calls that are not answered yet, with answers as long as they may
+    be.
     """
 
     items: int
@@ -226,8 +227,9 @@ def plan_run(run: ModelRun, *, by: Membership) -> Plan:
     task = check_choices(run, by=by)
     model, prompt = _model_and_prompt(run)
     items, some = task.count(run), task.items(run, ESTIMATED_FROM)
-    calls = items * run.samples
     asked = list(task.questions(run, prompt, some))
+    # A long document may have several questions.
+    calls = round(items * len(asked) / max(1, len(some))) * run.samples
     answered = round(calls * _share_answered(run, model, asked))
     estimates = [estimate_call(model, one.asked.messages, one.asked.schema) for one in asked]
     return Plan(
@@ -265,6 +267,7 @@ def new_run(
     drawn: int | None = None,
     draw_seed: int = SEED,
     samples: int = 1,
+    best_passage: bool = False,
     most_tokens: int = 0,
     most_cost: Decimal | None = None,
     answers: File[bytes] | None = None,
@@ -280,11 +283,12 @@ def new_run(
         endpoint=endpoint,
         prompt=prompt,
         task=task.name,
-        machine=machine_name(endpoint, prompt),
+        machine=machine_name(endpoint, prompt, best_passage=best_passage),
         subjects=subjects,
         drawn=drawn,
         draw_seed=draw_seed,
         samples=samples,
+        best_passage=best_passage,
         most_tokens=most_tokens,
         most_cost=most_cost,
         answers=answers or "",
@@ -296,13 +300,16 @@ def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
     """Return the task of an unsaved run.
 
     Refused: a task that the project has no use for, several answers in a task that takes one,
-    a task whose questions show what others answered, if the member has to answer first.
+    passages in a task that takes none, a task whose questions show what others answered, if the
+    member has to answer first.
     """
     task = task_of(run.task)
     if not task.has_use(by):
         raise InvalidField(task.without_use, "subjects")
     if run.samples > 1 and not task.may_repeat:
         raise InvalidField("Only grades can be asked for several times.", "samples")
+    if run.best_passage and not task.may_divide:
+        raise InvalidField("Only grades can be those of the best passage.", "best_passage")
     if task.shows_answers and must_answer_first(by):
         raise Refused(BLIND)
     return task
@@ -344,12 +351,13 @@ def send_batch(run: ModelRun, *, by: Membership) -> FileResponse:
     )
 
 
-def machine_name(endpoint: Endpoint, prompt: Prompt) -> str:
+def machine_name(endpoint: Endpoint, prompt: Prompt, *, best_passage: bool = False) -> str:
     """Return the name of the machine of an endpoint and a prompt: other answers, another name."""
     same = Endpoint.objects.filter(project=endpoint.project_id, model=endpoint.model)
     place = same.filter(pk__lte=endpoint.pk).count()
     ordinal = f" ({place})" if place > 1 else ""
-    return f"{endpoint.model}{ordinal}, {task_of(prompt.task).prompt_name} {prompt.version}"
+    rule = ", best passage" if best_passage else ""
+    return f"{endpoint.model}{ordinal}, {task_of(prompt.task).prompt_name} {prompt.version}{rule}"
 
 
 def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -> ModelRun:

@@ -92,6 +92,9 @@ class ModelRunSerializer(JobSerializer):
     drawn = serializers.IntegerField(allow_null=True)
     draw_seed = serializers.IntegerField()
     samples = serializers.IntegerField()
+    best_passage = serializers.BooleanField(
+        help_text="Long documents were asked about in passages, of which the best one counts."
+    )
     most_tokens = serializers.IntegerField()
     most_cost = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)
     stopped = serializers.CharField(help_text="Why it ended early; empty if it did not.")
@@ -125,7 +128,17 @@ class CallSerializer(serializers.ModelSerializer[Call]):
         model = Call
         fields = (
             *("id", "uuid", "query_id", "pair_id", "side", "version", "doc_id", "text_version"),
-            *("sample", "key", "sent_at", "answered_at", "used_again", "outcome", "evidence"),
+            *(
+                "passage",
+                "passages",
+                "sample",
+                "key",
+                "sent_at",
+                "answered_at",
+                "used_again",
+                "outcome",
+                "evidence",
+            ),
             *("remarks", "failure", "reason", "model", "prompt_tokens", "completion_tokens"),
             *("cost", "milliseconds"),
         )
@@ -162,7 +175,7 @@ class AskedPlan(FormBody, QueryParameters):
 
     class Meta:
         form = RunForm
-        fields: tuple[str, ...] = ("subjects", "drawn", "draw_seed", "samples")
+        fields: tuple[str, ...] = ("subjects", "drawn", "draw_seed", "samples", "best_passage")
 
 
 class SentRun(AskedPlan):

@@ -115,26 +115,28 @@ class _Asking:
 
     def ask_about(self, items: list[Item]) -> str:
         """Ask about each item that has no answer; return why it stopped before the end, or ""."""
-        run = self._run
+        run, samples = self._run, range(1, self._run.samples + 1)
         columns = ("pair_id", "narrative_id", "candidate_id", "sample")
-        answered = set(run.calls.answered().values_list(*columns))
-        left = [
-            (item, [n for n in range(1, run.samples + 1) if (*item[:3], n) not in answered])
-            for item in items
+        whole = set(run.calls.whole_answers().values_list(*columns))
+        answered = set(run.calls.answered().values_list(*columns, "passage"))
+        self._has_answers = bool(answered)
+        open_items = [
+            item for item in items if any((*item[:3], sample) not in whole for sample in samples)
         ]
         self._progress.start(len(items) * run.samples, "Asking the model")
-        self._progress.advance(len(answered))
-        self._has_answers = bool(answered)
-        samples = dict(left)
-        open_items = [item for item, numbers in left if numbers]
+        self._progress.advance((len(items) - len(open_items)) * run.samples)
         with (
             closing(open_pool()) as pool,
             ThreadPoolExecutor(run.endpoint.concurrency) as threads,
         ):
             try:
                 for question in self._task.questions(run, self._prompt, open_items):
-                    for sample in samples[question.item]:
-                        if stopped := self._ask(question, sample, pool, threads):
+                    if question.passage > 1:
+                        self._progress.total = (self._progress.total or 0) + run.samples
+                    for sample in samples:
+                        if (*question.item[:3], sample, question.passage) in answered:
+                            self._progress.advance()
+                        elif stopped := self._ask(question, sample, pool, threads):
                             return stopped
                 while self._under_way:
                     self._give_up_after(self._record_answers(timeout=1.0))
@@ -175,7 +177,7 @@ class _Asking:
             self._use_again(*earlier, question, sample)
             return ""
         call = Call.objects.create(
-            **self._about(question.item, sample, key),
+            **self._about(question, sample, key),
             request=request_body(self._model, asked.messages, asked.schema),
             reserved_tokens=reserved_tokens,
             reserved_cost=reserved_cost,
@@ -198,13 +200,16 @@ class _Asking:
                 time.sleep(min(seconds, 1.0))
             self._progress.check()
 
-    def _about(self, item: Item, sample: int, key: str) -> dict[str, Any]:
+    def _about(self, question: Question, sample: int, key: str) -> dict[str, Any]:
+        item = question.item
         return {
             "run": self._run,
             "pair_id": item.pair,
             "narrative_id": item.narrative,
             "candidate_id": item.candidate,
             "text_version": item.text_version,
+            "passage": question.passage,
+            "passages": question.passages,
             "sample": sample,
             "key": key,
         }
@@ -212,7 +217,7 @@ class _Asking:
     def _use_again(self, earlier: Call, reading: Reading, question: Question, sample: int) -> None:
         """Record an answer that was paid before, as it is read now."""
         Call.objects.create(
-            **self._about(question.item, sample, earlier.key),
+            **self._about(question, sample, earlier.key),
             request=earlier.request,
             reserved_tokens=0,
             answered_at=timezone.now(),
@@ -239,14 +244,13 @@ class _Asking:
             return
         self._has_answers = True
         self._progress.advance()
-        item = question.item
-        about = {"pair": item.pair, "narrative": item.narrative, "candidate": item.candidate}
-        if self._run.calls.filter(**about, key=key, sample=sample).exists():
+        about = self._about(question, sample, key)
+        if self._run.calls.filter(**about).exists():
             return
         asked = question.asked
         with transaction.atomic():
             call = Call.objects.create(
-                **self._about(item, sample, key),
+                **about,
                 request=request_body(self._model, asked.messages, asked.schema),
                 reserved_tokens=0,
             )
@@ -373,13 +377,13 @@ def record_answer(
 
 
 def write_answers(run: ModelRun) -> None:
-    """Load the first answer about each item of a run into its project, as a file would be.
+    """Load the first whole answer about each item of a run into its project, as a file would be.
 
     What is there already changes nothing. Raise JobError if the answers are refused.
     """
     _refuse_if_archived(run)
     task = task_of(run.task)
-    calls = run.calls.answered().filter(sample=1).order_by("pk")
+    calls = run.calls.whole_answers().filter(sample=1).order_by("pk")
     calls = calls.select_related("cached_from", "pair__query").defer(
         *("request", "cached_from__request", "replies", "cached_from__replies")
     )

@@ -46,6 +46,7 @@ class RunFigures:
     used_again: Annotated[int, "Answered by an earlier call, unpaid."]
     failed: Annotated[int, "Ended without an answer, for a reason."]
     in_doubt: Annotated[int, "Sent, but nothing was recorded: they may have been paid."]
+    incomplete: Annotated[int, "Documents without a grade, as one of their passages has none."]
     remarks: Annotated[
         int | None, "With an answer and a remark, as a quote that does not occur. null: blind."
     ]
@@ -72,17 +73,20 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
     failures = calls.failed().values_list("failure").annotate(count=Count("pk"))
     models = calls.exclude(model="").order_by("model").values_list("model", flat=True).distinct()
     use = Use.of(calls)
-    first = calls.answered().filter(sample=1).values_list("outcome").annotate(count=Count("pk"))
+    answers = calls.whole_answers()
+    first = answers.filter(sample=1).values_list("outcome").annotate(count=Count("pk"))
+    divided = calls.filter(passages__gt=1, sample=1)
+    documents = divided.values("narrative", "candidate").distinct().count()
     hides_outcomes = blind or task_of(run.task).writes_texts
     repeated = (
-        calls.answered()
-        .values("pair", "narrative", "candidate")
+        answers.values("pair", "narrative", "candidate")
         .annotate(answers=Count("pk"), outcomes=Count("outcome", distinct=True))
         .filter(answers__gt=1)
     )
     hidden = {"remarks": None} if blind else {}
     return RunFigures(
         **counts | hidden,
+        incomplete=documents - divided.whole_answers().count(),
         tokens=use.used_tokens,
         cost=None if run.endpoint.prompt_price is None else float(use.used_cost),
         failures=[FailureCount(kind=kind, count=n) for kind, n in failures.order_by("failure")],

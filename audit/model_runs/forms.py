@@ -19,6 +19,7 @@ from audit.model_runs.models import (
 )
 from audit.model_runs.servers import server_names
 from audit.model_runs.tasks import tasks_for
+from audit.model_runs.tasks.grade import MAX_CHARACTERS
 
 
 class EndpointForm(forms.ModelForm[Endpoint]):
@@ -88,6 +89,12 @@ class RunForm(forms.Form):
         min_value=1,
         max_value=MAX_SAMPLES,
         help_text="Several only for grades: the first counts, the others show how steady it is.",
+    )
+    best_passage = forms.BooleanField(
+        label="Best passage of long documents",
+        required=False,
+        help_text=f"Only for grades. Above {MAX_CHARACTERS:,} characters, each passage is a call, "
+        "and the best one gives the grade. Otherwise the beginning is graded.",
     )
     # 0: the plan proposes a limit, and the action refuses a run without one.
     most_tokens = forms.IntegerField(

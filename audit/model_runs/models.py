@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q, Window
+from django.db.models.functions import RowNumber
 from django.urls import reverse
 from django.utils import timezone
 
@@ -272,6 +273,8 @@ class ModelRun(Job):
     draw_seed = models.PositiveIntegerField()
     # How often each of them is asked about; the first answer counts.
     samples = models.PositiveSmallIntegerField(default=1)
+    # Whether long documents are asked about in passages, of which the best one counts.
+    best_passage = models.BooleanField(default=False)
     # What this run may use.
     most_tokens = models.PositiveBigIntegerField()
     most_cost = _cost_limit("cost, at most")
@@ -320,6 +323,21 @@ class CallQuerySet(models.QuerySet["Call"]):
         """Return the calls that brought a value."""
         return self.filter(IS_ANSWERED)
 
+    def whole_answers(self) -> CallQuerySet:
+        """Return the answered calls that say what counts of an item.
+
+        Of a document in passages, it is the call with the best grade, of several such the first;
+        none if a passage has no answer.
+        """
+        document = ["run", "narrative", "candidate", "text_version", "sample", "passages"]
+        divided: models.QuerySet[Any, Any] = self.answered().filter(passages__gt=1)
+        ranked = divided.annotate(
+            place=Window(RowNumber(), document, ["-value__grade", "passage"]),
+            together=Window(Count("pk"), document),
+        )
+        best = ranked.filter(place=1, together=F("passages"))
+        return self.answered().filter(Q(passages=1) | Q(pk__in=best.values("pk")))
+
     def failed(self) -> CallQuerySet:
         """Return the calls that ended without a value."""
         return self.filter(IS_FAILED)
@@ -355,6 +373,9 @@ class Call(models.Model):
     text_version = models.PositiveIntegerField(null=True, blank=True)
     # 1 to the run's number of samples.
     sample = models.PositiveSmallIntegerField(default=1)
+    # Which part of the document was shown; 1 of 1 is all of it, or its beginning.
+    passage = models.PositiveSmallIntegerField(default=1)
+    passages = models.PositiveSmallIntegerField(default=1)
     # Of the canonical request and the sample: the same key has the same answer.
     key = models.CharField(max_length=64)
     # The body of the first request, without a key.
@@ -399,7 +420,7 @@ class Call(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 name="call_about_a_document_answered_once_in_a_run",
-                fields=["run", "narrative", "candidate", "sample"],
+                fields=["run", "narrative", "candidate", "sample", "passage"],
                 condition=IS_ANSWERED & Q(candidate__isnull=False),
             ),
             models.UniqueConstraint(
@@ -416,6 +437,10 @@ class Call(models.Model):
                 name="call_about_a_text_of_a_document_under_a_narrative",
                 condition=Q(candidate__isnull=True, text_version__isnull=True)
                 | Q(candidate__isnull=False, text_version__isnull=False, narrative__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="call_about_one_of_its_passages",
+                condition=Q(passage__gte=1, passage__lte=F("passages")),
             ),
             models.CheckConstraint(
                 name="call_ends_with_a_value_or_a_reason",

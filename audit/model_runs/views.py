@@ -192,6 +192,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         plan=plan,
         thing=task_of(run.task).thing if plan else "",
+        best_passage=plan is not None and run.best_passage,
         batch_url="" if plan is None or must_answer_first(member) else batch_url(run),
         # Which documents others have judged, and what they criticised, is not shown to somebody who
         # still answers.
@@ -252,6 +253,8 @@ def again_query(run: ModelRun) -> str:
         "draw_seed": run.draw_seed,
         "samples": run.samples,
     }
+    if run.best_passage:
+        choices["best_passage"] = "on"
     return urlencode(choices)
 
 
@@ -279,4 +282,10 @@ def model_calls(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def model_call(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show all that was said in one call."""
     member, call = access.call(request.user, slug, pk)
-    return project_page(request, "model_runs/call.html", member, SECTION, call=call, run=call.run)
+    best = None
+    if call.passages > 1:
+        same = {name: getattr(call, name) for name in ("narrative", "candidate", "sample")}
+        best = call.run.calls.filter(**same).whole_answers().first()
+    return project_page(
+        request, "model_runs/call.html", member, SECTION, call=call, run=call.run, best=best
+    )

@@ -16,7 +16,7 @@ from formats.passages import excerpts
 from formats.registry import lookup
 from formats.source import Source
 from formats.tables import parse_table
-from llm.documents import cut, delimit, find_quote
+from llm.documents import cut, delimit, find_quote, passages
 
 SIZE = 40_000
 # Other work on the machine may slow a computation down, but not each time that it is measured.
@@ -55,6 +55,10 @@ def cut_in_half(text: str) -> object:
     return cut(text, len(text) // 2)
 
 
+def divide(text: str) -> object:
+    return passages(text, 1_000)
+
+
 def seek_quote(text: str) -> object:
     # All of it occurs but the end.
     return find_quote(text[: len(text) // 2] + "b", text)
@@ -73,7 +77,7 @@ def seconds(compute: Callable[[Any], object], size: Any) -> float:
 
 @pytest.mark.parametrize("signs", SIGNS.values(), ids=SIGNS)
 @pytest.mark.parametrize(
-    "compute", [mark_clauses, draw_table, compare, cut_in_half, delimit, seek_quote]
+    "compute", [mark_clauses, draw_table, compare, cut_in_half, divide, delimit, seek_quote]
 )
 def test_twice_the_text_takes_at_most_three_times_the_time(compute: Any, signs: str):
     text = signs * (SIZE // len(signs))

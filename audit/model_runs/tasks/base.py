@@ -57,11 +57,16 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The question about one item. `read` says what an answer means, or raises Unusable."""
+    """The question about one item. `read` says what an answer means, or raises Unusable.
+
+    A document that is asked about in passages has a question for each of its `passages`.
+    """
 
     item: Item
     asked: Asked
     read: Callable[[dict[str, Any]], Reading]
+    passage: int = 1
+    passages: int = 1
 
     def key(self, model: Model, sample: int) -> str:
         """Return the key of a call: the first sample of a request has the request's own."""
@@ -99,6 +104,7 @@ class ModelTask(ABC):
         shows_answers: Whether its questions have what people answered.
         keeps_rubric: Whether a run keeps the rubric that it began with.
         may_repeat: Whether several answers may be asked for; the first one counts.
+        may_divide: Whether long documents may be asked about in passages; the best one counts.
         format_name: The format in which the answers are loaded.
         writes_texts: Whether each answer is a text of its own, so that none is counted twice.
         carries_claims: Whether claims of machines stay with a new version of an instruction.
@@ -117,6 +123,7 @@ class ModelTask(ABC):
     shows_answers: ClassVar[bool] = False
     keeps_rubric: ClassVar[bool] = False
     may_repeat: ClassVar[bool] = False
+    may_divide: ClassVar[bool] = False
     format_name: ClassVar[str]
     writes_texts: ClassVar[bool] = False
     carries_claims: ClassVar[bool] = False
@@ -167,13 +174,13 @@ class ModelTask(ABC):
         return list(items)[:most]
 
     def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
-        """Yield the question about each item of a run, in their order; it may be unsaved."""
+        """Yield the questions about each item of a run, in their order; it may be unsaved."""
         for start in range(0, len(items), _AT_ONCE):
             yield from self.ask_about(run, prompt, items[start : start + _AT_ONCE])
 
     @abstractmethod
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
-        """Yield the question about each of a few items, in their order."""
+        """Yield the questions about each of a few items, in their order."""
 
     @abstractmethod
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:

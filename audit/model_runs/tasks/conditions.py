@@ -64,8 +64,10 @@ class CheckConditions(Grade):
         Subjects.CONDITIONS_ALL,
     )
     shown_with: ClassVar = (Subjects.CONDITIONS_ALL,)
-    # Its answers are verdicts, which are not compared with one another.
+    # Its answers are verdicts, which are not compared with one another, and two passages may meet
+    # one condition each.
     may_repeat = False
+    may_divide = False
     prompt_name = "conditions prompt"
     shipped = PROMPT
     without_use = "The relevance of this project does not follow from conditions (Settings)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import IO, Any, ClassVar, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -19,7 +20,7 @@ from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, paid_call
 from formats.jsonl import write_judgments
 from formats.records import Evidence, JudgmentRecord
-from llm.documents import Cut, cut, delimit, find_order, find_quote
+from llm.documents import Cut, cut, delimit, find_order, find_quote, passages
 from llm.prompts import Prompt
 from llm.request import Question as Asked
 from llm.request import object_of
@@ -28,6 +29,9 @@ _NAMESPACE = uuid.UUID("4d1f8b55-4c0f-4d0c-9a53-0c6f2f0b9e11")
 
 # Some 15,000 tokens of English, which the models of most servers can read.
 MAX_CHARACTERS = 60_000
+# Of a title, so much stands before each passage.
+MAX_TITLE = 1_000
+BEST_PASSAGE = "The grade is that of the best passage."
 
 Subjects = ModelRun.Subjects
 PROMPT = Prompt(
@@ -65,6 +69,7 @@ class Grade(ModelTask):
     prompt_name = "prompt"
     shipped = PROMPT
     may_repeat = True
+    may_divide = True
     format_name = "judgments-jsonl"
     columns = ("pair", "narrative", "pk", "document", "document__text_version")
     ids = ("pair_id", "document__doc_id")
@@ -105,16 +110,21 @@ class Grade(ModelTask):
         return pool.filter(~judged_by_people) if run.subjects == unjudged else pool
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
-        """Yield the question for the grade of each document."""
+        """Yield the question for the grade of each document, or of each passage of a long one."""
         grades = {
             grade.value: f"{grade.name}. {grade.sentence}".strip()
             for grade in run.project.grades.order_by("value")
         }
         narratives = Narrative.objects.in_bulk({item.narrative for item in items})
-        for item, shown in shown_documents(items):
+        for item, shown in shown_documents(items, divided=run.best_passage):
             narrative = narratives[item.narrative or 0].text
-            asked = grade_question(narrative, shown, grades, prompt)
-            yield Question(item=item, asked=asked, read=partial(read_grade, shown))
+            yield Question(
+                item=item,
+                asked=grade_question(narrative, shown, grades, prompt),
+                read=partial(read_grade, shown),
+                passage=shown.passage,
+                passages=shown.passages,
+            )
 
     def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:
         """Return the fields of a JudgmentRecord that an answer gives, if it gives any."""
@@ -141,6 +151,7 @@ class Grade(ModelTask):
                 continue
             assert call.narrative is not None
             assert call.candidate is not None
+            remarks = [BEST_PASSAGE, *call.remarks] if call.passages > 1 else call.remarks
             yield JudgmentRecord(
                 **answer,
                 **self.identity(run, call),
@@ -150,7 +161,7 @@ class Grade(ModelTask):
                 side=call.narrative.side,
                 pair_id=call.pair.pair_id,
                 version=call.narrative.version,
-                note=" ".join(call.remarks),
+                note=" ".join(remarks),
                 machine=True,
                 evidence=tuple(Evidence(**span) for span in call.evidence),
                 text_version=call.text_version,
@@ -163,12 +174,40 @@ class ShownDocument(NamedTuple):
     cut: Cut
     # How many characters of `cut` are the title.
     title: int
+    # Where in the text it begins.
+    start: int = 0
+    passage: int = 1
+    passages: int = 1
 
     @classmethod
     def of(cls, text: str, title: str = "") -> ShownDocument:
-        """Return what a model reads of a document with this text and title."""
+        """Return what a model reads of a document with this text and title: its beginning."""
         before = f"{title}\n\n" if title else ""
         return cls(cut(f"{before}{text}", MAX_CHARACTERS), len(before))
+
+    @classmethod
+    def each_passage(cls, text: str, title: str = "") -> list[ShownDocument]:
+        """Return the passages that a model reads of a long document; of another one, all of it."""
+        whole = cls.of(text, title)
+        before = f"{cut(title, MAX_TITLE).text}\n\n" if title else ""
+        texts = passages(text, MAX_CHARACTERS - len(before))
+        if not whole.cut.note or len(texts) == 1:
+            return [whole]
+        starts = accumulate(map(len, texts), initial=0)
+        return [
+            cls(
+                Cut(
+                    f"{before}{passage}",
+                    f"Passage {number} of {len(texts)}: characters {start + 1:,} to "
+                    f"{start + len(passage):,} of {len(text):,}.",
+                ),
+                len(before),
+                start,
+                number,
+                len(texts),
+            )
+            for number, (start, passage) in enumerate(zip(starts, texts, strict=False), 1)
+        ]
 
     def remarks(self) -> list[str]:
         """Return what a reader of an answer about it must know."""
@@ -189,12 +228,16 @@ class ShownDocument(NamedTuple):
         place = find_quote(quote, self.cut.text)
         if place is None or place[0] < self.title:
             return []
-        start, end = (position - self.title for position in place)
+        start, end = (position - self.title + self.start for position in place)
         return [{"start": start, "end": end}]
 
 
-def shown_documents(items: Sequence[Item]) -> Iterator[tuple[Item, ShownDocument]]:
-    """Yield each item with what a model reads of its document: one query."""
+def shown_documents(
+    items: Sequence[Item], *, divided: bool = False
+) -> Iterator[tuple[Item, ShownDocument]]:
+    """Yield each item with what a model reads of its document, `divided` into passages if it is
+    long: one query.
+    """
     texts = {
         (text.document_id, text.version): text
         for text in DocumentText.objects.filter(
@@ -203,7 +246,12 @@ def shown_documents(items: Sequence[Item]) -> Iterator[tuple[Item, ShownDocument
     }
     for item in items:
         text = texts[item.document or 0, item.text_version or 0]
-        yield item, ShownDocument.of(text.text, text.document.title)
+        content = (text.text, text.document.title)
+        if not divided:
+            yield item, ShownDocument.of(*content)
+            continue
+        for shown in ShownDocument.each_passage(*content):
+            yield item, shown
 
 
 def grade_question(
