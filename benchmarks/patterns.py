@@ -53,12 +53,15 @@ def patterns() -> Iterator[Case]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             source = path.read_text("utf-8")
+            if "import re\n" not in source:
+                continue
             tree = ast.parse(source)
             names = {
                 inner: ast.unparse(outer.targets[0])
                 for outer in ast.walk(tree)
                 if isinstance(outer, ast.Assign)
                 for inner in ast.walk(outer)
+                if isinstance(inner, ast.Call)
             }
             for node in ast.walk(tree):
                 if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
