@@ -38,10 +38,12 @@ from annotate.pairs.pool import judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
 from config import example
 from config.example import Login, ensure_example
+from tests.services.copied import Copied
 
 pytestmark = pytest.mark.django_db
 
 Task = Assignment.Task
+EXAMPLE: Copied[list[Login]] = Copied()
 
 
 @pytest.fixture(autouse=True)
@@ -52,8 +54,13 @@ def data(tmp_path: Path, settings: Any) -> Path:
 
 
 @pytest.fixture
-def project(data: Path) -> Project:
-    ensure_example()
+def logins(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Login]:
+    """The example and its file of logins: made once, and copied for later tests."""
+    return EXAMPLE.copy_or_make(ensure_example, data, lambda: tmp_path_factory.mktemp("example"))
+
+
+@pytest.fixture
+def project(logins: list[Login]) -> Project:
     return Project.objects.get(slug="example")
 
 
@@ -76,9 +83,7 @@ def count_rows() -> dict[str, int]:
     return {model.__name__: model.objects.count() for model in models}
 
 
-def test_the_example_is_loaded_completely() -> None:
-    ensure_example()
-
+def test_the_example_is_loaded_completely(project: Project) -> None:
     assert count_rows() == {
         "Project": 1,
         "Grade": 3,
@@ -104,13 +109,12 @@ def test_the_example_is_loaded_completely() -> None:
     }
 
 
-def test_loading_the_example_again_changes_nothing() -> None:
-    first = ensure_example()
+def test_loading_the_example_again_changes_nothing(logins: list[Login]) -> None:
     before = (count_rows(), list(Judgment.objects.values()), list(User.objects.values("password")))
 
-    second = ensure_example()
+    again = ensure_example()
 
-    assert second == first
+    assert again == logins
     assert (
         count_rows(),
         list(Judgment.objects.values()),
@@ -118,9 +122,7 @@ def test_loading_the_example_again_changes_nothing() -> None:
     ) == before
 
 
-def test_everyone_can_sign_in_with_a_generated_password() -> None:
-    logins = ensure_example()
-
+def test_everyone_can_sign_in_with_a_generated_password(logins: list[Login]) -> None:
     assert [login.username for login in logins] == ["ada", "ben", "carla", "dan"]
     assert len({login.password for login in logins}) == 4
     for login in logins:
@@ -141,9 +143,7 @@ def test_each_data_folder_has_other_passwords(data: Path) -> None:
     assert ensure_example() == second
 
 
-def test_only_its_owner_can_read_the_file_with_the_logins(data: Path) -> None:
-    logins = ensure_example()
-
+def test_only_its_owner_can_read_the_file_with_the_logins(logins: list[Login], data: Path) -> None:
     path = data / "logins.txt"
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -152,8 +152,7 @@ def test_only_its_owner_can_read_the_file_with_the_logins(data: Path) -> None:
     assert [path.name for path in data.glob("logins*")] == ["logins.txt"]
 
 
-def test_a_changed_password_is_no_longer_shown() -> None:
-    ensure_example()
+def test_a_changed_password_is_no_longer_shown(project: Project) -> None:
     ada = User.objects.get(username="ada")
     ada.set_password("one of her own")
     ada.save()
@@ -164,17 +163,15 @@ def test_a_changed_password_is_no_longer_shown() -> None:
     assert again["ben"] is not None
 
 
-def test_a_rehashed_password_is_still_shown() -> None:
-    first = dict(ensure_example())
+def test_a_rehashed_password_is_still_shown(logins: list[Login]) -> None:
     ada = User.objects.get(username="ada")
-    ada.set_password(first["ada"])
+    ada.set_password(dict(logins)["ada"])
     ada.save()
 
-    assert dict(ensure_example()) == first
+    assert ensure_example() == logins
 
 
-def test_no_logins_are_returned_without_the_file(data: Path) -> None:
-    ensure_example()
+def test_no_logins_are_returned_without_the_file(project: Project, data: Path) -> None:
     (data / "logins.txt").unlink()
     before = count_rows()
 

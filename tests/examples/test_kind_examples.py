@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,24 @@ from config.kind_examples.making import make_example
 from exporters.models import Evaluation, Release
 from jobs.runner import run
 from tests import factories
+from tests.services.copied import Copied
 
 FOLDER = Path(settings.BASE_DIR) / "examples"
+# By kind: made once, and copied for later tests.
+EXAMPLES: dict[str, Copied[Project]] = defaultdict(Copied)
+
+
+@pytest.fixture(params=kinds_with_examples())
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def project(kind: str, db: None, client: Client) -> Project:
+    """The example of the kind, made by ines, who is signed in."""
+    made = EXAMPLES[kind].copy_or_make(lambda: make_example(kind=kind, by=factories.user("ines")))
+    client.force_login(factories.user("ines"))
+    return made
 
 
 def table(kind: str, heading: str) -> dict[str, str]:
@@ -77,14 +94,9 @@ def get_json(client: Client, project: Project, what: str) -> Any:
     return client.get(f"/api/v1/projects/{project.slug}/{what}/").json()
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("kind", kinds_with_examples())
 def test_the_first_clicks_in_an_example_show_an_estimate_and_charts(
-    kind: str, client: Client
+    project: Project, client: Client
 ) -> None:
-    user = factories.user("ines")
-    client.force_login(user)
-    project = make_example(kind=kind, by=user)
     run(Evaluation.objects.get(project=project).pk)
 
     progress = client.get(reverse("annotate:progress", args=[project.slug])).context
@@ -97,14 +109,9 @@ def test_the_first_clicks_in_an_example_show_an_estimate_and_charts(
     assert any(bar.value for bar in evaluation["bars"])
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("kind", kinds_with_examples())
-def test_the_example_of_a_kind_matches_its_readme(kind: str, client: Client) -> None:
-    user = factories.user("ines")
-    client.force_login(user)
-
-    project = make_example(kind=kind, by=user)
-
+def test_the_example_of_a_kind_matches_its_readme(
+    kind: str, project: Project, client: Client
+) -> None:
     steps = get_json(client, project, "steps")["steps"]
     rules = get_json(client, project, "rules")["rules"]
     assert {name: str(number) for name, number in counts(project).items() if number} == table(
