@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import violations
-from tests.config.test_help import documentation
+from tests.config.conftest import documentation
 
 __all__ = ["documentation"]
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.services.wheel import build_wheel
+from tests.services.once import make_once
+from tests.services.wheel import build_documentation, build_wheel
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation's pages, made as `bin/docs` makes them."""
+    return make_once(tmp_path_factory, "documentation", build_documentation)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory, documentation: Path) -> Path:
     """The wheel, made as `bin/build` makes it."""
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+    make = partial(build_wheel, documentation=documentation)
+    return next(make_once(tmp_path_factory, "checkout", make).glob("dist/*.whl"))

@@ -13,12 +13,14 @@ import sysconfig
 import venv
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
+from tests.services.once import make_once
 from tests.services.wheel import files_of, link_libraries
 
 pytestmark = pytest.mark.long
@@ -61,18 +63,25 @@ def libraries(wheel) -> list[Distribution]:
     return libraries_of(wheel)
 
 
-class Installation:
-    """The wheel in an environment of its own, in a folder outside the checkout."""
+def install(environment: Path, *, wheel: Path, libraries: list[Distribution]) -> None:
+    """Make an environment with a wheel and libraries in it."""
+    venv.create(environment, with_pip=False)
+    packages = packages_of(environment)
+    link_libraries(libraries, packages)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
 
-    def __init__(self, wheel: Path, libraries: list[Distribution], folder: Path) -> None:
-        self.folder, environment = folder, folder / "env"
-        venv.create(environment, with_pip=False)
-        version = sysconfig.get_python_version()
-        packages = environment / "lib" / f"python{version}" / "site-packages"
-        link_libraries(libraries, packages)
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(packages)
-        self.example = packages / "rejudge" / "example"
+
+def packages_of(environment: Path) -> Path:
+    return environment / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
+
+
+class Installation:
+    """The commands of an environment in a folder outside the checkout, with its own data."""
+
+    def __init__(self, environment: Path, folder: Path) -> None:
+        self.folder = folder
+        self.example = packages_of(environment) / "rejudge" / "example"
         self._python = environment / "bin" / "python"
         others = {name: value for name, value in os.environ.items() if "REJUDGE" not in name}
         self._env = {
@@ -99,8 +108,10 @@ class Installation:
 
 
 @pytest.fixture
-def installation(wheel, libraries, tmp_path) -> Installation:
-    return Installation(wheel, libraries, tmp_path)
+def installation(tmp_path_factory, wheel, libraries, tmp_path) -> Installation:
+    """The wheel without extras; the tests share the environment, and each has its own data."""
+    make = partial(install, wheel=wheel, libraries=libraries)
+    return Installation(make_once(tmp_path_factory, "environment", make), tmp_path)
 
 
 def test_a_wheel_has_one_package_and_nothing_that_only_developers_need(wheel):
@@ -170,7 +181,8 @@ def test_measuring_without_its_extra_is_refused_before_anything_is_written(insta
 
 def test_the_installed_commands_lead_from_nothing_to_a_released_and_proven_pair(wheel, tmp_path):
     # The tools that prove the pair come with the extra.
-    installation = Installation(wheel, libraries_of(wheel, "evaluation"), tmp_path)
+    install(tmp_path / "env", wheel=wheel, libraries=libraries_of(wheel, "evaluation"))
+    installation = Installation(tmp_path / "env", tmp_path)
     rejudge, example = installation.output_of, installation.example
     rejudge("prepare")
     rejudge(*("load", "tides", "trec-topics", example / "topics.trec"), "--create")

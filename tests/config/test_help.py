@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -38,20 +36,6 @@ class Markup(HTMLParser):
         if tag == "style" or (tag == "script" and "src" not in values):
             self.inline.append(tag)
         self.inline += [name for name in values if name == "style" or name.startswith("on")]
-
-
-@pytest.fixture(scope="session")
-def documentation(tmp_path_factory):
-    """The documentation's pages, made as `bin/docs` makes them."""
-    folder = tmp_path_factory.mktemp("documentation") / "help"
-    made = subprocess.run(
-        [sys.executable, "-m", "properdocs", "build", "--strict", "--site-dir", str(folder)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert made.returncode == 0, made.stderr
-    return folder
 
 
 @pytest.fixture

@@ -15,18 +15,22 @@ from django.conf import settings
 PACKAGES = Path(sysconfig.get_paths()["purelib"])
 
 
-def build_wheel(folder: Path) -> Path:
-    """Make the wheel in a copy of the checkout below `folder`, and return its path."""
-    checkout = folder / "checkout"
+def build_documentation(folder: Path) -> None:
+    """Make the documentation's pages in a folder, as `bin/docs` does."""
+    _run("properdocs", "build", "--strict", "--site-dir", str(folder), cwd=settings.BASE_DIR)
+
+
+def build_wheel(checkout: Path, documentation: Path) -> None:
+    """Make the wheel in `dist` of a copy of the checkout, as `bin/build` does."""
     left_out = shutil.ignore_patterns(".git", ".venv", ".*_cache", "tests", "help", "dist")
     shutil.copytree(settings.BASE_DIR, checkout, ignore=left_out)
-    for program in (["properdocs", "build", "--strict"], ["hatchling", "build"]):
-        made = subprocess.run(
-            [sys.executable, "-m", *program], cwd=checkout, capture_output=True, text=True
-        )
-        assert made.returncode == 0, made.stderr
-    built: Path = next(checkout.glob("dist/*.whl"))
-    return built
+    shutil.copytree(documentation, checkout / "help")
+    _run("hatchling", "build", "--target", "wheel", cwd=checkout)
+
+
+def _run(*program: str, cwd: Path) -> None:
+    made = subprocess.run([sys.executable, "-m", *program], cwd=cwd, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
 
 
 def files_of(library: Distribution) -> list[Path]:
