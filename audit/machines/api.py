@@ -17,7 +17,7 @@ from audit.checks.api.samples import (
 )
 from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, first_chosen
-from audit.machines.certificates import Certified, EstimatedShare
+from audit.machines.certificates import Certified
 from audit.machines.second_look import SecondLook, SecondLookForm, second_looks, take_second_look
 from audit.machines.trust import Measured, Shares, Trust, trust_of
 from base.api.records import RecordSerializer
@@ -56,16 +56,12 @@ class SharesSerializer(RecordSerializer):
         fields = ("key", "documents", "same", "found", "confirmed")
 
 
-class EstimatedShareSerializer(RecordSerializer):
+class EstimatedShareSerializer(serializers.Serializer[Any]):
     """A share with its 95% interval; `note` says why there is none, or is a remark."""
 
     value = serializers.FloatField(allow_null=True)
     interval = IntervalSerializer(allow_null=True)
     note = serializers.CharField(allow_blank=True)
-
-    class Meta:
-        record = EstimatedShare
-        fields = ("value", "interval", "note")
 
 
 class CertifiedSerializer(RecordSerializer):

@@ -17,7 +17,6 @@ from audit.checks.models import Check, Sample
 from audit.machines.blind_answers import samples_of, who_led
 
 if TYPE_CHECKING:
-    from agreement import Interval
     from agreement.prediction_powered import Estimate, PredictionPowered
     from agreement.proportion import Proportion
     from agreement.stratified import Stratified
@@ -28,30 +27,6 @@ OF_EACH_INSTRUCTION = (
 )
 
 
-class EstimatedShare(NamedTuple):
-    """A share with its 95% interval; `note` says why there is none, or is a remark."""
-
-    value: float | None
-    interval: Interval | None
-    note: str
-
-    @classmethod
-    def of(cls, estimate: Estimate) -> EstimatedShare:
-        """Return an estimate of `agreement` as a share."""
-        return cls(estimate.value, estimate.interval, estimate.note)
-
-    @property
-    def sentence(self) -> str:
-        """The share with its interval in words; why there is none, if so."""
-        if self.value is None:
-            return self.note
-        remarks = [self.note] if self.note else []
-        if self.interval is not None:
-            low, high = (f"{100 * bound:.1f}" for bound in self.interval)
-            remarks.insert(0, f"95% interval {low} to {high}%")
-        return f"{100 * self.value:.1f}%" + (f" ({'; '.join(remarks)})" if remarks else "")
-
-
 class Certified(NamedTuple):
     """How many of the labels are wrong at most, and the share of relevant ones."""
 
@@ -59,8 +34,8 @@ class Certified(NamedTuple):
     wrong: Proportion | Stratified
     # The share that is relevant by the machine's labels, by the checked ones alone, and by both.
     by_machine: float
-    by_people: EstimatedShare
-    combined: EstimatedShare
+    by_people: Estimate
+    combined: Estimate
 
 
 class Certificate(NamedTuple):
@@ -97,8 +72,20 @@ class Certificate(NamedTuple):
         )
         return (
             f"{head}. Relevant or not is wrong in {bound}. Relevant are {100 * by_machine:.1f}% by "
-            f"the machine alone; by people alone {by_people.sentence}; by both {combined.sentence}."
+            f"the machine alone; by people alone {_in_words(by_people)}; "
+            f"by both {_in_words(combined)}."
         )
+
+
+def _in_words(share: Estimate) -> str:
+    """Return a share with its interval; why there is none, if so."""
+    if share.value is None:
+        return share.note
+    remarks = [share.note] if share.note else []
+    if share.interval is not None:
+        low, high = (f"{100 * bound:.1f}" for bound in share.interval)
+        remarks.insert(0, f"95% interval {low} to {high}%")
+    return f"{100 * share.value:.1f}%" + (f" ({'; '.join(remarks)})" if remarks else "")
 
 
 def certificates_of(machine: Membership) -> list[Certificate]:
@@ -146,8 +133,8 @@ def _certify(sample: Sample, labels: Sequence[CheckedLabel]) -> Certified:
     return Certified(
         wrong=rates.weighted.status if rates.weighted else rates.overall.status,
         by_machine=shares.machine,
-        by_people=EstimatedShare.of(shares.people),
-        combined=EstimatedShare.of(shares.combined),
+        by_people=shares.people,
+        combined=shares.combined,
     )
 
 
