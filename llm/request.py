@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from llm.endpoint import Endpoint, ResponseFormat
@@ -19,23 +18,6 @@ class Message(TypedDict):
 
     role: Literal["system", "user", "assistant"]
     content: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a model is asked: the arguments of `llm.completion.complete`.
-
-    `note` says how much of a text the model reads; "" if it is all of it.
-    """
-
-    messages: list[Message]
-    schema: Schema
-    note: str = ""
-
-    @classmethod
-    def of(cls, content: str, schema: Schema, note: str = "") -> Question:
-        """Return the question of one message."""
-        return cls(messages=[{"role": "user", "content": content}], schema=schema, note=note)
 
 
 def object_of(properties: Mapping[str, Any]) -> Schema:

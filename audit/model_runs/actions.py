@@ -231,7 +231,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> Plan:
     # A long document may have several questions.
     calls = round(items * len(asked) / max(1, len(some))) * run.samples
     answered = round(calls * _share_answered(run, model, asked))
-    estimates = [estimate_call(model, one.asked.messages, one.asked.schema) for one in asked]
+    estimates = [estimate_call(model, one.messages, one.schema) for one in asked]
     return Plan(
         items=items,
         without_text=task.count_without_text(run),
@@ -333,7 +333,7 @@ def batch_file(run: ModelRun, *, by: Membership) -> IO[bytes]:
                 is_answered = key in paid and question.earlier_answer(run, key) is not None
                 if key not in written and not is_answered:
                     written.add(key)
-                    yield key, request_body(model, question.asked.messages, question.asked.schema)
+                    yield key, request_body(model, question.messages, question.schema)
 
     file = TemporaryFile()  # noqa: SIM115 - the caller closes it
     file.writelines(line.encode() for line in request_lines(requests()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
@@ -29,8 +29,8 @@ from audit.model_runs.actions import (
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, run_figures
 from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
-from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt, TaskName
-from audit.model_runs.spending import Use, budget_of
+from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.spending import Use, budget_of, use_of
 from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody
 from base.api.jobs import JobSerializer
@@ -81,24 +81,25 @@ class PromptSerializer(serializers.ModelSerializer[Prompt]):
         read_only_fields = fields
 
 
-class ModelRunSerializer(JobSerializer):
+class ModelRunSerializer(JobSerializer, serializers.ModelSerializer[ModelRun]):
     """A run of a model: what it does, about what, and what it may use."""
 
-    machine = serializers.CharField()
     model = serializers.IntegerField(source="endpoint_id")
     prompt = serializers.IntegerField(source="prompt.version")
-    task = serializers.ChoiceField(choices=TaskName.choices)
-    subjects = serializers.ChoiceField(choices=ModelRun.Subjects.choices)
-    drawn = serializers.IntegerField(allow_null=True)
-    draw_seed = serializers.IntegerField()
-    samples = serializers.IntegerField()
-    best_passage = serializers.BooleanField(
-        help_text="Long documents were asked about in passages, of which the best one counts."
-    )
-    most_tokens = serializers.IntegerField()
-    most_cost = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)
-    stopped = serializers.CharField(help_text="Why it ended early; empty if it did not.")
     by = serializers.CharField(source="by.name")
+
+    class Meta:
+        model = ModelRun
+        fields = (
+            *JobSerializer().fields,
+            *("machine", "model", "prompt", "task", "subjects", "drawn", "draw_seed", "samples"),
+            *("best_passage", "most_tokens", "most_cost", "stopped", "by"),
+        )
+        read_only_fields = fields
+        extra_kwargs: ClassVar = {
+            "best_passage": {"help_text": "Of a long document in passages, the best one counts."},
+            "stopped": {"help_text": "Why it ended early; empty if it did not."},
+        }
 
 
 class FullModelRunSerializer(serializers.Serializer[Any]):
@@ -232,15 +233,14 @@ class ModelBudget(Resource, tag="Language models"):
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read what all runs together may use, and what they have used."""
         project = lead(self.person, slug).project
-        use = Use.of(Call.objects.filter(run__project=project))
-        return {"limits": budget_of(project), "use": use}
+        return {"limits": budget_of(project), "use": use_of(project)}
 
     @writes(ModelBudgetSerializer, body=SentBudget, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> dict[str, Any]:
         """Set what all runs together may use. A run under way obeys it at once."""
         member = lead(self.person, slug)
         budget = set_budget(**self.body(), by=member)
-        return {"limits": budget, "use": Use.of(Call.objects.filter(run__project=member.project))}
+        return {"limits": budget, "use": use_of(member.project)}
 
 
 class Prompts(Resource, tag="Language models"):

@@ -12,6 +12,8 @@ from __future__ import annotations
 import io
 import logging
 import time
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import replace
@@ -26,7 +28,6 @@ from annotate.collection.intake import InputFile
 from annotate.loading.load import load_file
 from annotate.projects.access import refuse_if_archived
 from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
-from audit.model_runs.pace import Pace
 from audit.model_runs.servers import model_behind
 from audit.model_runs.spending import Limits
 from audit.model_runs.tasks import task_of
@@ -45,6 +46,7 @@ from llm.transport import open_pool
 
 logger = logging.getLogger(__name__)
 
+MINUTE = 60.0
 # After so many failures in a row the server, the key or the model is the cause, not the question.
 GIVE_UP_AFTER = 10
 # An answer that cannot be read is asked for once more, so a call has at most two questions.
@@ -139,8 +141,7 @@ class _Asking:
                         elif stopped := self._ask(question, sample, pool, threads):
                             return stopped
                 while self._under_way:
-                    self._give_up_after(self._record_answers(timeout=1.0))
-                    self._progress.check()
+                    self._take_answers()
                 return self._why_incomplete()
             finally:
                 # What is under way will be paid, so its answers are recorded.
@@ -150,7 +151,6 @@ class _Asking:
     def _ask(self, question: Question, sample: int, pool: Any, threads: ThreadPoolExecutor) -> str:
         """Send one question, or use the answer that was paid before; return why not, or ""."""
         self._progress.check()
-        asked = question.asked
         key = question.key(self._model, sample)
         if (earlier := question.earlier_answer(self._run, key)) is not None:
             self._use_again(*earlier, question, sample)
@@ -160,17 +160,15 @@ class _Asking:
             return ""
         # The same question is under way for another item: its answer will do.
         while any(call.key == key for call, _ in self._under_way.values()):
-            self._give_up_after(self._record_answers(timeout=1.0))
-            self._progress.check()
-        needed = estimate_call(self._model, asked.messages, asked.schema)
+            self._take_answers()
+        needed = estimate_call(self._model, question.messages, question.schema)
         reserved_tokens = needed.tokens * MOST_QUESTIONS
         reserved_cost = None if needed.cost is None else needed.cost * MOST_QUESTIONS
         # What is under way may use less than was reserved for it.
         while stopped := self._limits.why_not(reserved_tokens, reserved_cost):
             if not self._under_way:
                 return stopped
-            self._give_up_after(self._record_answers(timeout=1.0))
-            self._progress.check()
+            self._take_answers()
         self._wait_for_turn(needed.tokens)
         # It may have been answered meanwhile, for another item with the same texts.
         if (earlier := question.earlier_answer(self._run, key)) is not None:
@@ -178,13 +176,15 @@ class _Asking:
             return ""
         call = Call.objects.create(
             **self._about(question, sample, key),
-            request=request_body(self._model, asked.messages, asked.schema),
+            request=request_body(self._model, question.messages, question.schema),
             reserved_tokens=reserved_tokens,
             reserved_cost=reserved_cost,
         )
         self._limits.reserve(call)
         self._pace.sent(needed.tokens)
-        future = threads.submit(complete, self._model, asked.messages, asked.schema, pool=pool)
+        future = threads.submit(
+            complete, self._model, question.messages, question.schema, pool=pool
+        )
         self._under_way[future] = (call, question)
         return ""
 
@@ -195,10 +195,10 @@ class _Asking:
             if not seconds and len(self._under_way) < self._run.endpoint.concurrency:
                 return
             if self._under_way:
-                self._give_up_after(self._record_answers(timeout=min(seconds or 1.0, 1.0)))
+                self._take_answers(timeout=min(seconds or 1.0, 1.0))
             else:
                 time.sleep(min(seconds, 1.0))
-            self._progress.check()
+                self._progress.check()
 
     def _about(self, question: Question, sample: int, key: str) -> dict[str, Any]:
         item = question.item
@@ -247,14 +247,13 @@ class _Asking:
         about = self._about(question, sample, key)
         if self._run.calls.filter(**about).exists():
             return
-        asked = question.asked
         with transaction.atomic():
             call = Call.objects.create(
                 **about,
-                request=request_body(self._model, asked.messages, asked.schema),
+                request=request_body(self._model, question.messages, question.schema),
                 reserved_tokens=0,
             )
-            record_answer(call, question, _answer_of(answered, asked.schema), self._model.prices)
+            record_answer(call, question, _answer_of(answered, question.schema), self._model.prices)
 
     def _why_incomplete(self) -> str:
         """Return what a batch file lacks, as a sentence; "" if nothing.
@@ -291,9 +290,9 @@ class _Asking:
             failures.append(failure)
         return failures
 
-    def _give_up_after(self, failures: list[Failure | None]) -> None:
-        """Raise JobError if these mean that no other call will be answered."""
-        for failure in failures:
+    def _take_answers(self, timeout: float = 1.0) -> None:
+        """Wait for an answer and record it. Raise JobError if no other call will be answered."""
+        for failure in self._record_answers(timeout):
             if failure is None:
                 self._failures, self._has_answers = 0, True
                 continue
@@ -307,6 +306,48 @@ class _Asking:
                     f"{_sentence(failure.reason)} What was answered before is kept, and is not "
                     "asked again."
                 )
+        self._progress.check()
+
+
+class Pace:
+    """Requests and tokens of the last minute; a limit that is None holds nothing back."""
+
+    def __init__(
+        self,
+        requests: int | None,
+        tokens: int | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._requests = requests
+        self._tokens = tokens
+        self._clock = clock
+        # When each request was sent, and its tokens.
+        self._sent: deque[tuple[float, int]] = deque()
+
+    def wait(self, tokens: int) -> float:
+        """Return for how many seconds a request of so many tokens has to wait.
+
+        A request with more tokens than a minute allows waits until no other is in that minute.
+        """
+        now = self._clock()
+        while self._sent and self._sent[0][0] <= now - MINUTE:
+            self._sent.popleft()
+        requests, used = len(self._sent), sum(earlier for _, earlier in self._sent)
+        seconds = 0.0
+        for at, earlier in self._sent:
+            if self._allow(requests + 1, used + tokens):
+                break
+            seconds = at + MINUTE - now
+            requests, used = requests - 1, used - earlier
+        return seconds
+
+    def _allow(self, requests: int, tokens: int) -> bool:
+        within_requests = self._requests is None or requests <= self._requests
+        return within_requests and (self._tokens is None or tokens <= self._tokens)
+
+    def sent(self, tokens: int) -> None:
+        """Count a request that is sent now."""
+        self._sent.append((self._clock(), tokens))
 
 
 def _read_batch(run: ModelRun) -> dict[str, BatchAnswer]:

@@ -41,6 +41,11 @@ class Use:
         return cls(**calls.aggregate(**_SUMS))
 
 
+def use_of(project: Project) -> Use:
+    """Return what all runs of a project have used."""
+    return Use.of(Call.objects.filter(run__project=project))
+
+
 def use_by_endpoint(project: Project) -> dict[int, Use]:
     """Return what the runs of each endpoint of a project have used, by its key: one query."""
     calls = Call.objects.filter(run__project=project).annotate(endpoint=F("run__endpoint"))
@@ -63,7 +68,7 @@ class Left(NamedTuple):
 
 def budget_left(project: Project) -> Left:
     """Return what all runs of a project may still use."""
-    budget, use = budget_of(project), Use.of(Call.objects.filter(run__project=project))
+    budget, use = budget_of(project), use_of(project)
     tokens, cost = budget.most_tokens, budget.most_cost
     return Left(
         tokens=None if tokens is None else max(0, tokens - use.used_tokens),

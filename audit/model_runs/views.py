@@ -31,9 +31,9 @@ from audit.model_runs.actions import (
 )
 from audit.model_runs.figures import CALL_FILTERS, run_figures
 from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
-from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.models import Endpoint, ModelRun, Prompt
 from audit.model_runs.servers import server_names
-from audit.model_runs.spending import Use, budget_of, use_by_endpoint
+from audit.model_runs.spending import Use, budget_of, use_by_endpoint, use_of
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
 from base.errors import Refused
@@ -63,7 +63,7 @@ def models(request: PageRequest, slug: str) -> HttpResponse:
             {"endpoint": endpoint, "use": uses.get(endpoint.pk, Use())} for endpoint in endpoints
         ],
         budget=budget_of(member.project),
-        use=Use.of(Call.objects.filter(run__project=member.project)),
+        use=use_of(member.project),
         prompts=[current_prompt(member.project, task.name) for task in tasks_for(member)],
         runs=page.rows,
         page=page,
@@ -87,7 +87,7 @@ def model_budget(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         form=form,
         budget=budget_of(member.project),
-        use=Use.of(Call.objects.filter(run__project=member.project)),
+        use=use_of(member.project),
         status=422 if form.errors else 200,
     )
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from audit.model_runs.tasks.base import Item
 from audit.model_runs.tasks.grade import PROMPT, ShownDocument, grade_question, read_grade
 from llm.answers import FailureKind, read_value
 from llm.batch import read_answers, request_lines
@@ -23,7 +24,7 @@ GRADES = {0: "not relevant", 1: "related", 2: "relevant"}
 
 
 def question_about(document=DOCUMENT, prompt=PROMPT):
-    return grade_question(NARRATIVE, ShownDocument.of(document), GRADES, prompt)
+    return grade_question(Item(1, 1), NARRATIVE, ShownDocument.of(document), GRADES, prompt)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from audit.model_runs.tasks.base import Item
 from audit.model_runs.tasks.grade import ShownDocument, grade_question, read_grade
 from llm.answers import FailureKind
 from llm.completion import complete
@@ -38,7 +39,7 @@ def imitation():
 def test_it_grades_by_the_words_that_the_document_shares(imitation, document, grade, quote):
     # Its words of five letters or more: boats, under, white, clouds.
     shown = ShownDocument.of(document)
-    question = grade_question("Boats under white clouds.", shown, GRADES)
+    question = grade_question(Item(1, 1), "Boats under white clouds.", shown, GRADES)
 
     answer = complete(imitation, question.messages, question.schema)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.model_runs.pace import Pace
+from audit.model_runs.asking import Pace
 
 
 class Clock:

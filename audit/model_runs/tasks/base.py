@@ -15,10 +15,10 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.navigation import uses
 from audit.checks.models import SEED
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
+from formats.registry import FORMATS
 from llm.endpoint import Endpoint as Model
 from llm.prompts import Prompt
-from llm.request import Question as Asked
-from llm.request import request_key
+from llm.request import Message, Schema, request_key
 
 # Items whose texts are in memory at once.
 _AT_ONCE = 50
@@ -57,20 +57,31 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The question about one item. `read` says what an answer means, or raises Unusable.
+    """A question about an item.
 
-    A document that is asked about in passages has a question for each of its `passages`.
+    Attributes:
+        content: What the model reads.
+        read: Says what an answer that matches the schema means, or raises Unusable.
+        note: How much of a text the model reads; "" if it is all of it.
+        passage, passages: Of a document that is asked about in passages, which one of how many.
     """
 
     item: Item
-    asked: Asked
+    content: str
+    schema: Schema
     read: Callable[[dict[str, Any]], Reading]
+    note: str = ""
     passage: int = 1
     passages: int = 1
 
+    @property
+    def messages(self) -> list[Message]:
+        """The conversation that the model gets."""
+        return [{"role": "user", "content": self.content}]
+
     def key(self, model: Model, sample: int) -> str:
         """Return the key of a call: the first sample of a request has the request's own."""
-        request = request_key(model, self.asked.messages, self.asked.schema)
+        request = request_key(model, self.messages, self.schema)
         return request if sample == 1 else sha256(f"{request}:{sample}".encode()).hexdigest()
 
     def earlier_answer(self, run: ModelRun, key: str) -> tuple[Call, Reading] | None:
@@ -183,8 +194,14 @@ class ModelTask(ABC):
         """Yield the questions about each of a few items, in their order."""
 
     @abstractmethod
+    def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[Any]:
+        """Yield the answers of calls as records of `format_name`."""
+
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write the answers of calls as a file of `format_name`; return how many records it has."""
+        """Write the answers of calls as a file; return how many records it has."""
+        write = FORMATS[self.format_name].write
+        assert write is not None
+        return write(self.records(run, calls), stream)
 
 
 def paid_call(call: Call) -> Call:

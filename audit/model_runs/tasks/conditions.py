@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import IO, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet, prefetch_related_objects
 
@@ -19,10 +19,9 @@ from audit.model_runs.tasks.instructions import (
     delimit_conditions,
     narratives_of,
 )
-from formats.records import VerdictRecord
+from formats.records import JudgmentRecord, VerdictRecord
 from llm.documents import delimit
 from llm.prompts import Prompt
-from llm.request import Question as Asked
 from llm.request import Schema, object_of
 
 Subjects = ModelRun.Subjects
@@ -94,8 +93,8 @@ class CheckConditions(Grade):
                 document=delimit(shown.cut.text),
             )
             schema = _schema(conditions[narrative.pk], asks_related=scale.has_related)
-            asked = Asked.of(content, schema, shown.cut.note)
-            yield Question(item=item, asked=asked, read=partial(_read, shown, scale))
+            read, note = partial(_read, shown, scale), shown.cut.note
+            yield Question(item=item, content=content, schema=schema, read=read, note=note)
 
     def identity(self, run: ModelRun, call: Call) -> dict[str, Any]:
         """Return when the grade was given. The project's rule may have changed since the answer was
@@ -103,10 +102,10 @@ class CheckConditions(Grade):
         """
         return {"uuid": None, "at": call.answered_at}
 
-    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write each answer as a judgment of the run's machine, with its verdicts."""
+    def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
+        """Yield each answer as a judgment of the run's machine, with its verdicts."""
         prefetch_related_objects([run.project], "grades")
-        return super().write(run, calls.prefetch_related("narrative__conditions"), stream)
+        return super().records(run, calls.prefetch_related("narrative__conditions"))
 
     def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:
         """Return the verdicts of a call and the grade that follows; None if none follows any

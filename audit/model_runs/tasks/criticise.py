@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -21,11 +21,9 @@ from audit.model_runs.tasks.instructions import (
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Decision, Review
 from audit.reviews.rubrics import current_rubric, get_rubric
-from formats.jsonl import write_judgments
 from formats.records import RatingRecord, ReviewRecord
 from llm.documents import delimit
 from llm.prompts import Prompt
-from llm.request import Question as Asked
 from llm.request import object_of
 
 Subjects = ModelRun.Subjects
@@ -105,11 +103,31 @@ class Criticise(AboutInstructions):
                 criteria=_listed(criteria),
                 levels=_listed(levels),
             )
-            yield Question(item=item, asked=Asked.of(content, schema), read=_read)
+            yield Question(item=item, content=content, schema=schema, read=_read)
 
-    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write each answer as a review of the run's machine."""
-        return write_judgments(_reviews(run, calls), stream)
+    def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[ReviewRecord]:
+        """Yield each answer as a review of the run's machine."""
+        rubric = _rubric_of(run)
+        for call in calls.select_related("narrative").iterator(500):
+            narrative = call.narrative
+            assert narrative is not None
+            answers = call.value or {}
+            answered_at = paid_call(call).answered_at
+            yield ReviewRecord(
+                pair_id=call.pair.pair_id,
+                query_id=call.pair.query.query_id,
+                auditor=run.machine,
+                rubric=rubric.name,
+                side=narrative.side,
+                version=narrative.version,
+                started_at=answered_at,
+                at=answered_at,
+                ratings=tuple(
+                    RatingRecord(key, answers[key]["level"], answers[key]["words"].strip())
+                    for key in rubric.keys
+                ),
+                machine=True,
+            )
 
 
 def _listed(meanings: Mapping[str, str]) -> str:
@@ -129,27 +147,3 @@ def _read(value: dict[str, Any]) -> Reading:
         check_words(answer["words"])
     levels = Counter(answer["level"] for answer in value.values())
     return Reading(outcome=", ".join(f"{n} {level}" for level, n in sorted(levels.items())))
-
-
-def _reviews(run: ModelRun, calls: CallQuerySet) -> Iterator[ReviewRecord]:
-    rubric = _rubric_of(run)
-    for call in calls.select_related("narrative").iterator(500):
-        narrative = call.narrative
-        assert narrative is not None
-        answers = call.value or {}
-        answered_at = paid_call(call).answered_at
-        yield ReviewRecord(
-            pair_id=call.pair.pair_id,
-            query_id=call.pair.query.query_id,
-            auditor=run.machine,
-            rubric=rubric.name,
-            side=narrative.side,
-            version=narrative.version,
-            started_at=answered_at,
-            at=answered_at,
-            ratings=tuple(
-                RatingRecord(key, answers[key]["level"], answers[key]["words"].strip())
-                for key in rubric.keys
-            ),
-            machine=True,
-        )

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import IO, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -18,11 +18,9 @@ from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, paid_call
-from formats.jsonl import write_judgments
 from formats.records import Evidence, JudgmentRecord
 from llm.documents import Cut, cut, delimit, find_order, find_quote, passages
 from llm.prompts import Prompt
-from llm.request import Question as Asked
 from llm.request import object_of
 
 _NAMESPACE = uuid.UUID("4d1f8b55-4c0f-4d0c-9a53-0c6f2f0b9e11")
@@ -118,13 +116,7 @@ class Grade(ModelTask):
         narratives = Narrative.objects.in_bulk({item.narrative for item in items})
         for item, shown in shown_documents(items, divided=run.best_passage):
             narrative = narratives[item.narrative or 0].text
-            yield Question(
-                item=item,
-                asked=grade_question(narrative, shown, grades, prompt),
-                read=partial(read_grade, shown),
-                passage=shown.passage,
-                passages=shown.passages,
-            )
+            yield grade_question(item, narrative, shown, grades, prompt)
 
     def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:
         """Return the fields of a JudgmentRecord that an answer gives, if it gives any."""
@@ -139,11 +131,8 @@ class Grade(ModelTask):
         same = f"{answered.uuid} {about} {run.machine}"
         return {"uuid": str(uuid.uuid5(_NAMESPACE, same)), "at": answered.answered_at}
 
-    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write each answer as a judgment of the run's machine."""
-        return write_judgments(self._judgments(run, calls), stream)
-
-    def _judgments(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
+    def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
+        """Yield each answer as a judgment of the run's machine."""
         calls = calls.select_related("narrative", "candidate__document")
         for call in calls.iterator(500):
             answer = self.answer_in(run, call)
@@ -255,8 +244,12 @@ def shown_documents(
 
 
 def grade_question(
-    narrative: str, shown: ShownDocument, grades: Mapping[int, str], prompt: Prompt = PROMPT
-) -> Asked:
+    item: Item,
+    narrative: str,
+    shown: ShownDocument,
+    grades: Mapping[int, str],
+    prompt: Prompt = PROMPT,
+) -> Question:
     """Return the question for the grade of a document; `grades` has the meaning of each."""
     content = prompt.fill(
         narrative=delimit(narrative, "narrative"),
@@ -264,10 +257,16 @@ def grade_question(
         document=delimit(shown.cut.text),
     )
     # Models answer in this order: the passage first, so that the grade follows from it.
-    schema = object_of(
-        {"quote": {"type": "string"}, "grade": {"type": "integer", "enum": list(grades)}}
+    answer = {"quote": {"type": "string"}, "grade": {"type": "integer", "enum": list(grades)}}
+    return Question(
+        item=item,
+        content=content,
+        schema=object_of(answer),
+        read=partial(read_grade, shown),
+        note=shown.cut.note,
+        passage=shown.passage,
+        passages=shown.passages,
     )
-    return Asked.of(content, schema, shown.cut.note)
 
 
 def read_grade(shown: ShownDocument, value: dict[str, Any]) -> Reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from django.db.models import F, Window
@@ -12,13 +13,16 @@ from django.db.models.functions import RowNumber
 from annotate.collection.models import Candidate, DocumentText
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.models import Project
-from audit.model_runs.tasks.base import Item, ModelTask, Reading, Unusable
+from audit.model_runs.models import Call, ModelRun
+from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
+from formats.records import NarrativeRecord
 from formats.texts import excerpt
 from llm.documents import cut, delimit
+from llm.request import object_of
 
 MAX_WORDS = 4_000
 # Documents of a query that an author reads the beginning of: they show what kind they are.
@@ -123,17 +127,32 @@ def criticism_of(narratives: Iterable[Narrative]) -> dict[int, list[str]]:
     }
 
 
-def instruction_in(value: Mapping[str, Any]) -> str:
-    """Return the instruction that an answer has."""
-    return tidy(value["instruction"])
+def ask_for_instruction(item: Item, content: str, shown: str) -> Question:
+    """Return a question whose answer is an instruction; `shown` is the one that the model reads."""
+    schema = object_of({"instruction": {"type": "string"}})
+    return Question(
+        item=item, content=content, schema=schema, read=partial(_read_instruction, shown)
+    )
 
 
-def read_instruction(shown: str, value: dict[str, Any]) -> Reading:
-    """Return what an answer with an instruction says; `shown` is the one that the model read.
+def version_in(run: ModelRun, call: Call, side: str, version: int) -> NarrativeRecord:
+    """Return the instruction that an answer has, as a version that the run's machine wrote."""
+    return NarrativeRecord(
+        side=side,
+        version=version,
+        text=tidy((call.value or {})["instruction"]),
+        note=run.machine,
+        origin=InstructionPair.Origin.LLM,
+        model=run.endpoint.model,
+    )
 
-    Raise Unusable for one without words, or with the same.
+
+def _read_instruction(shown: str, value: dict[str, Any]) -> Reading:
+    """Return what an answer with an instruction says.
+
+    Raise Unusable for one without words, or with the words of the one that was shown.
     """
-    text = instruction_in(value)
+    text = tidy(value["instruction"])
     check_words(text)
     if not text:
         raise Unusable("The instruction has no words.")

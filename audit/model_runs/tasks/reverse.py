@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import IO, ClassVar
+from typing import ClassVar
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, Question
 from audit.model_runs.tasks.instructions import (
     AboutInstructions,
-    instruction_in,
+    ask_for_instruction,
     narratives_of,
     query_text,
-    read_instruction,
+    version_in,
 )
-from formats.jsonl_pairs import write_pairs
-from formats.records import NarrativeRecord, PairRecord
+from formats.records import PairRecord
 from llm.documents import delimit
 from llm.prompts import Prompt
-from llm.request import Question as Asked
-from llm.request import object_of
 
 Subjects = ModelRun.Subjects
 REVERSED = Narrative.Side.REVERSED
@@ -80,34 +76,21 @@ class Reverse(AboutInstructions):
                 query=delimit(query_text(narrative.pair), "query"),
                 instruction=delimit(narrative.text, "instruction"),
             )
-            asked = Asked.of(content, object_of({"instruction": {"type": "string"}}))
-            read = partial(read_instruction, narrative.text)
-            yield Question(item=item, asked=asked, read=read)
+            yield ask_for_instruction(item, content, narrative.text)
 
-    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write each answer as the reversed narrative of its pair.
+    def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
+        """Yield each answer as the reversed narrative of its pair.
 
         A pair that has got one meanwhile, or another instruction, stays as it is.
         """
-        return write_pairs(self._pairs(run, calls), stream)
-
-    def _pairs(self, run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
         still_wanted = set(self.rows(run).values_list("pk", flat=True))
         for call in calls.iterator(500):
             if call.narrative_id in still_wanted:
-                reverse = NarrativeRecord(
-                    side=REVERSED,
-                    version=1,
-                    text=instruction_in(call.value or {}),
-                    note=run.machine,
-                    origin=InstructionPair.Origin.LLM,
-                    model=run.endpoint.model,
-                )
                 yield PairRecord(
                     pair_id=call.pair.pair_id,
                     query_id=call.pair.query.query_id,
                     category=call.pair.category,
                     origin=call.pair.origin,
                     model=call.pair.model,
-                    narratives=(reverse,),
+                    narratives=(version_in(run, call, REVERSED, 1),),
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -23,11 +23,9 @@ from audit.model_runs.tasks.instructions import (
     some_documents,
 )
 from base.control_characters import tidy
-from formats.jsonl_pairs import write_pairs
 from formats.records import Claim, Generated
 from llm.documents import delimit
 from llm.prompts import Prompt
-from llm.request import Question as Asked
 from llm.request import object_of
 
 Subjects = ModelRun.Subjects
@@ -95,18 +93,15 @@ class Trap(AboutInstructions):
             # Models answer in this order: how it violates first, so that the text follows from it.
             document = object_of({"violates": {"type": "string"}, "text": {"type": "string"}})
             names = [f"condition_{number}" for number in its_conditions] or ["document"]
-            asked = Asked.of(content, object_of(dict.fromkeys(names, document)))
-            yield Question(item=item, asked=asked, read=_read)
+            schema = object_of(dict.fromkeys(names, document))
+            yield Question(item=item, content=content, schema=schema, read=_read)
 
-    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write each document into the pool of its instruction alone, with a claim that says how it
+    def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[Generated | Claim]:
+        """Yield each document, for the pool of its instruction alone, with a claim that says how it
         violates the instruction.
 
         The documents of an instruction that has another version meanwhile are not written.
         """
-        return write_pairs(self._documents(run, calls), stream)
-
-    def _documents(self, run: ModelRun, calls: CallQuerySet) -> Iterator[Generated | Claim]:
         still_wanted = set(self.rows(run).values_list("pk", flat=True))
         grades = list(run.project.grades.values_list("value", flat=True))
         for call in calls.iterator(500):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
@@ -15,20 +14,17 @@ from annotate.projects.models import Project
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, ModelTask, Question
 from audit.model_runs.tasks.instructions import (
+    ask_for_instruction,
     criticism_of,
-    instruction_in,
     query_text,
-    read_instruction,
     some_documents,
     types_of,
+    version_in,
 )
 from audit.reviews.models import Decision, Rating, Review
-from formats.jsonl_pairs import write_pairs
-from formats.records import NarrativeRecord, PairRecord
+from formats.records import PairRecord
 from llm.documents import delimit
 from llm.prompts import Prompt
-from llm.request import Question as Asked
-from llm.request import object_of
 
 _NONE = "(none)"
 
@@ -113,15 +109,28 @@ class Write(ModelTask):
                 earlier=delimit(before, "instruction") if before else _NONE,
                 criticism=delimit(said, "criticism") if said else _NONE,
             )
-            asked = Asked.of(content, object_of({"instruction": {"type": "string"}}))
-            yield Question(item=item, asked=asked, read=partial(read_instruction, before))
+            yield ask_for_instruction(item, content, before)
 
-    def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
-        """Write each answer as the next version of its instruction.
+    def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
+        """Yield each answer as the next version of its instruction.
 
-        An instruction that somebody wrote meanwhile stays as it is.
+        One that was written, reviewed, decided on or taken back meanwhile stays as it is.
         """
-        return write_pairs(_versions(run, calls), stream)
+        still_wanted = set(_pairs(run.project, run.subjects).values_list("pk", "altered_id"))
+        altered = Narrative.objects.filter(side=Narrative.Side.ALTERED)
+        for call in calls.iterator(500):
+            if (call.pair_id, call.narrative_id) not in still_wanted:
+                continue
+            newest = altered.filter(pair=call.pair_id).aggregate(version=Max("version"))["version"]
+            narrative = version_in(run, call, Narrative.Side.ALTERED, (newest or 0) + 1)
+            yield PairRecord(
+                pair_id=call.pair.pair_id,
+                query_id=call.pair.query.query_id,
+                category=call.pair.category,
+                origin=InstructionPair.Origin.LLM,
+                model=run.endpoint.model,
+                narratives=(narrative,),
+            )
 
 
 def _pairs(project: Project, subjects: str) -> QuerySet[Any, Any]:
@@ -165,30 +174,3 @@ def _ordinals(pairs: Iterable[InstructionPair]) -> dict[int, str]:
         for keys in siblings.values()
         for n, key in enumerate(keys, 1)
     }
-
-
-def _versions(run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
-    model = run.endpoint.model
-    # Written, reviewed, decided on or taken back meanwhile: then it stays as it is.
-    still_wanted = set(_pairs(run.project, run.subjects).values_list("pk", "altered_id"))
-    altered = Narrative.objects.filter(side=Narrative.Side.ALTERED)
-    for call in calls.iterator(500):
-        if (call.pair_id, call.narrative_id) not in still_wanted:
-            continue
-        newest = altered.filter(pair=call.pair_id).aggregate(version=Max("version"))["version"]
-        narrative = NarrativeRecord(
-            side=Narrative.Side.ALTERED,
-            version=(newest or 0) + 1,
-            text=instruction_in(call.value or {}),
-            note=run.machine,
-            origin=InstructionPair.Origin.LLM,
-            model=model,
-        )
-        yield PairRecord(
-            pair_id=call.pair.pair_id,
-            query_id=call.pair.query.query_id,
-            category=call.pair.category,
-            origin=InstructionPair.Origin.LLM,
-            model=model,
-            narratives=(narrative,),
-        )
