@@ -23,7 +23,7 @@ from audit.checks.models import SEED
 from audit.model_runs.access import BLIND
 from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
 from audit.model_runs.servers import model_behind, server_names
-from audit.model_runs.spending import budget_left, budget_of
+from audit.model_runs.spending import budget_of, use_of
 from audit.model_runs.tasks import TASKS, task_of
 from audit.model_runs.tasks.base import ModelTask, Question
 from audit.reviews.rubrics import current_rubric
@@ -132,14 +132,18 @@ def _words(cost: Decimal | None) -> str | None:
 
 def _refuse_over_budget(run: ModelRun) -> None:
     """Refuse a run that may use more than the project's budget has left."""
-    left = budget_left(run.project)
+    budget, use = budget_of(run.project), use_of(run.project)
     way_on = "Lower the limit of this run, or raise the budget on “Models”."
-    if left.tokens is not None and run.most_tokens > left.tokens:
-        sentence = f"The budget of this project has {left.tokens:,} tokens left. {way_on}"
-        raise InvalidField(sentence, "most_tokens")
-    if left.cost is not None and (run.most_cost or 0) > left.cost:
-        sentence = f"The budget of this project has {left.cost:.4f} left. {way_on}"
-        raise InvalidField(sentence, "most_cost")
+    if budget.most_tokens is not None:
+        tokens = max(0, budget.most_tokens - use.used_tokens)
+        if run.most_tokens > tokens:
+            sentence = f"The budget of this project has {tokens:,} tokens left. {way_on}"
+            raise InvalidField(sentence, "most_tokens")
+    if budget.most_cost is not None:
+        cost = max(Decimal(0), budget.most_cost - use.used_cost)
+        if (run.most_cost or 0) > cost:
+            sentence = f"The budget of this project has {cost:.4f} left. {way_on}"
+            raise InvalidField(sentence, "most_cost")
 
 
 def current_prompt(project: Project, task: str) -> Prompt:
@@ -268,7 +272,7 @@ def new_run(
     draw_seed: int = SEED,
     samples: int = 1,
     best_passage: bool = False,
-    most_tokens: int = 0,
+    most_tokens: int | None = 0,
     most_cost: Decimal | None = None,
     answers: File[bytes] | None = None,
 ) -> ModelRun:
@@ -289,7 +293,8 @@ def new_run(
         draw_seed=draw_seed,
         samples=samples,
         best_passage=best_passage,
-        most_tokens=most_tokens,
+        # Without a limit, `request_run` asks for one.
+        most_tokens=most_tokens or 0,
         most_cost=most_cost,
         answers=answers or "",
         rubric=current_rubric(endpoint.project_id).name if task.keeps_rubric else "",

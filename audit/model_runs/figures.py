@@ -64,11 +64,8 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
     calls = run.calls.all()
     counts = calls.aggregate(
         calls=Count("pk"),
-        answered=Count("pk", filter=CALL_FILTERS["answered"][1]),
-        used_again=Count("pk", filter=Q(cached_from__isnull=False)),
-        failed=Count("pk", filter=CALL_FILTERS["failed"][1]),
-        in_doubt=Count("pk", filter=CALL_FILTERS["in_doubt"][1]),
-        remarks=Count("pk", filter=CALL_FILTERS["remarks"][1]),
+        used_again=Count("cached_from"),
+        **{key: Count("pk", filter=chosen) for key, (_, chosen) in CALL_FILTERS.items() if key},
     )
     failures = calls.failed().values_list("failure").annotate(count=Count("pk"))
     models = calls.exclude(model="").order_by("model").values_list("model", flat=True).distinct()

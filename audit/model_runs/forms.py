@@ -138,9 +138,3 @@ class RunForm(forms.Form):
         if endpoint is None:
             raise forms.ValidationError("This model is no longer in use here.")
         return endpoint
-
-    def clean(self) -> dict[str, Any]:
-        """Take no limit of tokens as none at all: the action asks for one."""
-        cleaned = super().clean() or self.cleaned_data
-        cleaned["most_tokens"] = cleaned.get("most_tokens") or 0
-        return cleaned

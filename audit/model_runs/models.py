@@ -474,6 +474,11 @@ class Call(models.Model):
         return reverse("audit:model_call", args=[self.run.project.slug, self.pk])
 
     @property
+    def paid(self) -> Call:
+        """The call whose answer this one has."""
+        return self.cached_from or self
+
+    @property
     def counted_tokens(self) -> int:
         """The tokens that count against limits: as the server counts them, or as reserved."""
         if self.prompt_tokens is None or self.completion_tokens is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
@@ -57,23 +57,6 @@ def budget_of(project: Project) -> ProjectBudget:
     """Return what all runs of a project may use; unsaved and without limits if nobody set any."""
     budget = ProjectBudget.objects.filter(project=project).first()
     return budget or ProjectBudget(project=project)
-
-
-class Left(NamedTuple):
-    """What a project's budget has left; None: without a limit."""
-
-    tokens: int | None
-    cost: Decimal | None
-
-
-def budget_left(project: Project) -> Left:
-    """Return what all runs of a project may still use."""
-    budget, use = budget_of(project), use_of(project)
-    tokens, cost = budget.most_tokens, budget.most_cost
-    return Left(
-        tokens=None if tokens is None else max(0, tokens - use.used_tokens),
-        cost=None if cost is None else max(Decimal(0), cost - use.used_cost),
-    )
 
 
 class Limits:

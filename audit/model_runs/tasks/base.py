@@ -202,8 +202,3 @@ class ModelTask(ABC):
         write = FORMATS[self.format_name].write
         assert write is not None
         return write(self.records(run, calls), stream)
-
-
-def paid_call(call: Call) -> Call:
-    """Return the call whose answer this one has."""
-    return call.cached_from or call

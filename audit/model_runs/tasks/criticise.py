@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import workable_pairs
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, Question, Reading, paid_call
+from audit.model_runs.tasks.base import Item, Question, Reading
 from audit.model_runs.tasks.instructions import (
     AboutInstructions,
     check_words,
@@ -112,7 +112,6 @@ class Criticise(AboutInstructions):
             narrative = call.narrative
             assert narrative is not None
             answers = call.value or {}
-            answered_at = paid_call(call).answered_at
             yield ReviewRecord(
                 pair_id=call.pair.pair_id,
                 query_id=call.pair.query.query_id,
@@ -120,8 +119,8 @@ class Criticise(AboutInstructions):
                 rubric=rubric.name,
                 side=narrative.side,
                 version=narrative.version,
-                started_at=answered_at,
-                at=answered_at,
+                started_at=call.paid.answered_at,
+                at=call.paid.answered_at,
                 ratings=tuple(
                     RatingRecord(key, answers[key]["level"], answers[key]["words"].strip())
                     for key in rubric.keys

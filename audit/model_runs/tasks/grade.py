@@ -17,7 +17,7 @@ from annotate.pairs.models import Narrative
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, paid_call
+from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading
 from formats.records import Evidence, JudgmentRecord
 from llm.documents import Cut, cut, delimit, find_order, find_quote, passages
 from llm.prompts import Prompt
@@ -126,10 +126,9 @@ class Grade(ModelTask):
         """Return the fields of a JudgmentRecord that tell whether it was written before: the same
         answer of the same machine is the same judgment.
         """
-        answered = paid_call(call)
         about = f"{call.narrative_id} {call.candidate_id} {call.text_version}"
-        same = f"{answered.uuid} {about} {run.machine}"
-        return {"uuid": str(uuid.uuid5(_NAMESPACE, same)), "at": answered.answered_at}
+        same = f"{call.paid.uuid} {about} {run.machine}"
+        return {"uuid": str(uuid.uuid5(_NAMESPACE, same)), "at": call.paid.answered_at}
 
     def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
         """Yield each answer as a judgment of the run's machine."""
