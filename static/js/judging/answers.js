@@ -1,21 +1,25 @@
 // The answers of one person on a work page or in a list: the session, the entries that this browser's journal has for it, and what
-// other tabs have answered meanwhile. Events: "change" {candidate} after an answer was given, withdrawn or refused; "elsewhere" {entry}
-// when another tab has answered.
+// other tabs have answered meanwhile. Events: "change" {candidate} after an answer was given, withdrawn or refused; "elsewhere"
+// {candidate, sentence} when another tab has answered.
 import { add, entriesSinceLoad, journal, uuid } from "../journal.js";
-import { showNotice } from "../notices.js";
+import { showNotice, warn } from "../notices.js";
 import { candidateOf, isUndo, JudgingSession, TASKS } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
 export class Answers extends EventTarget {
   entries = new Map(); // uuid -> an entry of the journal
   #given;
+  #sentences;
+  #textOf;
   #unsure = new Set(); // UUIDs of undo entries for which the statement to restore is not known here
   #elsewhere = new Map(); // candidate -> UUID of another tab's answer, until a key press here has reported it
 
-  // `refused`: the sentence for a refusal without one.
-  constructor(given, refused) {
+  // `sentences`: those of the page, from its `data-` attributes; `textOf(entry)`: its answer in words.
+  constructor(given, sentences, textOf) {
     super();
     this.#given = given;
+    this.#sentences = sentences;
+    this.#textOf = textOf;
     this.task = TASKS[given.task ?? "judge"];
     this.session = new JudgingSession(given);
     this.stack = new Stack(given.urls.documents, given.ahead);
@@ -25,7 +29,7 @@ export class Answers extends EventTarget {
       if (!this.#isOurs(entry)) return;
       if (answer.state === "refused") {
         this.#withdraw(entry);
-        showNotice(answer.sentence || refused, { kind: "error", stays: true });
+        showNotice(answer.sentence || sentences.refused, { kind: "error", stays: true });
       } else if (this.#unsure.delete(entry.uuid)) this.#restore(candidateOf(entry));
     });
   }
@@ -62,14 +66,15 @@ export class Answers extends EventTarget {
     return add(entry, about);
   }
 
-  // The first key on a document that another tab has answered in the meantime only shows that answer, by `tell`; the next one
-  // replaces it.
-  isFromElsewhere(candidate, tell) {
+  #say = (name, entry) => this.#sentences[name].replace("{answer}", this.#textOf(entry));
+
+  // The first key on a document that another tab has answered in the meantime only shows that answer; the next one replaces it.
+  isFromElsewhere(candidate) {
     const answer = this.session.answerOf(candidate)?.uuid;
     const isNew = answer !== undefined && this.#elsewhere.get(candidate) === answer;
     this.#elsewhere.delete(candidate);
     if (!isNew) return false;
-    tell(this.entries.get(answer));
+    warn(this.#say("replace", this.entries.get(answer)));
     return true;
   }
 
@@ -83,14 +88,14 @@ export class Answers extends EventTarget {
     return open;
   }
 
-  // Draws how much is answered, and whether there is something to take back. `sentence`: "{done} of {total}".
-  drawProgress(sentence) {
+  // Draws how much is answered, and whether there is something to take back.
+  drawProgress() {
     const number = new Intl.NumberFormat(document.documentElement.lang);
     const { settled, total } = this.session;
     const bar = document.querySelector("#judge-progress progress");
     bar.max = Math.max(1, total);
     bar.value = settled;
-    document.querySelector("#judge-progress .count").textContent = sentence.replace("{done}", number.format(settled)).replace("{total}", number.format(total));
+    document.querySelector("#judge-progress .count").textContent = this.#sentences.progress.replace("{done}", number.format(settled)).replace("{total}", number.format(total));
     const undoing = document.getElementById("undo");
     undoing.disabled = this.session.last() === null && !("otherwise" in undoing.form.dataset);
   }
@@ -106,7 +111,7 @@ export class Answers extends EventTarget {
     this.#changed(candidateOf(entry));
     if (isKnown || isUndo(entry)) return;
     this.#elsewhere.set(candidateOf(entry), entry.uuid);
-    this.dispatchEvent(new CustomEvent("elsewhere", { detail: { entry } }));
+    this.dispatchEvent(new CustomEvent("elsewhere", { detail: { candidate: candidateOf(entry), sentence: this.#say("elsewhere", entry) } }));
   }
 
   #withdraw(entry) {

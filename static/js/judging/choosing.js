@@ -62,6 +62,25 @@ export class Words {
   }
 }
 
+const typing = (target) => target.matches?.("textarea, input, select") || target.isContentEditable;
+
+// Takes keys before the page does, until `leave` is called, which calls `left`. `keydown` returns false for keys without a meaning.
+function takeKeys(keydown, left) {
+  const controller = new AbortController();
+  const { signal } = controller;
+  function leave() {
+    controller.abort();
+    left();
+  }
+  window.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || document.querySelector("dialog[open]")) return;
+    if (keydown(event) === false) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, { capture: true, signal });
+  return { signal, leave };
+}
+
 // Chooses clauses of the narrative: by number, by a click, or with the arrows. A number or a click chooses one and ends;
 // Space chooses and continues, Enter chooses and ends, Escape ends. Choosing a clause again removes it.
 // chooseClause(narrative, { chosen(clause), toggle(clause), left(), say(kind, clause) }) -> a function that ends choosing.
@@ -70,15 +89,12 @@ export const clausesOf = (narrative) => [...(narrative?.querySelectorAll("[data-
 
 export function chooseClause(narrative, { chosen, toggle, left, say }) {
   const clauses = clausesOf(narrative);
-  const controller = new AbortController();
   let current = -1;
-
-  function leave() {
-    controller.abort();
+  const { signal, leave } = takeKeys(keydown, () => {
     delete narrative.dataset.choosing;
     for (const clause of clauses) delete clause.dataset.current;
     left();
-  }
+  });
 
   function take(clause) {
     leave();
@@ -94,7 +110,6 @@ export function chooseClause(narrative, { chosen, toggle, left, say }) {
   }
 
   function keydown(event) {
-    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || event.target.matches?.("textarea, input, select") || document.querySelector("dialog[open]")) return;
     const { key } = event;
     const number = meant(event).find((one) => /^[0-9]$/.test(one));
     if (number > 0 && clauses[number - 1]) take(clauses[number - 1]);
@@ -105,13 +120,9 @@ export function chooseClause(narrative, { chosen, toggle, left, say }) {
     else if (key === "Enter") take(clauses[current]);
     else if (key === "Escape") leave();
     // Swallow a number that no clause has: it must not give a grade.
-    else if (number === undefined) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
+    else return number !== undefined;
   }
 
-  const { signal } = controller;
-  window.addEventListener("keydown", keydown, { capture: true, signal });
   narrative.addEventListener("click", (event) => {
     const clause = event.target.closest("[data-clause]");
     if (clause) take(clause);
@@ -141,17 +152,12 @@ export function cellsOf(documentView) {
 
 export const wordsOf = ({ element }) => element.textContent.trim();
 
-const typing = (target) => target.matches?.("textarea, input, select") || target.isContentEditable;
-
 export function chooseCell(cells, { chosen, toggle, left, say }) {
-  const controller = new AbortController();
   let current = cells.find(chosen) ?? cells.find(({ element }) => inSight(element)) ?? cells[0];
-
-  function leave() {
-    controller.abort();
+  const { signal, leave } = takeKeys(keydown, () => {
     delete current.element.dataset.current;
     left();
-  }
+  });
 
   function take(cell) {
     leave();
@@ -180,19 +186,14 @@ export function chooseCell(cells, { chosen, toggle, left, say }) {
   }
 
   function keydown(event) {
-    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || document.querySelector("dialog[open]")) return;
     if (event.key.startsWith("Arrow")) go(neighbour(event.key));
     else if (event.key === " ") toggle(current);
     else if (event.key === "Enter" && chosen(current)) leave();
     else if (event.key === "Enter") take(current);
     else if (event.key === "Escape") leave();
-    else return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
+    else return false;
   }
 
-  const { signal } = controller;
-  window.addEventListener("keydown", keydown, { capture: true, signal });
   document.addEventListener("click", ({ target }) => {
     const cell = cells.find(({ element }) => element.contains(target));
     if (cell) take(cell);
@@ -211,19 +212,20 @@ const MARGIN = 48;
 
 export function choosePassage(text, { taken, left, say }) {
   const words = new Words(text.string);
-  const controller = new AbortController();
   let anchor = words.word(unitInSight(text));
   let focus = anchor;
   let begun = false;
   let pressed = null;
-
-  const span = () => [Math.min(anchor[0], focus[0]), Math.max(anchor[1], focus[1])];
-
-  function leave() {
-    controller.abort();
+  if (!anchor) {
+    left();
+    return () => {};
+  }
+  const { signal, leave } = takeKeys(keydown, () => {
     getSelection().removeAllRanges();
     left();
-  }
+  });
+
+  const span = () => [Math.min(anchor[0], focus[0]), Math.max(anchor[1], focus[1])];
 
   function take(chosen) {
     leave();
@@ -262,13 +264,10 @@ export function choosePassage(text, { taken, left, say }) {
   }
 
   function keydown(event) {
-    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || document.querySelector("dialog[open]")) return;
     if (event.key.startsWith("Arrow")) move(event.key, event.shiftKey);
     else if (event.key === "Enter") take(span());
     else if (event.key === "Escape") leave();
-    else return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
+    else return false;
   }
 
   function click(event) {
@@ -292,12 +291,6 @@ export function choosePassage(text, { taken, left, say }) {
   // A click on the last letter of a word may give the position after the word.
   const onWord = (unit) => (words.words.containing(unit)?.isWordLike ? unit : words.words.containing(unit - 1)?.isWordLike ? unit - 1 : unit);
 
-  if (!anchor) {
-    left();
-    return () => {};
-  }
-  const { signal } = controller;
-  window.addEventListener("keydown", keydown, { capture: true, signal });
   document.addEventListener("pointerdown", (event) => (pressed = { x: event.clientX, y: event.clientY }), { signal });
   document.addEventListener("click", click, { signal });
   show();

@@ -4,7 +4,7 @@
 import { clearNotices, warn } from "../notices.js";
 import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
-import { candidateOf as numberOf, valueOf } from "./judging-session.js";
+import { valueOf } from "./judging-session.js";
 import { highlightMarks, inSight, marksIn, wantsMarks } from "./spans.js";
 
 // How many documents are kept ready below and above the current row.
@@ -12,7 +12,7 @@ const NEAR = { below: 8, above: 2 };
 
 const root = document.querySelector("[data-listing]");
 const given = JSON.parse(document.getElementById("judging-session").textContent);
-const answers = new Answers(given, root.dataset.refused);
+const answers = new Answers(given, root.dataset, answerText);
 const { session: judgingSession, stack } = answers;
 const clock = watched(new Clock());
 
@@ -52,7 +52,7 @@ function count() {
   }
   const written = new Intl.NumberFormat(document.documentElement.lang);
   for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
-  answers.drawProgress(root.dataset.progress);
+  answers.drawProgress();
 }
 
 function redraw(candidate) {
@@ -163,17 +163,18 @@ function pointToPage(row, sentence) {
 
 // --- answering ------------------------------------------------------------------------------------
 
-const answerText = (entry) => mark(entry.kind, valueOf(entry)).textContent.trim().replace(/\s+/g, " ");
-const isFromElsewhere = (row) => answers.isFromElsewhere(candidateOf(row), (entry) => warn(root.dataset.replace.replace("{answer}", answerText(entry))));
+function answerText(entry) {
+  return mark(entry.kind, valueOf(entry)).textContent.trim().replace(/\s+/g, " ");
+}
 
 // Journals an answer to the row's document, and moves to the next row, which opens if this one was open.
 async function answer(row, kind, fields, words) {
   const candidate = candidateOf(row);
-  if (isFromElsewhere(row)) return;
+  if (answers.isFromElsewhere(candidate)) return;
   const made = answers.make(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.answerOf(candidate)?.uuid ?? null });
   // It counts at once, before the next key.
   const saving = answers.keep(made, { label: nameOf(row), answer: words });
-  answers.drawProgress(root.dataset.progress);
+  answers.drawProgress();
   clearNotices();
   const wasOpen = isOpen(row);
   close(row);
@@ -184,7 +185,7 @@ async function answer(row, kind, fields, words) {
 }
 
 function grade(row, button, pressed) {
-  if (isFromElsewhere(row)) return;
+  if (answers.isFromElsewhere(candidateOf(row))) return;
   const value = Number(button.value);
   const statement = judgingSession.answerOf(candidateOf(row));
   // The same grade changes nothing, and keeps note and evidence, unless it answers a rejudge request.
@@ -259,9 +260,7 @@ root.addEventListener("focusin", (event) => {
 addEventListener("popstate", () => show(location.search, "first", false));
 
 answers.addEventListener("change", ({ detail: { candidate } }) => redraw(candidate));
-answers.addEventListener("elsewhere", ({ detail: { entry } }) => {
-  if (current() && numberOf(entry) === candidateOf(current())) warn(root.dataset.elsewhere.replace("{answer}", answerText(entry)));
-});
+answers.addEventListener("elsewhere", ({ detail: { candidate, sentence } }) => current() && candidate === candidateOf(current()) && warn(sentence));
 
 // --- start ----------------------------------------------------------------------------------------
 

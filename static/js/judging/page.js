@@ -23,7 +23,7 @@ const grades = () => [...root.querySelectorAll(".grade-button")]; // they may ch
 let waiting = null; // the button whose answer waits for the words of the note
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 
-const answers = new Answers(given, root.dataset.refused);
+const answers = new Answers(given, root.dataset, answerText);
 const { entries, session: judgingSession, stack, task } = answers;
 const clock = watched(new Clock());
 const notes = sessionMap("notes"); // candidate -> a note that was begun and not sent
@@ -99,7 +99,7 @@ function draw(long) {
   if (flag) flag.hidden = short?.kind !== "flag";
   if (flag && !flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
   answers.showRequest(place, current);
-  answers.drawProgress(root.dataset.progress);
+  answers.drawProgress();
   setLink("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
   setLink("next", current === null ? null : judgingSession.following(current));
   root.dispatchEvent(new CustomEvent("judge:draw", { detail: { current, answerTo: (candidate) => fullAnswer(candidate, stack.get(candidate)) } }));
@@ -258,7 +258,7 @@ function collect(kind, content) {
 }
 
 async function answer(kind, fields, pressed) {
-  if (root.dataset.at !== "document" || isFromElsewhere(current)) return;
+  if (root.dataset.at !== "document" || answers.isFromElsewhere(current)) return;
   const entry = collect(kind, contentOf(kind, fields, pressed));
   if (entry === null) return;
   const candidate = current;
@@ -288,7 +288,7 @@ async function amend() {
   const answer = current === null ? null : judgingSession.answerOf(current);
   const isAnswer = (grade) => grade.value === String(answer.value);
   const button = answer && answer.kind !== "flag" && (grades().find(isAnswer) ?? document.getElementById("count"));
-  if (root.dataset.at !== "document" || !button || isFromElsewhere(current)) return;
+  if (root.dataset.at !== "document" || !button || answers.isFromElsewhere(current)) return;
   const kind = button.form.dataset.entry;
   const entry = collect(kind, contentOf(kind, new FormData(button.form, button), ""));
   if (entry === null) return setUnsaved(true);
@@ -301,8 +301,6 @@ function setUnsaved(on) {
   const line = document.getElementById("save-line");
   line.dataset.unsaved = on ? words("unsaved") : "";
 }
-
-const isFromElsewhere = (candidate) => answers.isFromElsewhere(candidate, (entry) => warn(words("replace", { answer: answerText(entry) })));
 
 async function undo() {
   const statement = judgingSession.last();
@@ -341,9 +339,7 @@ function redraw() {
 }
 
 answers.addEventListener("change", redraw);
-answers.addEventListener("elsewhere", ({ detail: { entry } }) => {
-  if (candidateOf(entry) === current) showNotice(words("elsewhere", { answer: answerText(entry) }), { kind: "warning" });
-});
+answers.addEventListener("elsewhere", ({ detail: { candidate, sentence } }) => candidate === current && showNotice(sentence, { kind: "warning" }));
 
 root.addEventListener("submit", (event) => {
   const kind = event.target.dataset.entry;
