@@ -442,6 +442,8 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
     page = new_person("carla")
     open_next(page, "/projects/tides/disagreements/?kind=review")
     expect(page.get_by_text("they differ", exact=True)).to_be_visible()
+    # There is no document to search.
+    expect(page.locator("[data-find]")).to_be_hidden()
     assert accessibility(page) == []
 
     page.keyboard.press("2")
