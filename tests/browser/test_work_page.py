@@ -882,13 +882,15 @@ def test_a_message_and_the_save_line_cover_nothing(work, new_person):
     saved(page)
 
     page.keyboard.press("u")
-
     message = page.locator("[data-notices] .notice")
     expect(message).to_contain_text("does nothing here")
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        expect(message).to_be_in_viewport(ratio=1)
-        assert covered(page) == [], (width, height)
+
+    for state in ("saved", "waiting"):
+        page.locator(".save-line").evaluate("(line, state) => (line.dataset.state = state)", state)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            expect(message).to_be_in_viewport(ratio=1)
+            assert covered(page) == [], (width, height, state)
 
 
 @pytest.mark.parametrize("task", [Deciding, DecidingConditions])
