@@ -68,6 +68,11 @@ class Pool(Job):
         """Return the URL of its page."""
         return reverse("annotate:pool", args=[self.project.slug, self.pk])
 
+    def reaches(self, rank: int) -> bool:
+        """Return whether the pool reads its runs down to this rank."""
+        is_bounded = self.method in {self.Method.UNION, self.Method.SAMPLE}
+        return not is_bounded or rank <= (self.depth or 0)
+
     @property
     def strata_words(self) -> str:
         """The strata as `annotate.pools.choosing.parse_strata` reads them."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from django.db.models import Prefetch, prefetch_related_objects
+from django.db.models import Min, Prefetch, prefetch_related_objects
 
-from annotate.collection.models import Candidate
-from annotate.pools.models import Pool, PoolRun
+from annotate.collection.models import Candidate, Query, RunLine
+from annotate.pools.models import Pool, PoolEntry, PoolRun
 from annotate.projects.models import Project
-from base import bulk
+from base.bulk import in_byte_order
 from jobs.models import Job
 
 HEAD = ("query_id", "doc_id", "new", "run", "rank")
@@ -27,35 +28,33 @@ class Contribution(NamedTuple):
 def contributions(candidates: Iterable[Candidate]) -> dict[int, list[Contribution]]:
     """Map the keys of these candidates of one query to the pools and runs that contributed them.
 
-    Takes two queries. A pool is left out for a document that none of its runs ranks.
+    Takes three queries. A pool is left out for a document that none of its runs ranks.
     """
-    of = list(candidates)
-    if not of:
+    by_document = {candidate.document_id: candidate for candidate in candidates}
+    if not by_document:
         return {}
-    by_document = {candidate.document_id: candidate.pk for candidate in of}
-    documents = ", ".join(map(str, by_document))
-    rows = bulk.select(
-        f"""
-        SELECT l.document_id, j.name, r.name, MIN(l.rank)
-        FROM annotate_pool p
-        JOIN jobs_job j ON j.id = p.job_ptr_id
-        JOIN annotate_poolrun pr ON pr.pool_id = j.id
-        JOIN annotate_run r ON r.id = pr.run_id
-        JOIN annotate_runline l ON l.run_id = r.id AND l.query_id = %(query)s
-        JOIN annotate_poolentry e
-            ON e.pool_id = j.id AND e.query_id = l.query_id AND e.document_id = l.document_id
-        WHERE j.project_id = %(project)s AND p.counts IS NOT NULL
-            AND l.document_id IN ({documents})
-            AND (p.method NOT IN ('union', 'sample') OR l.rank <= p.depth)
-        GROUP BY j.id, l.document_id, j.name, r.name
-        ORDER BY j.id, MIN(l.rank), r.name
-        """,  # noqa: S608 (numbers alone are put in)
-        {"query": of[0].query_id, "project": of[0].query.project_id},
+    query = next(iter(by_document.values())).query
+    of_query = {"query": query, "document__in": by_document}
+    lines = RunLine.objects.filter(**of_query, run__project=query.project_id)
+    ranks: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for of_run, document, rank in (
+        lines.order_by().values_list("run", "document").annotate(rank=Min("rank"))
+    ):
+        ranks[of_run].append((document, rank))
+    chosen = set(PoolEntry.objects.filter(**of_query).values_list("pool", "document"))
+    finished = PoolRun.objects.filter(
+        pool__project=query.project_id, pool__counts__isnull=False, run__in=ranks
     )
-    by_candidate: dict[int, list[Contribution]] = {}
-    for document, pool, run, rank in rows:
-        by_candidate.setdefault(by_document[document], []).append(Contribution(pool, run, rank))
-    return by_candidate
+    listed = sorted(
+        (pool_run.pool_id, rank, pool_run.run.name, pool_run.pool.name, document)
+        for pool_run in finished.select_related("pool", "run")
+        for document, rank in ranks[pool_run.run_id]
+        if (pool_run.pool_id, document) in chosen and pool_run.pool.reaches(rank)
+    )
+    by_candidate: dict[int, list[Contribution]] = defaultdict(list)
+    for _key, rank, run, pool, document in listed:
+        by_candidate[by_document[document].pk].append(Contribution(pool, run, rank))
+    return dict(by_candidate)
 
 
 def finished_pools(project: Project) -> list[Pool]:
@@ -80,36 +79,28 @@ def entries(pool: Pool) -> Iterator[tuple[str, str, bool, str, int | None]]:
     A tuple has query_id, doc_id, whether the pool added it, the run's name and its rank; "" and
     None for a document that no run ranks. Ordered by the bytes of ids and names.
     """
-    queries = bulk.select(
-        f"""
-        SELECT DISTINCT e.query_id, q.query_id, {bulk.bytewise("q.query_id")}
-        FROM annotate_poolentry e JOIN annotate_query q ON q.id = e.query_id
-        WHERE e.pool_id = %(pool)s ORDER BY 3
-        """,  # noqa: S608 (our own words)
-        {"pool": pool.pk},
-    )
-    bounded = pool.method in {Pool.Method.UNION, Pool.Method.SAMPLE}
-    for key, query_id, _ in queries:
-        rows = bulk.select(
-            f"""
-            SELECT d.doc_id, e.is_new, COALESCE(r.name, ''), MIN(l.rank)
-            FROM annotate_poolentry e
-            JOIN annotate_document d ON d.id = e.document_id
-            LEFT JOIN annotate_runline l ON l.query_id = e.query_id
-                AND l.document_id = e.document_id
-                AND l.run_id IN (
-                    SELECT pr.run_id FROM annotate_poolrun pr WHERE pr.pool_id = e.pool_id
-                )
-                {"AND l.rank <= %(depth)s" if bounded else ""}
-            LEFT JOIN annotate_run r ON r.id = l.run_id
-            WHERE e.pool_id = %(pool)s AND e.query_id = %(query)s
-            GROUP BY d.doc_id, e.is_new, r.name
-            ORDER BY {bulk.bytewise("d.doc_id")}, {bulk.bytewise("r.name")}
-            """,  # noqa: S608 (our own words)
-            {"pool": pool.pk, "query": key, "depth": pool.depth},
-        )
-        for doc_id, is_new, run, rank in rows:
-            yield query_id, doc_id, bool(is_new), run, rank
+    runs = [pool_run.run_id for pool_run in pool.pool_runs.all()]
+    queries = Query.objects.filter(pk__in=pool.entries.order_by().values("query"))
+    for query in queries.order_by(in_byte_order("query_id")):
+        lines = RunLine.objects.filter(run__in=runs, query=query)
+        by_document: dict[int, list[tuple[str, int]]] = defaultdict(list)
+        for document, run, rank in (
+            lines.order_by(in_byte_order("run__name"))
+            .values_list("document", "run__name")
+            .annotate(rank=Min("rank"))
+        ):
+            if pool.reaches(rank):
+                by_document[document].append((run, rank))
+        chosen = pool.entries.filter(query=query).order_by(in_byte_order("document__doc_id"))
+        for document, doc_id, is_new in chosen.values_list(
+            "document", "document__doc_id", "is_new"
+        ):
+            ranked = by_document.get(document)
+            if ranked is None:
+                yield query.query_id, doc_id, is_new, "", None
+                continue
+            for run, rank in ranked:
+                yield query.query_id, doc_id, is_new, run, rank
 
 
 def table_rows(pool: Pool) -> Iterator[Sequence[str]]:
