@@ -79,6 +79,62 @@ def versions(doc_id: str = "A") -> list[tuple[int, str]]:
     return list(found.values_list("version", "text"))
 
 
+# --- first texts ----------------------------------------------------------------------------------
+
+
+def flag_without_text(scene: Scene, kind: str = "problem") -> Statement:
+    """Ada flags B, which has no text on her screen."""
+    flag = Statement(
+        narrative=scene.narrative, candidate=scene.second, flag=kind, note="Nothing to read."
+    )
+    return judging.record(flag, pair=scene.pair, by=scene.ada).row
+
+
+def load_first_text(scene: Scene, **options: Any):
+    return load(scene.project, "docs-jsonl", jsonl({"doc_id": "B", "text": SECOND}), **options)
+
+
+def test_whoever_flagged_a_document_without_text_is_asked_again_once_it_has_one(scene):
+    scene.judge()
+    flag = flag_without_text(scene)
+    assert scene.open() == []
+    assert Assignment.objects.get().done_at is not None
+
+    preview = load_first_text(scene, dry_run=True)
+    before = scene.open()
+    report = load_first_text(scene)
+
+    assert before == []
+    assert report.notes == preview.notes
+    assert "1 flag on documents that had no text ends: whoever could not judge is asked again" in (
+        report.notes
+    )
+    assert scene.open() == [scene.second.pk]
+    assert Assignment.objects.get().done_at is None
+    flag.refresh_from_db()
+    assert (flag.flag, flag.ended_at is not None, flag.withdrawn_at) == ("problem", True, None)
+
+    grade = scene.judge(of=scene.second)
+
+    assert (grade.warning, scene.open()) == ("", [])
+    assert verify(scene.project).faults == []
+
+
+def test_a_first_text_ends_no_grade_and_no_flag_of_a_file(scene):
+    scene.judge(of=scene.second)
+    flag = {"type": "flag", "query_id": "301", "doc_id": "B", "annotator": "ben"}
+    flagged = load(
+        scene.project, "judgments-jsonl", jsonl({**flag, "kind": "cannot_judge", "words": "Lost."})
+    )
+    assert problems(flagged) == []
+
+    report = load_first_text(scene)
+
+    assert not any("flag" in note for note in report.notes)
+    assert scene.open() == [scene.first.pk]
+    assert Flag.objects.current().count() == 1
+
+
 # --- texts ----------------------------------------------------------------------------------------
 
 

@@ -11,18 +11,20 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
 
 from annotate.collection.answers import describe_under
 from annotate.collection.intake.arrivals import Intake
+from annotate.collection.intake.documents import Documents
 from annotate.collection.intake.qrels import Qrels
 from annotate.judgments import judgment_chain
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.intake.statements import Statements
 from annotate.judgments.machine_claims import count_undecided
-from annotate.judgments.models import Judgment, Verdict
+from annotate.judgments.models import Flag, Judgment, Verdict
 from annotate.pairs.intake.pairs import Pairs
-from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import hash_chain
 from annotate.projects.kinds import kind_of
 from base import bulk
@@ -34,6 +36,8 @@ def describe_rows(intake: Intake) -> None:
     """Report what the written rows break, make stale and leave undecided; carry claims over."""
     _report_broken_rules(intake)
     _note_stale_answers(intake)
+    if intake.has_records(Documents) and not intake.report.refused:
+        _end_flags_without_text(intake)
     if earlier := _earlier_versions(intake):
         _offer_claims(intake, earlier)
     _note_removed_pairs(intake)
@@ -58,6 +62,26 @@ def _note_stale_answers(intake: Intake) -> None:
             f"{narratives} another version. Answers under the present one: "
             f"{intake.report.stale_answers}. They are kept with it and become stale: they no "
             "longer count, and people are asked again. A lead can go back to the earlier version"
+        )
+
+
+def _end_flags_without_text(intake: Intake) -> None:
+    """End the flags that people gave here because a document had no text, where it has one now.
+
+    A first text replaces nothing, so that grades stay; but whoever could not read is asked again.
+    """
+    documents = RawSQL("SELECT x.id FROM stage_docs_changed x WHERE x.version IS NOT NULL", ())
+    flags = (
+        Flag.objects.current()
+        .final()
+        .filter(source=Flag.Source.PAGE, text_version=None, candidate__document__in=documents)
+    )
+    theirs = flags.filter(narrative__pair=OuterRef("pair"), annotator=OuterRef("member"))
+    Assignment.objects.filter(Exists(theirs), task=Assignment.Task.JUDGE).update(done_at=None)
+    if ended := flags.update(ended_at=intake.now):
+        intake.report.notes.append(
+            f"{_amount(ended, 'flag', 'flags')} on documents that had no text "
+            f"{'ends' if ended == 1 else 'end'}: whoever could not judge is asked again"
         )
 
 
