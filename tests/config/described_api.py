@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -69,16 +69,23 @@ def operations() -> list[Any]:
     return [found.ok() for found in described.get_all_operations()]  # type: ignore[union-attr]
 
 
-def send_requests(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list[str]]:
-    """Send some requests to every operation; return the statuses and the failures.
+class Sent:
+    """The statuses that the requests of one person got, and what is wrong with the responses."""
+
+    def __init__(self, who: str) -> None:
+        self.headers = {"Authorization": f"Bearer {make_full_token(who)}"} if who else {}
+        self.statuses: Counter[int] = Counter()
+        self.failures: list[str] = []
+
+
+def send_requests(people: Iterable[str], kind: str, keys: dict[str, Any]) -> dict[str, Sent]:
+    """Send some requests to every operation, each as every person; "" is not signed in.
 
     `kind`: "positive" for valid requests, "negative" for invalid ones.
     `keys`: values for parameters of addresses; others are generated.
     """
     mode = GenerationMode(kind)
-    headers = {"Authorization": f"Bearer {make_full_token(who)}"} if who else {}
-    statuses: Counter[int] = Counter()
-    failures: list[str] = []
+    sent_by = {who: Sent(who) for who in people}
 
     def ask(operation: Any) -> None:
         named = {parameter.name for parameter in operation.path_parameters}
@@ -86,28 +93,29 @@ def send_requests(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[in
 
         @BRIEF
         @given(case=operation.as_strategy(generation_mode=mode))
-        def one(case: Any) -> None:
+        def send(case: Any) -> None:
             case.path_parameters.update(known)
-            with rolled_back():
-                response = case.call(headers=headers)
-                statuses[response.status_code] += 1
-            try:
-                case.validate_response(response, checks=active_checks)
-            except FailureGroup as group:
-                messages = "; ".join(
-                    f"{fault.title}: {fault.message}" for fault in group.exceptions
-                )
-                failures.append(
-                    f"{case.method} {case.path} {response.status_code}: {messages}"[:600]
-                )
+            for sent in sent_by.values():
+                _send(case, sent, CHECKS if mode is GenerationMode.POSITIVE else CHECKS_OF_INVALID)
 
-        one()
+        send()
 
-    active_checks = CHECKS if mode is GenerationMode.POSITIVE else CHECKS_OF_INVALID
     with warnings.catch_warnings():
         # Hypothesis and schemathesis warn about the small number of examples.
         warnings.simplefilter("ignore")
         for operation in operations():
             if mode is GenerationMode.POSITIVE or operation.body or operation.query:
                 ask(operation)
-    return statuses, failures
+    return sent_by
+
+
+def _send(case: Any, sent: Sent, active_checks: list[Any]) -> None:
+    with rolled_back():
+        response = case.call(headers=sent.headers)
+        sent.statuses[response.status_code] += 1
+    try:
+        case.validate_response(response, checks=active_checks)
+    except FailureGroup as group:
+        messages = "; ".join(f"{fault.title}: {fault.message}" for fault in group.exceptions)
+        failure = f"{case.method} {case.path} {response.status_code}: {messages}"
+        sent.failures.append(failure[:600])
