@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.core.management import get_commands
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command, get_commands
 
 from config.command_line import GROUPS, CommandLine
 from tests.config.test_command_line import run
@@ -33,13 +36,9 @@ def test_commands_of_django_can_be_called(tmp_path):
     assert run(["diffsettings", "--help"], tmp_path).stdout.startswith("usage: ")
 
 
-def test_an_account_cannot_be_asked_for_without_a_terminal(tmp_path):
-    run(["prepare"], tmp_path)
-
-    ended = run(["createsuperuser", "--username", "carla"], tmp_path)
-
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("CommandError: This is no terminal, so it cannot ask for ")
+def test_an_account_cannot_be_asked_for_without_a_terminal(db):
+    with pytest.raises(CommandError, match=r"^This is no terminal, so it cannot ask for "):
+        call_command("createsuperuser", "--username", "carla", stdin=StringIO())
 
 
 def test_an_account_in_an_empty_database_says_what_to_run(tmp_path):
