@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from measures import significance
 
@@ -24,7 +23,15 @@ def test_the_difference_is_the_mean_over_shared_queries_with_an_interval():
     assert result.warnings == ("1 query with a value of one system only (t)",)
 
 
-def test_the_t_test_equals_that_of_scipy():
+@pytest.fixture(scope="module")
+def stats() -> Any:
+    """scipy.stats, which takes a second to import: not while tests are collected."""
+    from scipy import stats
+
+    return stats
+
+
+def test_the_t_test_equals_that_of_scipy(stats):
     result = compare(FIRST, SECOND, test="t")
     expected = stats.ttest_rel(list(FIRST.values()), list(SECOND.values()))
 
@@ -34,11 +41,11 @@ def test_the_t_test_equals_that_of_scipy():
 
 @pytest.mark.parametrize("degrees", [1, 2, 9, 249, 9_999])
 @pytest.mark.parametrize("t", [0.1, 1.96, 8.0])
-def test_the_tail_of_t_equals_that_of_scipy(t, degrees):
+def test_the_tail_of_t_equals_that_of_scipy(stats, t, degrees):
     assert significance.upper_tail(t, degrees) == pytest.approx(stats.t.sf(t, degrees), rel=1e-6)
 
 
-def test_randomization_counts_all_signs_of_few_queries_and_draws_those_of_many():
+def test_randomization_counts_all_signs_of_few_queries_and_draws_those_of_many(stats):
     few = {q: FIRST[q] for q in "abcdefgh"}
     exact = stats.permutation_test(
         (list(few.values()), [0.0] * 8),
