@@ -6,6 +6,7 @@ import hashlib
 import json
 import zipfile
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from keeping import archive
 from keeping.backup import back_up
 from keeping.purge import purge
 from keeping.restore import check, restore
-from tests.keeping.conftest import all_files, all_rows
+from tests.keeping.conftest import FilledInstallation, all_files, all_rows
+from tests.services.copied import Copied
 
 pytestmark = pytest.mark.both_databases
 
@@ -25,20 +27,36 @@ AT = datetime(2026, 11, 27, tzinfo=UTC)
 Members = dict[str, bytes]
 
 
-@pytest.fixture
-def backup(installation, quiet, tmp_path):
-    path = tmp_path / "tides.zip"
-    back_up(path=path, project="tides", progress=quiet)
-    return path
+BESIDE_OTHERS: Copied[tuple[FilledInstallation, bytes]] = Copied()
 
 
 @pytest.fixture
-def beside_others(installation, backup):
+def world(transactional_db, storage, quiet, tmp_path, tmp_path_factory):
+    """An installation whose project was backed up and purged, and the backup."""
+
+    def make() -> tuple[FilledInstallation, bytes]:
+        installation, path = FilledInstallation(tmp_path), tmp_path / "made.zip"
+        back_up(path=path, project="tides", progress=quiet)
+        carla = User.objects.get(username="carla")
+        Project.objects.filter(slug="tides").update(archived_at=AT, archived_by=carla)
+        purge(slug="tides", typed="tides")
+        return installation, path.read_bytes()
+
+    folder = Path(storage.location)
+    return BESIDE_OTHERS.copy_or_make(make, folder, lambda: tmp_path_factory.mktemp("others"))
+
+
+@pytest.fixture
+def beside_others(world):
     """The installation without the project of the backup, but with another one."""
-    carla = User.objects.get(username="carla")
-    Project.objects.filter(slug="tides").update(archived_at=AT, archived_by=carla)
-    purge(slug="tides", typed="tides")
-    return installation
+    return world[0]
+
+
+@pytest.fixture
+def backup(world, tmp_path):
+    path = tmp_path / "tides.zip"
+    path.write_bytes(world[1])
+    return path
 
 
 def rewrite(path, change):
