@@ -149,7 +149,12 @@ function show(candidate, step = "push") {
   if (root.contains(document.activeElement) && document.activeElement.matches("button, a, summary, input[type=radio]")) document.activeElement.blur();
   current = candidate;
   updateHistory(candidate, step);
-  if (candidate === null) return finish();
+  if (candidate === null) {
+    const drawn = finish();
+    // Tab goes on from there, so a page that opens with the card does not do this: Tab leads to its skip link.
+    part("end").scrollIntoView({ block: "nearest" });
+    return drawn;
+  }
   const documentView = stack.get(candidate);
   if (!documentView) return waitFor(candidate);
   place.replaceChildren(documentView);
@@ -220,7 +225,6 @@ function finish() {
   setState("end");
   draw();
   clock.turn(null);
-  part("end").scrollIntoView({ block: "nearest" });
   spoken.textContent = part("end").querySelector("h2").textContent;
   return painted();
 }
