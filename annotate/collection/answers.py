@@ -28,6 +28,8 @@ class AnswerKind:
     candidate: str = ""
     # A document that was shown beside what is rated: with a new text the answer stays as it is.
     beside: str = ""
+    # Whether it has evidence: passages of the text that decided.
+    has_evidence: bool = False
 
     def count(self, path: str, keys: Sequence[int] | RawSQL) -> int:
         """Count the current rows whose `path` leads to one of these keys."""
@@ -68,6 +70,20 @@ def describe_about(candidates: Sequence[int] | RawSQL, but: AnswerKind | None = 
     kinds = [kind for kind in kinds_about_documents() if kind != but]
     counts = [(kind, kind.count(kind.candidate, candidates)) for kind in kinds]
     return [kind.describe(number) for kind, number in counts if number]
+
+
+def count_evidence(candidates: Sequence[int] | RawSQL) -> int:
+    """Count the passages that the current answers about candidates (by key) have as evidence."""
+    return sum(
+        len(spans)
+        for kind in _kinds
+        if kind.has_evidence
+        for spans in kind.current()
+        .filter(**{f"{kind.candidate}__in": candidates})
+        .exclude(evidence=[])
+        .values_list("evidence", flat=True)
+        .iterator()
+    )
 
 
 def describe_beside(documents: Sequence[int] | RawSQL) -> list[str]:

@@ -55,6 +55,7 @@ CLAIMS = AnswerKind(
     plural="claimed labels",
     current=lambda: Judgment.objects.current().filter(annotator__is_machine=True),
     candidate="candidate",
+    has_evidence=True,
 )
 ANSWERS = (
     AnswerKind(
@@ -62,6 +63,7 @@ ANSWERS = (
         plural="judgments",
         current=lambda: Judgment.objects.current().of_people(),
         candidate="candidate",
+        has_evidence=True,
     ),
     CLAIMS,
     AnswerKind(

@@ -413,9 +413,9 @@ def test_the_matrix_shows_the_text_version_of_a_stale_judgment(scene, client):
 # --- notes of a load ------------------------------------------------------------------------------
 
 STALE_NOTE = (
-    "1 document gets another text. Answers to the earlier text: 1 judgment. They are "
-    "kept under that text, with their evidence, and become stale: they no longer count, and judges "
-    "are asked again"
+    "1 document gets another text. Answers to the earlier text: 1 judgment (2 evidence "
+    "spans). They are kept under that text and become stale: they no longer count, and judges are "
+    "asked again"
 )
 
 

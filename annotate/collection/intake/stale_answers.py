@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from django.db.models.expressions import RawSQL
 
-from annotate.collection.answers import describe_about, describe_beside, kinds_about_documents
+from annotate.collection.answers import (
+    count_evidence,
+    describe_about,
+    describe_beside,
+    kinds_about_documents,
+)
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.shown_documents import shown_to_judges_sql
 from base import bulk
@@ -29,12 +34,16 @@ def note_stale_answers(intake: Intake) -> None:
     if not documents:
         return
     answers = ", ".join(describe_about(_CANDIDATES))
+    spans = count_evidence(_CANDIDATES)
+    evidence = (
+        f" ({spans:,} {'evidence span' if spans == 1 else 'evidence spans'})" if spans else ""
+    )
     texts = "1 document gets" if documents == 1 else f"{documents:,} documents get"
     intake.report.notes.append(
         f"{texts} another text. "
         + (
-            f"Answers to the earlier text: {answers}. They are kept under that text, with their "
-            "evidence, and become stale: they no longer count, and judges are asked again"
+            f"Answers to the earlier text: {answers}{evidence}. They are kept under that text and "
+            "become stale: they no longer count, and judges are asked again"
             if answers
             else "The earlier text has no answers"
         )
