@@ -194,15 +194,14 @@ def load_file(
     query of a run that join the pool; `side` says under which narratives a run ranks them;
     `despite_rules` also loads rows that break rules of the project's kind; `carry_claims` copies
     machines' claims to new versions of narratives for which the file has none; `record` is called
-    with the report in the same transaction; `upload` is its key, to take its qrels
-    back; `by` is None for a command. Refused: an unknown format, a pool or a side for a file that
-    is not a run, an archived project.
+    with the report in the same transaction; `upload` is the key of the file's `Load`, so that its
+    qrels can be taken back; `by` is None for a command. Refused: an unknown format, a pool or a
+    side for a file that is not a run, an archived project.
     """
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
         raise Refused("Only a run can add documents to the pool, one or more per query.")
-
     check_side(kind, side)
 
     def record_and_log(report: FileReport) -> None:

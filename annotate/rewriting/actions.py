@@ -27,7 +27,7 @@ from base.errors import Refused, Stale, Unconfirmed, refuse_invalid_characters
 def stale_answers(narrative: Narrative | None, reader: Membership) -> str:
     """Describe the answers that become stale when another version replaces this one, or "".
 
-    "24 judgments, 3 settlements"; always "" for readers who may not know whether others answered.
+    "24 judgments, 3 flags"; always "" for readers who may not know whether others answered.
     """
     if narrative is None or not may_see(reader, narrative.pair):
         return ""

@@ -78,7 +78,7 @@ class StaleAnswersSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(help_text="The current version; 0: none.")
     answers = serializers.CharField(
         allow_blank=True,
-        help_text="For example “24 judgments, 3 settlements”; empty: none, or you may not know.",
+        help_text="For example “24 judgments, 3 flags”; empty: none, or you may not know.",
     )
 
 

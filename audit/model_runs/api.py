@@ -129,17 +129,8 @@ class CallSerializer(serializers.ModelSerializer[Call]):
         model = Call
         fields = (
             *("id", "uuid", "query_id", "pair_id", "side", "version", "doc_id", "text_version"),
-            *(
-                "passage",
-                "passages",
-                "sample",
-                "key",
-                "sent_at",
-                "answered_at",
-                "used_again",
-                "outcome",
-                "evidence",
-            ),
+            *("passage", "passages", "sample", "key", "sent_at", "answered_at", "used_again"),
+            *("outcome", "evidence"),
             *("remarks", "failure", "reason", "model", "prompt_tokens", "completion_tokens"),
             *("cost", "milliseconds"),
         )

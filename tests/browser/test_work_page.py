@@ -65,8 +65,20 @@ class Work:
         return sorted(rows.values_list("item__candidate__document__doc_id", "words"))
 
     def answer(self, page: Page) -> None:
-        for key in self.keys:
+        self.begin(page)
+        page.keyboard.press(self.keys[-1])
+
+    def begin(self, page: Page) -> None:
+        """Press all keys of an answer but the last one, which saves it."""
+        for key in self.keys[:-1]:
             page.keyboard.press(key)
+
+    def note(self, page: Page, words: str) -> None:
+        """Write a note by keyboard."""
+        page.keyboard.press("n")
+        page.keyboard.type(words)
+        page.keyboard.press("Escape")
+        expect(page.locator("#note")).to_be_hidden()
 
     def tap(self, page: Page) -> None:
         """Answer by touch."""
@@ -507,13 +519,9 @@ def test_an_answer_on_its_way_to_the_server_survives_a_reload(work, new_person):
 def test_after_a_note_enter_and_further_keys_do_what_the_page_promises(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
-    for key in work.keys[:-1]:
-        page.keyboard.press(key)
+    work.begin(page)
 
-    page.keyboard.press("n")
-    page.keyboard.type("On page 2.")
-    page.keyboard.press("Escape")
-    expect(page.locator("#note")).to_be_hidden()
+    work.note(page, "On page 2.")
     page.keyboard.press(work.keys[-1])
 
     work.hides(page, first)
@@ -540,11 +548,8 @@ def test_undo_takes_the_last_answer_back_and_shows_its_document(work, new_person
 def test_undo_keeps_what_was_said_with_the_answer_for_the_next_one(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
-    for key in work.keys[:-1]:
-        page.keyboard.press(key)
-    page.keyboard.press("n")
-    page.keyboard.type("On page 2.")
-    page.keyboard.press("Escape")
+    work.begin(page)
+    work.note(page, "On page 2.")
     page.keyboard.press(work.keys[-1])
     work.hides(page, first)
 
@@ -607,8 +612,7 @@ def test_answers_wait_until_the_person_signs_in_again(work, new_person, expected
 def test_space_and_enter_after_a_click_answer_nothing(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
-    for key in work.keys[:-1]:
-        page.keyboard.press(key)
+    work.begin(page)
     work.button(page).click()
     work.hides(page, first)
     second = work.document_on(page)
@@ -656,8 +660,7 @@ def test_space_after_a_click_on_an_answer_answers_no_other_row(work, new_person)
 def test_a_held_key_answers_one_document(work, new_person):
     page = work.open(new_person)
     first = work.document_on(page)
-    for key in work.keys[:-1]:
-        page.keyboard.press(key)
+    work.begin(page)
 
     for _ in range(5):
         page.keyboard.down(work.keys[-1])
@@ -861,11 +864,11 @@ def covered(page: Page) -> list[str]:
     """Return the pairs of things above the bar of which one covers the other."""
     pairs: list[str] = page.locator(ABOVE_BAR).evaluate_all(
         """all => {
-            const shown = all.filter((one) => one.checkVisibility() && one.offsetHeight);
+            const visible = all.filter((one) => one.checkVisibility() && one.offsetHeight);
             const box = (one) => one.getBoundingClientRect();
             const meet = (a, b) =>
                 a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-            return shown.flatMap((one, index) => shown.slice(index + 1)
+            return visible.flatMap((one, index) => visible.slice(index + 1)
                 .filter((other) => !one.contains(other) && meet(box(one), box(other)))
                 .map((other) => `${one.className} and ${other.className}`));
         }"""
@@ -914,8 +917,7 @@ def test_at_200_percent_zoom_what_is_asked_is_in_view_and_a_click_answers(work, 
     asked = page.locator("[data-narrative], .judge__question .narrative").first
     expect(asked).to_be_in_viewport()
 
-    for key in work.keys[:-1]:
-        page.keyboard.press(key)
+    work.begin(page)
     work.button(page).click()
 
     work.hides(page, first)

@@ -50,8 +50,8 @@ function listen({ condition_rule: rule, grades }) {
   root.addEventListener("judge:document", ({ detail }) => {
     candidate = detail.candidate;
     spoken.textContent = "";
-    const given = unsent.get(candidate) ?? detail.answer.verdicts ?? {};
-    for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = given[row.dataset.condition] === input.value;
+    const answered = unsent.get(candidate) ?? detail.answer.verdicts ?? {};
+    for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = answered[row.dataset.condition] === input.value;
     // Enter must give the grade that follows, not press the button that was clicked last.
     if (document.activeElement?.matches("button[name=relevance]")) document.activeElement.blur();
     draw();
