@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
 from annotate.judgments.in_force import grades_in_use
 from annotate.pairs.longest_conditions import longest_conditions
@@ -36,7 +37,7 @@ NAMES = {
 
 def create_project(
     *,
-    slug: str,
+    slug: str = "",
     grades: Sequence[int] | None = None,
     name: str = "",
     kind: str = OWN.key,
@@ -45,6 +46,8 @@ def create_project(
 ) -> Project:
     """Create a project of a kind, led by `by` if given; `grades` replace those of the kind.
 
+    `slug`: the short name, by default a free one made from the name.
+
     Refused: a short name that is taken or has characters other than lower-case letters, digits,
     hyphens and underscores; a name with control characters; an unknown kind; fewer than two grades
     or a repeated one; grades without, or not above the lowest, the one from which the kind counts
@@ -52,10 +55,11 @@ def create_project(
     """
     of_kind = kind_by_key(kind)
     now = now or timezone.now()
+    slug = slug or free_slug(slugify(name)[:70].rstrip("-"))
     if not SLUG.fullmatch(slug):
         raise Refused(
-            f"“{slug}” cannot be a project's short name: use lower-case letters, digits and "
-            "hyphens, beginning with a letter or digit, at most 80."
+            f"“{slug or name}” cannot be a project's short name: use lower-case letters, digits "
+            "and hyphens, beginning with a letter or digit, at most 80."
         )
     refuse_invalid_names(name)
     if grades is None:
@@ -89,6 +93,13 @@ def create_project(
     except IntegrityError as error:
         raise Refused(f"A project “{slug}” already exists. Choose another short name.") from error
     return project
+
+
+def free_slug(wanted: str) -> str:
+    """Return this short name, with the first free number after it if it is taken."""
+    taken = set(Project.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+    return next(slug for slug in (wanted, *numbered) if slug not in taken)
 
 
 def _make_grades(project: Project, values: Sequence[int], kind: ProjectKind) -> None:

@@ -102,7 +102,12 @@ class FullProjectSerializer(ProjectSerializer):
 class SentProject(RequestBody):
     """A project to create."""
 
-    slug = serializers.RegexField(r"^[a-z0-9][a-z0-9_-]{0,79}$", max_length=80)
+    slug = serializers.RegexField(
+        r"^[a-z0-9][a-z0-9_-]{0,79}$",
+        max_length=80,
+        required=False,
+        help_text="The short name. If omitted: made from the name.",
+    )
     name = serializers.CharField(max_length=200)
     kind = serializers.ChoiceField(
         choices=list(KINDS),

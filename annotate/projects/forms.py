@@ -28,12 +28,15 @@ class NewProjectForm(forms.Form):
     slug = forms.SlugField(
         label="Short name",
         max_length=80,
-        help_text="For addresses and commands: lower-case letters, digits and hyphens.",
+        required=False,
+        help_text=(
+            "For addresses and commands: lower-case letters, digits and hyphens. "
+            "Leave empty to make it from the name."
+        ),
         error_messages={
             "invalid": "Only lower-case letters, digits and hyphens, such as tidal-power."
         },
-        # js/projects/slug.js proposes a value.
-        widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     kind = forms.ChoiceField(
         label="Kind",

@@ -57,7 +57,11 @@ def make_example(
     with transaction.atomic():
         created_at = script[0].at(now) - BEFORE_THE_SCRIPT
         project = projects.create_project(
-            slug=slug or free_slug(kind), name=example.name, kind=kind, by=by, now=created_at
+            slug=slug or projects.free_slug(own_slug(kind)),
+            name=example.name,
+            kind=kind,
+            by=by,
+            now=created_at,
         )
         lead = project.memberships.select_related("project", "user").get(user=by)
         project = projects.change_rules(
@@ -79,17 +83,6 @@ def make_example(
 def own_slug(kind: str) -> str:
     """Return the short name of the first example of a kind."""
     return f"example-{kind}"
-
-
-def free_slug(kind: str) -> str:
-    """Return the first free short name for an example of this kind."""
-    own = own_slug(kind)
-    taken = set(Project.objects.filter(slug__startswith=own).values_list("slug", flat=True))
-    return next(
-        slug
-        for slug in [own, *(f"{own}-{number}" for number in range(2, len(taken) + 3))]
-        if slug not in taken
-    )
 
 
 def _add_people(

@@ -222,6 +222,30 @@ def test_a_new_project_is_led_by_its_creator(db, client):
 
 
 @pytest.mark.parametrize(
+    ("name", "short_name"),
+    [("Tidal Power, Énergie & Märkte!", "tidal-power-energie-markte"), ("Tides", "tides-2")],
+)
+def test_a_project_without_a_short_name_gets_a_free_one_from_its_name(
+    client, tides, name, short_name
+):
+    client.force_login(factories.user("carla"))
+
+    response = client.post(reverse("annotate:new_project"), {"name": name, "slug": ""})
+
+    assert response.url == reverse("annotate:loads", args=[short_name])
+    assert Project.objects.get(slug=short_name).name == name
+
+
+def test_a_name_that_gives_no_short_name_asks_for_one(db, client):
+    client.force_login(factories.user("carla"))
+
+    response = client.post(reverse("annotate:new_project"), {"name": "Приливы", "slug": ""})
+
+    assert response.status_code == 422
+    assert "“Приливы” cannot be a project&#x27;s short name" in response.content.decode()
+
+
+@pytest.mark.parametrize(
     ("grades", "sentence"),
     [("1", "at least two"), ("0, x", "whole numbers"), ("0,99999", "must be between")],
 )
