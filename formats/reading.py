@@ -157,7 +157,8 @@ def _guess_json(line: str, head: str) -> str | None:
         return "pairs-jsonl"
     if re.search(r'"type"\s*:\s*"(?:query|instruction|candidate)"', line):
         return "collection-jsonl"
-    if {"query_id", "doc_id"} <= keys:
+    reviewed = "pair_id" in keys and re.search(r'"type"\s*:\s*"(?:review|decision)"', line)
+    if {"query_id", "doc_id"} <= keys or reviewed:
         return "judgments-jsonl"
     if keys & {"text", "contents", "body", "segment"} and keys & {
         *("doc_id", "docno", "docid", "title", "id"),

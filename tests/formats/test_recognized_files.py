@@ -51,6 +51,13 @@ def test_a_file_that_begins_with_claims_is_recognized_as_pairs(kind):
     assert name_of(io.BytesIO(json.dumps(line).encode())) == "pairs-jsonl"
 
 
+@pytest.mark.parametrize("kind", ["review", "decision"])
+def test_a_file_that_begins_with_reviews_or_decisions_is_recognized_as_judgments(kind):
+    line = {"type": kind, "pair_id": "301_1", "query_id": "301", "version": 1}
+
+    assert name_of(io.BytesIO(json.dumps(line).encode())) == "judgments-jsonl"
+
+
 def test_pairs_whose_instructions_are_not_written_yet_are_recognized():
     line = {"query_id": "21", "pair_id": "21_a", "category": "C1"}
 
