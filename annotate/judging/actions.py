@@ -173,7 +173,7 @@ def record(
     None for the newest). `verdicts`: answers by condition key. `instead_of`: the statement that the
     sender saw as current. `late`: it arrives late, from a journal. It is then recorded even if the
     narrative or the text has a newer version, and an assignment that was given back in the meantime
-    is taken again.
+    is taken again. A flag of a document that has its first text by now is kept but does not count.
 
     Idempotent: sending the same UUID with the same content again changes nothing.
 
@@ -204,7 +204,7 @@ def record(
                 check_grade_statement(sent, verdicts, by.project, state)
             _save(sent, verdicts, by, state)
             _append_to_chain(sent, verdicts, pair, by, state)
-            _update_assignment(assignment, state, settled=sent.is_final)
+            _update_assignment(assignment, state, settled=sent.is_final and not state.got_text)
     except IntegrityError as error:
         # Somebody else, under another lock, used the same UUID at the same time.
         if Statement.objects.filter(uuid=sent.uuid).exists():
@@ -242,6 +242,7 @@ def _save(row: Statement, verdicts: Mapping[int, str], by: Membership, state: Ju
     row.annotator = by
     row.at = state.now
     row.text_version, row.text_replaced_at = state.text_version, state.text_replaced_at
+    row.ended_at = state.now if state.got_text else None
     row.first_id = state.first
     if state.current:
         row.replaces_id = state.current.pk

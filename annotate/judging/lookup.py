@@ -47,6 +47,8 @@ class JudgingState:
     # The text version that was read (None if there was no text), and when a newer one replaced it.
     text_version: int | None
     text_replaced_at: datetime | None
+    # Whether it is a final flag of a document without text that has got its first text since.
+    got_text: bool
     # The length of the text that was read, and whether passages of it can be marked.
     document_length: int | None
     markable: bool
@@ -77,6 +79,8 @@ class JudgingState:
             raise Stale(
                 "The document got another text while you were reading. Read it, then judge."
             )
+        if self.got_text and not late:
+            raise Stale("The document has a text by now. Read it, then judge.")
         if not self.is_to_judge:
             raise Refused("This document is not among those to be judged for this query.")
 
@@ -113,6 +117,11 @@ class JudgingState:
                 "The document has a new text since. Your answer is saved under version "
                 f"{self.text_version or 1} of the text, which you read; read the new version "
                 "and judge again."
+            )
+        if self.got_text:
+            sentences.append(
+                "The document has a text by now. Your flag is kept but does not count; read the "
+                "text and judge."
             )
         was_seen = before is None or instead_of in {UNKNOWN_PREVIOUS, before.uuid}
         if before is not None and not was_seen and before.answer != sent.answer:
@@ -214,6 +223,10 @@ def look_up(
         doc_id=row.doc_id,
         text_version=row.text_version,
         text_replaced_at=aware_datetime(row.text_replaced_at),
+        got_text=bool(statement.flag)
+        and statement.is_final
+        and text == NO_TEXT
+        and row.newest_text is not None,
         document_length=row.document_length,
         markable=row.markup == Document.Markup.PLAIN and bool(row.document_length),
         grades=sorted(map(int, row.grades.split(",") if row.grades else ())),

@@ -16,6 +16,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging.actions import Recorded, undo, withdraw
 from annotate.judging.judging_session import read_judging_session
+from annotate.judging.lookup import NO_TEXT
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment, Statement
@@ -118,6 +119,42 @@ def test_whoever_flagged_a_document_without_text_is_asked_again_once_it_has_one(
 
     assert (grade.warning, scene.open()) == ("", [])
     assert verify(scene.project).faults == []
+
+
+def flag_late(scene: Scene, *, late: bool, kind: str = "problem"):
+    """Ada sends a flag of B that she gave while it had no text."""
+    flag = Statement(
+        narrative=scene.narrative,
+        candidate=scene.second,
+        flag=kind,
+        note="Nothing to read.",
+        text_version=NO_TEXT,
+    )
+    return judging.record(flag, pair=scene.pair, by=scene.ada, late=late)
+
+
+def test_a_flag_given_offline_without_text_is_kept_but_does_not_count_if_a_text_came(scene):
+    scene.judge()
+    load_first_text(scene)
+
+    recorded = flag_late(scene, late=True)
+
+    assert "Your flag is kept but does not count" in recorded.warning
+    assert scene.open() == [scene.second.pk]
+    assert Assignment.objects.get().done_at is None
+    assert not Flag.objects.current().exists()
+    assert Flag.objects.get().withdrawn_at is None
+    assert scene.judge(of=scene.second).warning == ""
+    assert verify(scene.project).faults == []
+
+
+def test_a_flag_without_text_is_not_taken_from_a_page_once_the_document_has_one(scene):
+    load_first_text(scene)
+
+    with pytest.raises(Stale, match="has a text by now"):
+        flag_late(scene, late=False)
+
+    assert flag_late(scene, late=False, kind="later").warning == ""
 
 
 def test_a_first_text_ends_no_grade_and_no_flag_of_a_file(scene):
