@@ -12,6 +12,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple
 
 # How many strata that are too small are named; more are counted.
 MOST_NAMED = 20
@@ -20,6 +21,14 @@ WAY_ON = "Ask for fewer, or take what there is."
 
 class CannotDraw(ValueError):
     """The sample cannot be drawn as requested; the message is a sentence that says why."""
+
+
+class Stratum(NamedTuple):
+    """A stratum: its size, and how many are taken from it."""
+
+    stratum: str
+    size: int
+    taken: Annotated[int | None, "null: nothing can be drawn."]
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,13 @@ class DrawPlan:
     def total(self) -> int:
         """How many there are to draw from."""
         return sum(self.sizes.values())
+
+    @property
+    def strata(self) -> list[Stratum]:
+        """The strata in their order."""
+        return [
+            Stratum(stratum, size, self.taken.get(stratum)) for stratum, size in self.sizes.items()
+        ]
 
 
 def place(seed: int, name: str) -> bytes:

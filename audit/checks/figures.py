@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from audit.checks.condition_counts import ErrorMatrix, error_matrix
 from audit.checks.models import Check, Question, Sample, SampleItem
@@ -84,24 +84,22 @@ class CheckedLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """Error rates of one stratum, or of all strata."""
+    """How many claims are wrong: in being relevant or not (`status`), and in their grade."""
 
-    label: str
+    label: Annotated[str, "The stratum; empty for all."]
     items: int
     checked: int
-    # Labels that the third person could not judge either; not counted in `checked`.
-    unjudgeable: int
-    # Claimed relevant but not, or the reverse.
-    status: Proportion
-    # Claimed a different grade; includes all that are wrong in status.
-    grade: Proportion
-    # How many more checks, all of them right, lower each bound enough; None: impractically many.
-    more_status: int | None
-    more_grade: int | None
-    # How many claims there were to draw from.
-    frame: int
-    # By the value of the question; empty if the sample does not ask them.
-    questions: dict[str, QuestionRate] = field(default_factory=dict)
+    unjudgeable: Annotated[int, "Labels that the third could not judge either; not in `checked`."]
+    frame: Annotated[int, "Claims that there were to draw from."]
+    status: Annotated[Proportion, "Claimed relevant but not, or the reverse."]
+    grade: Annotated[Proportion, "Claimed another grade: with all that are wrong in status."]
+    more_status: Annotated[
+        int | None, "How many more checks, all right, lower the bound enough; null: too many."
+    ]
+    more_grade: Annotated[int | None, "The same for the grade."]
+    questions: Annotated[
+        dict[str, QuestionRate], "By `topic` and `constraint`; empty if these are not asked."
+    ] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -110,7 +108,7 @@ class Rates:
 
 
 class WeightedRates(NamedTuple):
-    """Rates for all claims of the frame, weighted by the sizes of the strata."""
+    """Error rates for the whole frame, weighted by the sizes of the strata."""
 
     status: Stratified
     grade: Stratified
@@ -129,30 +127,27 @@ class ErrorRates(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """All figures on the page of a sample."""
+    """The figures of a sample."""
 
-    sample: Sample
     bound: float
     overall: Rates
     strata: list[Rates]
-    # Weighted by the sizes of the strata; None unless strata were drawn at different rates.
-    weighted: WeightedRates | None
+    weighted: Annotated[WeightedRates | None, "null unless strata were drawn at different rates."]
     differed: int
     to_settle: int
     settled: int
-    # Labels that one or both of the two could not judge.
-    unsure: int
-    # Labels that fewer than two have checked.
-    unchecked: int
-    # Labels of narratives that were replaced or taken out since; they still count.
-    outdated: int
+    unsure: Annotated[int, "Labels that one or both of the two could not judge."]
+    unchecked: Annotated[int, "Labels that fewer than two have checked."]
+    outdated: Annotated[
+        int, "Labels of narratives that were replaced or taken out since; they still count."
+    ]
     percent: Coefficient
     kappa: Coefficient
-    sentence: str
-    # For a sample that asks for conditions: numbers claimed against numbers counted.
-    matrix: ErrorMatrix | None
-    # One for each question of the sample.
-    questions: tuple[QuestionAgreement, ...] = ()
+    questions: Annotated[
+        tuple[QuestionAgreement, ...], "On each question; empty if these are not asked."
+    ]
+    sentence: Annotated[str, "Sentences for a paper."]
+    matrix: Annotated[ErrorMatrix | None, "For a sample that asks how many conditions are met."]
 
     @property
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
@@ -195,7 +190,6 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     outdated = sum(1 for line in lines if not line.in_force)
     questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
-        sample=sample,
         bound=bound,
         overall=overall,
         strata=strata if sample.stratify != Sample.Stratify.NONE else [],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from audit.checks.models import RESAMPLES, SEED, Check, Question, Reply, Sample
 
@@ -44,18 +44,15 @@ Claimed = tuple[int, Mapping[str, bool | None]]
 
 
 class QuestionRate(NamedTuple):
-    """Error rate of the labels' claims on one question.
+    """Error rate of the labels' claims on one question, among labels that make a claim on it."""
 
-    `claimed` labels of the sample make a claim on it; `rate` counts the checked ones among them.
-    """
-
-    claimed: int
-    rate: Proportion
-    more: int | None
+    claimed: Annotated[int, "Labels of the sample that make a claim on it."]
+    rate: Annotated[Proportion, "Among the checked ones of these."]
+    more: Annotated[int | None, "As `more_status`."]
 
 
 class QuestionAgreement(NamedTuple):
-    """Agreement of the two on one question, before settling."""
+    """How much the two agree on one question, before settling."""
 
     question: Question
     percent: Coefficient

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db.models import (
     Case,
@@ -247,32 +247,54 @@ def _checkable_items(members: Sequence[Membership], sample: Sample | None) -> Qu
     return items.filter(sample__project__in=[one.project_id for one in members])
 
 
-class Progress(NamedTuple):
-    """Progress of a sample, and how much of it one member could check or settle."""
+class SampleRow(NamedTuple):
+    """A sample as one member sees it, and how many of its labels that member can check or settle.
 
+    How it was drawn and how many labels are checked is only for leads.
+    """
+
+    sample: Sample
+    name: Annotated[str, "A neutral name if you are blind to the claims."]
+    kind: Annotated[Sample.Kind | None, "Null if you are blind to the claims."]
+    drawn: Sample | None
     items: int
-    checked: int
+    checked: Annotated[int | None, "For leads; else null."]
     mine: int
     to_check: int
     to_settle: int
 
 
-def progress(member: Membership, samples: Sequence[Sample]) -> dict[int, Progress]:
-    """Return the progress of each sample by its key: five queries, whatever their number."""
+def sample_rows(member: Membership, samples: Sequence[Sample]) -> list[SampleRow]:
+    """Return the samples with their progress: five queries, whatever their number."""
     items = SampleItem.objects.filter(sample__in=samples)
     done = with_checks(items).filter(Q(outcome__isnull=False) | Q(unjudgeable=True))
     mine = items.filter(Exists(Check.objects.current().filter(item=OuterRef("pk"), checker=member)))
-    counts = [
-        dict(rows.order_by().values_list("sample").annotate(n=Count("pk")))
-        for rows in (
-            items,
-            done,
-            mine,
-            to_check(member).filter(sample__in=samples),
-            to_settle(member).filter(sample__in=samples),
+    labels: dict[str, QuerySet[SampleItem]] = {
+        "items": items,
+        "checked": done,
+        "mine": mine,
+        "to_check": to_check(member).filter(sample__in=samples),
+        "to_settle": to_settle(member).filter(sample__in=samples),
+    }
+    counts = {
+        name: dict(rows.order_by().values_list("sample").annotate(n=Count("pk")))
+        for name, rows in labels.items()
+    }
+    rows = []
+    for sample in samples:
+        numbers: dict[str, Any] = {name: of.get(sample.pk, 0) for name, of in counts.items()}
+        if not member.leads:
+            numbers["checked"] = None
+        rows.append(
+            SampleRow(
+                sample=sample,
+                name=sample.name_for(member),
+                kind=Sample.Kind(sample.kind) if member.leads or sample.shows_claim else None,
+                drawn=sample if member.leads else None,
+                **numbers,
+            )
         )
-    ]
-    return {one.pk: Progress(*(found.get(one.pk, 0) for found in counts)) for one in samples}
+    return rows
 
 
 def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:

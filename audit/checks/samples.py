@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Annotated
 
 from django.db import transaction
 from django.utils import timezone
@@ -47,6 +48,7 @@ class Plan(DrawPlan):
     """What a sample would take: claims, each with its stratum."""
 
     claims: list[tuple[Claim, str]] = field(default_factory=list)
+    without_text: Annotated[int, "Labels left out because their documents have no text."] = 0
 
 
 def plan(
@@ -54,7 +56,7 @@ def plan(
 ) -> Plan:
     """Return what a sample of these claims would take; a seed gives the same result anywhere."""
     if frame.without_text and not frame.claims:
-        return Plan({}, refused=NO_TEXTS)
+        return Plan({}, refused=NO_TEXTS, without_text=frame.without_text)
     by_label = stratify == Sample.Stratify.LABEL
     sizes: dict[str, int] = (
         {} if by_label else {narrative.stratum(stratify): 0 for narrative in frame.narratives}
@@ -97,7 +99,7 @@ def plan(
         sentence = str(refused)
         for name, words in names_in_errors.items():
             sentence = sentence.replace(f"“{name}”", f"“{words or 'no category'}”")
-        return Plan(sizes, refused=sentence)
+        return Plan(sizes, refused=sentence, without_text=frame.without_text)
     chosen = [groups[group][name] for group, names in drawn.items() for name in names]
     if by_label:
         # People check in this order, which must not reveal the claims.
@@ -106,7 +108,7 @@ def plan(
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:
         taken[stratum] += 1
-    return Plan(sizes, taken, claims=claims)
+    return Plan(sizes, taken, claims=claims, without_text=frame.without_text)
 
 
 def count_grades(

@@ -7,19 +7,14 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from audit.checks.api.samples import (
-    CoefficientSerializer,
-    IntervalSerializer,
-    ProportionSerializer,
-    SampleSerializer,
-    WeightedSerializer,
-    sample_rows,
-)
+from audit.checks.api.figures import WeightedSerializer
+from audit.checks.api.samples import SampleSerializer
+from audit.checks.queue import SampleRow, sample_rows
 from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, first_chosen
 from audit.machines.certificates import Certified
 from audit.machines.second_look import SecondLook, SecondLookForm, second_looks, take_second_look
-from audit.machines.trust import Measured, Shares, Trust, trust_of
+from audit.machines.trust import Shares, Trust, trust_of
 from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 
@@ -30,47 +25,25 @@ class AskedTrust(QueryParameters):
     chosen = serializers.ChoiceField(choices=Chosen.choices, required=False)
 
 
-class MeasuredSerializer(RecordSerializer):
-    """A coefficient of agreement."""
-
-    key = serializers.CharField()
-    title = serializers.CharField()
-    figure = CoefficientSerializer()
-
-    class Meta:
-        record = Measured
-        fields = ("key", "title", "figure")
-
-
 class SharesSerializer(RecordSerializer):
     """How the machine meets what people agree on, in all documents, a category or a query."""
-
-    key = serializers.CharField(allow_blank=True)
-    documents = serializers.IntegerField()
-    same = ProportionSerializer()
-    found = ProportionSerializer()
-    confirmed = ProportionSerializer()
 
     class Meta:
         record = Shares
         fields = ("key", "documents", "same", "found", "confirmed")
 
 
-class EstimatedShareSerializer(serializers.Serializer[Any]):
+class EstimatedShareSerializer(RecordSerializer):
     """A share with its 95% interval; `note` says why there is none, or is a remark."""
 
-    value = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-    note = serializers.CharField(allow_blank=True)
+    class Meta:
+        record = "agreement.prediction_powered.Estimate"
 
 
 class CertifiedSerializer(RecordSerializer):
     """How many of the labels are wrong at most, and the share of relevant ones."""
 
     wrong = WeightedSerializer(help_text="Relevant and should not be, or the reverse.")
-    by_machine = serializers.FloatField(help_text="Relevant by the machine's labels.")
-    by_people = EstimatedShareSerializer(help_text="Relevant by the checked labels alone.")
-    combined = EstimatedShareSerializer(help_text="Relevant by both.")
 
     class Meta:
         record = Certified
@@ -104,7 +77,7 @@ class SecondLooks(Resource, tag="Checks"):
         return second_looks(machine_for_lead(self.person, slug, machine)[1])
 
     @writes(SampleSerializer, body=SecondLookForm, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str, machine: int) -> dict[str, Any]:
+    def post(self, request: Request, slug: str, machine: int) -> SampleRow:
         """Make a sample of the labels in most doubt, for people who are still blind to them.
 
         It is not a random sample of the labels. 403 while you are still blind.

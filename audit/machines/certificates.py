@@ -32,10 +32,9 @@ class Certified(NamedTuple):
 
     # Relevant and should not be, or the reverse.
     wrong: Proportion | Stratified
-    # The share that is relevant by the machine's labels, by the checked ones alone, and by both.
-    by_machine: float
-    by_people: Estimate
-    combined: Estimate
+    by_machine: Annotated[float, "Relevant by the machine's labels."]
+    by_people: Annotated[Estimate, "Relevant by the checked labels alone."]
+    combined: Annotated[Estimate, "Relevant by both."]
 
 
 class Certificate(NamedTuple):

@@ -18,7 +18,7 @@ from annotate.pairs.api.shapes import OfPairSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.checks.api.samples import CoefficientSerializer
+from audit.checks.api.figures import CoefficientSerializer
 from audit.reports import access, actions, differences
 from audit.reports.coverage import (
     CategoryCoverage,

@@ -179,12 +179,7 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
         error=error,
         standing=current,
         plan=planned,
-        strata=[
-            (stratum, planned.sizes[stratum], planned.taken.get(stratum))
-            for stratum in planned.sizes
-        ]
-        if planned
-        else [],
+        strata=planned.strata if planned else [],
         status=422 if request.method == "POST" else 200,
     )
 

@@ -2,10 +2,13 @@
 
 `@reads(Record)` shows every field of the record. `RecordSerializer` is for a record that is not
 shown as it is, as ModelSerializer is for a model. `Annotated[int, "Help."]` describes a field.
+A record that modules import only for type checking, because its package imports numpy, is named as
+`Meta.record = "agreement.Coefficient"`; in the types of other records it is `Coefficient`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from datetime import date, datetime
@@ -27,6 +30,7 @@ from typing import (
 )
 from uuid import UUID
 
+from django.utils.module_loading import import_string
 from rest_framework import serializers
 
 _fields: dict[Any, Any] = {
@@ -40,7 +44,7 @@ _fields: dict[Any, Any] = {
     Decimal: partial(serializers.DecimalField, max_digits=20, decimal_places=6),
     object: serializers.JSONField,
 }
-_serializers: dict[type, type[RecordSerializer]] = {}
+_serializers: dict[type | str, type[RecordSerializer]] = {}
 
 
 class RecordSerializer(serializers.Serializer[Any]):
@@ -60,18 +64,22 @@ class RecordSerializer(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, Any]:
         """Return the fields, in the order of `Meta.fields`."""
         declared, record = super().get_fields(), self.Meta.record
+        record = import_string(record) if isinstance(record, str) else record
         names = getattr(self.Meta, "fields", None) or _hints(record)
         shown = {name: declared.get(name) or _field(_hint(record, name)) for name in names}
         return {**shown, **declared}
 
 
 def is_record(kind: Any) -> bool:
-    """Return whether this is a NamedTuple, a dataclass or a TypedDict."""
-    return is_dataclass(kind) or hasattr(kind, "_fields") or is_typeddict(kind)
+    """Return whether this is a NamedTuple, a dataclass, a TypedDict or the serializer of one."""
+    is_serializer = isinstance(kind, type) and issubclass(kind, RecordSerializer)
+    return is_dataclass(kind) or hasattr(kind, "_fields") or is_typeddict(kind) or is_serializer
 
 
 def serializer_of(record: type) -> type[RecordSerializer]:
     """Return the serializer of a record, by default one that shows all its fields."""
+    if issubclass(record, RecordSerializer):
+        return record
     if record not in _serializers:
         content = {"__doc__": _summary(record), "Meta": type("Meta", (), {"record": record})}
         type(f"{record.__name__}Serializer", (RecordSerializer,), content)
@@ -103,8 +111,18 @@ def _field(hint: Any, **options: Any) -> Any:
 
 
 @cache
-def _hints(record: type) -> dict[str, Any]:
-    return get_type_hints(record, include_extras=True)
+def _hints(described: Any) -> dict[str, Any]:
+    """Return the types of a record's fields, or of a function's arguments and result.
+
+    For a record that is named by a string it is the serializer.
+    """
+    named = {
+        name.rpartition(".")[2]: serializer
+        for name, serializer in _serializers.items()
+        if isinstance(name, str)
+    }
+    names = named | vars(sys.modules[described.__module__])
+    return get_type_hints(described, names, include_extras=True)
 
 
 def _hint(record: type, name: str) -> Any:
@@ -112,7 +130,7 @@ def _hint(record: type, name: str) -> Any:
     if name in _hints(record):
         return _hints(record)[name]
     getter = getattr(record, name)
-    returned = get_type_hints(getattr(getter, "fget", None) or getter.func).get("return")
+    returned = _hints(getattr(getter, "fget", None) or getter.func)["return"]
     return Annotated[returned, _summary(getter)]
 
 

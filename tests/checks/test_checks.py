@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotate.models import Adjudication, Narrative
 from audit.checks import actions, samples
 from audit.checks.claims import ClaimSelection, build_frame
-from audit.checks.queue import next_item, progress, to_check, to_settle, with_checks
+from audit.checks.queue import next_item, sample_rows, to_check, to_settle, with_checks
 from audit.checks.samples import plan
 from audit.models import Check, Sample, SampleItem
 from base.errors import Refused
@@ -406,14 +406,20 @@ def item_doc(sample, pk):
     return sample.items.get(pk=pk).candidate.document.doc_id
 
 
+def counts(member, sample):
+    [row] = sample_rows(member, [sample])
+    return row.items, row.checked, row.mine, row.to_check, row.to_settle
+
+
 def test_progress_counts_what_one_person_could_do(scene, sample):
     check_label(sample, "A", ada=0, ben=1)
     check_label(sample, "B", ada=1, ben=1)
     check_label(sample, "C", ada=1)
 
     # Items, checked, mine, to check, to settle.
-    assert progress(scene.ada, [sample])[sample.pk] == (6, 1, 3, 3, 0)
-    assert progress(scene.dan, [sample])[sample.pk] == (6, 1, 0, 4, 1)
+    assert counts(scene.ada, sample) == (6, None, 3, 3, 0)
+    assert counts(scene.dan, sample) == (6, None, 0, 4, 1)
+    assert counts(scene.carla, sample) == (6, 1, 0, 4, 1)
 
 
 # --- database constraints -----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from audit.checks import actions
 from audit.checks.figures import figures
-from audit.checks.queue import progress, to_settle, with_checks
+from audit.checks.queue import sample_rows, to_settle, with_checks
 from audit.models import Check, SampleItem
 from base.errors import Refused
 from tests.checks.checking import check_label, claimed_scene, draw
@@ -80,7 +80,7 @@ def test_a_label_that_the_third_cannot_judge_is_closed_and_counted_separately(sc
     assert (counted.overall.checked, counted.overall.grade.count) == (1, 0)
     assert (counted.overall.unjudgeable, counted.unsure, counted.unchecked) == (1, 1, 4)
     assert (counted.differed, counted.settled, counted.to_settle) == (1, 1, 0)
-    assert progress(scene.dan, [sample])[sample.pk].checked == 2
+    assert sample_rows(scene.carla, [sample])[0].checked == 2
     assert "1 of the 6 labels could not be judged." in counted.sentence
     assert "4 of the 6 labels are not included yet." in counted.sentence
 

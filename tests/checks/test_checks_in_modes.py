@@ -414,4 +414,4 @@ def test_a_checker_finds_the_labels_of_a_mode_in_one_list(tides, client):
 
     assert client.get(address).context["rows"] == []
     check_label(original, "G", ada=1, ben=0)
-    assert [row["name"] for row in client.get(address).context["rows"]] == [f"Sample {original.pk}"]
+    assert [row.name for row in client.get(address).context["rows"]] == [f"Sample {original.pk}"]

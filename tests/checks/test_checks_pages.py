@@ -114,10 +114,8 @@ def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
     page = client.post(url("new_sample", "tides"), {**form_data, "preview": "yes"})
 
     assert page.status_code == 200
-    assert page.context["plans"][0]["strata"] == [
-        {"label": "C1", "size": 3, "taken": 2},
-        {"label": "S1", "size": 3, "taken": 2},
-    ]
+    [(_mode, plan)] = page.context["plans"]
+    assert plan.strata == [("C1", 3, 2), ("S1", 3, 2)]
     assert not Sample.objects.exists()
 
 

@@ -83,9 +83,9 @@ def test_the_planned_spot_check_counts_what_is_left_out_as_it_opens(scene, clien
 
     page = client.get(reverse("audit:new_sample", args=["tides"]), {"planned": 0})
 
-    (plan,) = page.context["plans"]
-    assert (page.status_code, plan["without_text"]) == (200, 3)
-    assert plan["strata"] == [{"label": "", "size": 2, "taken": None}]
+    [(_mode, plan)] = page.context["plans"]
+    assert (page.status_code, plan.without_text) == (200, 3)
+    assert plan.strata == [("", 2, None)]
     assert "There are 2 to draw from, fewer than the 100 asked for." in page.text
     assert 'name="fewer" value="on">Take what there is' in page.text
 

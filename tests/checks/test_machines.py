@@ -305,7 +305,8 @@ def test_an_audit_that_cannot_be_drawn_names_each_instruction_and_why(scene, cli
     assert not Sample.objects.exists()
     taken = client.post(url, {**sent, "fewer": "on"})
 
-    assert refused.context["plans"][0]["plan"].refused == (
+    [(_mode, plan)] = refused.context["plans"]
+    assert plan.refused == (
         "Fewer than the 2 asked for: “302” has none (labels were claimed under an earlier version "
         "only), “303” has none (no label is claimed), “301” has 1. Ask for fewer, or take what "
         "there is."

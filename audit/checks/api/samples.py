@@ -1,4 +1,4 @@
-"""API resources of samples: runs, drawing, suspects, figures, and labels that machines claim."""
+"""API resources of samples: runs, drawing, suspects, and labels that machines claim."""
 
 from __future__ import annotations
 
@@ -17,27 +17,15 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, samples
 from audit.checks.claims import ClaimSelection, build_frame, why_unfit
-from audit.checks.condition_counts import (
-    BrokenConditions,
-    ErrorMatrix,
-    MatrixRow,
-    broken_conditions,
-)
-from audit.checks.figures import BOUND, Figures, figures
 from audit.checks.forms import SampleForm
 from audit.checks.machines import Effect, choose_machine, describe_labels, effect_of_choosing
-from audit.checks.models import Question, Sample
-from audit.checks.queue import (
-    LABEL_FILTERS,
-    filter_labels,
-    hide_open_checks,
-    progress,
-)
-from audit.checks.samples import MAX_NAME, plan
+from audit.checks.models import Sample
+from audit.checks.queue import SampleRow, sample_rows
+from audit.checks.samples import MAX_NAME, Plan, plan
 from audit.checks.suspects import find_suspects
 from base.api.bodies import FormBody
 from base.api.paging import page_response, requested_part
-from base.api.records import RecordSerializer, serializer_of
+from base.api.records import RecordSerializer
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 
 SMALL = 32_767
@@ -181,69 +169,12 @@ class SentSuspects(_SentClaims):
     shows_claim = serializers.BooleanField(default=False)
 
 
-class AskedSample(QueryParameters):
-    """The rate that the error bound should come below."""
-
-    bound = serializers.FloatField(min_value=0.0001, max_value=0.5, default=BOUND)
-
-
-class AskedLabels(QueryParameters):
-    """The filter of labels; all by default."""
-
-    show = serializers.ChoiceField(choices=LABEL_FILTERS, default=LABEL_FILTERS[0])
-
-
-class IntervalSerializer(serializers.Serializer[Any]):
-    """A confidence interval."""
-
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-
-
-class WeightedSerializer(serializers.Serializer[Any]):
-    """A share over strata, weighted by their sizes."""
-
-    share = serializers.FloatField(allow_null=True)
-    note = serializers.CharField()
-    interval = IntervalSerializer(allow_null=True)
-    at_most = serializers.FloatField(allow_null=True)
-
-
-class ProportionSerializer(WeightedSerializer):
-    """A counted share; null with a reason in `note` where nothing was counted."""
-
-    count = serializers.IntegerField()
-    of = serializers.IntegerField()
-
-
-class CoefficientSerializer(serializers.Serializer[Any]):
-    """A coefficient of agreement; null with a reason in `note` where it is undefined."""
-
-    name = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    note = serializers.CharField()
-    interval = IntervalSerializer(allow_null=True)
-    interval_note = serializers.CharField()
-    units = serializers.IntegerField()
-    raters = serializers.IntegerField()
-
-
-class StratumSerializer(serializers.Serializer[Any]):
-    """One stratum: how many claims it has, and how many of them are taken."""
-
-    stratum = serializers.CharField(allow_blank=True)
-    size = serializers.IntegerField()
-    taken = serializers.IntegerField(allow_null=True)
-
-
-class PlanSerializer(serializers.Serializer[Any]):
+class PlanSerializer(RecordSerializer):
     """What a sample would take; `refused` says why it cannot be drawn, if so."""
 
-    strata = StratumSerializer(many=True)
-    without_text = serializers.IntegerField(
-        help_text="Labels left out because their documents have no text."
-    )
-    refused = serializers.CharField(allow_blank=True)
+    class Meta:
+        record = Plan
+        fields = ("strata", "without_text", "refused")
 
 
 class DrawnSerializer(serializers.ModelSerializer[Sample]):
@@ -275,134 +206,20 @@ class DrawnSerializer(serializers.ModelSerializer[Sample]):
         read_only_fields = fields
 
 
-class SampleSerializer(serializers.Serializer[Any]):
+class SampleSerializer(RecordSerializer):
     """A sample, and how many of its labels you can check or settle."""
 
     id = serializers.IntegerField(source="sample.pk")
-    name = serializers.CharField(help_text="A neutral name if you are blind to the claims.")
-    kind = serializers.ChoiceField(
-        choices=Sample.Kind.choices,
-        allow_null=True,
-        help_text="Null if you are blind to the claims.",
-    )
     asks = serializers.ChoiceField(source="sample.asks", choices=Sample.Asks.choices)
     created_at = serializers.DateTimeField(source="sample.created_at")
     drawn = DrawnSerializer(allow_null=True, help_text="For leads; else null.")
-    items = serializers.IntegerField(source="progress.items")
-    checked = serializers.IntegerField(source="progress.checked", allow_null=True)
-    mine = serializers.IntegerField(source="progress.mine")
-    to_check = serializers.IntegerField(source="progress.to_check")
-    to_settle = serializers.IntegerField(source="progress.to_settle")
-
-
-class QuestionRateSerializer(serializers.Serializer[Any]):
-    """Error rate of the labels' claims on one question, among labels that make a claim on it."""
-
-    claimed = serializers.IntegerField()
-    rate = ProportionSerializer()
-    more = serializers.IntegerField(allow_null=True)
-
-
-class RatesSerializer(serializers.Serializer[Any]):
-    """How many claims are wrong: in being relevant or not (`status`), and in their grade."""
-
-    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-    items = serializers.IntegerField()
-    checked = serializers.IntegerField()
-    unjudgeable = serializers.IntegerField()
-    frame = serializers.IntegerField()
-    status = ProportionSerializer()
-    grade = ProportionSerializer()
-    more_status = serializers.IntegerField(allow_null=True)
-    more_grade = serializers.IntegerField(allow_null=True)
-    questions = serializers.DictField(
-        child=QuestionRateSerializer(),
-        help_text="By `topic` and `constraint`; empty if these are not asked.",
-    )
-
-
-class QuestionAgreementSerializer(serializers.Serializer[Any]):
-    """How much the two agree on one question."""
-
-    question = serializers.ChoiceField(choices=Question.choices)
-    percent = CoefficientSerializer()
-    kappa = CoefficientSerializer()
-
-
-class WeightedRatesSerializer(serializers.Serializer[Any]):
-    """Error rates for the whole frame, weighted by the sizes of the strata."""
-
-    status = WeightedSerializer()
-    grade = WeightedSerializer()
-
-
-class ConditionCountRowSerializer(RecordSerializer):
-    """The checked labels that claim one number of conditions."""
 
     class Meta:
-        record = MatrixRow
-        fields = ("claimed", "counts", "checked", "wrong")
-
-
-class FiguresSerializer(serializers.Serializer[Any]):
-    """The figures of a sample."""
-
-    bound = serializers.FloatField()
-    overall = RatesSerializer()
-    strata = RatesSerializer(many=True)
-    weighted = WeightedRatesSerializer(allow_null=True)
-    differed = serializers.IntegerField()
-    to_settle = serializers.IntegerField()
-    settled = serializers.IntegerField()
-    unsure = serializers.IntegerField()
-    unchecked = serializers.IntegerField()
-    outdated = serializers.IntegerField(
-        help_text="Labels of narratives that were replaced or taken out since; they still count."
-    )
-    percent = CoefficientSerializer()
-    kappa = CoefficientSerializer()
-    questions = QuestionAgreementSerializer(
-        many=True, help_text="On each question; empty if these are not asked."
-    )
-    sentence = serializers.CharField(allow_blank=True)
-    matrix = serializer_of(ErrorMatrix)(
-        allow_null=True, help_text="For a sample that asks how many conditions are met."
-    )
-
-
-class LabelRowSerializer(serializers.Serializer[Any]):
-    """A claimed label. The two answers appear once both are given, the claim once the label is
-    checked, because leads check too.
-    """
-
-    id = serializers.IntegerField(source="pk")
-    pair_id = serializers.CharField(source="narrative.pair.pair_id")
-    narrative = serializers.IntegerField(source="narrative_id")
-    side = serializers.CharField(source="narrative.side")
-    candidate = serializers.IntegerField(source="candidate_id")
-    doc_id = serializers.CharField(source="candidate.document.doc_id")
-    stratum = serializers.CharField(allow_blank=True)
-    missed = serializers.IntegerField(allow_null=True)
-    answered = serializers.IntegerField(help_text="How many of the two have checked it.")
-    first = serializers.IntegerField(allow_null=True)
-    second = serializers.IntegerField(allow_null=True)
-    outcome = serializers.IntegerField(allow_null=True)
-    claimed = serializers.IntegerField(allow_null=True)
-    claimed_topic = serializers.BooleanField(allow_null=True)
-    claimed_constraint = serializers.BooleanField(allow_null=True)
-    unjudgeable = serializers.BooleanField()
-    claimed_breaks = serializers.ListField(
-        source="broken.claimed",
-        child=serializers.IntegerField(),
-        allow_null=True,
-        help_text="The numbers of the conditions claimed not to be met; null if not claimed.",
-    )
-    checked_breaks = serializers.ListField(
-        source="broken.checked",
-        child=serializers.IntegerField(),
-        allow_null=True,
-        help_text="Those not met as checked; null if the two agree only on the number.",
-    )
+        record = SampleRow
+        fields = (
+            *("id", "name", "kind", "asks", "created_at", "drawn"),
+            *("items", "checked", "mine", "to_check", "to_settle"),
+        )
 
 
 class SuspectSerializer(serializers.Serializer[Any]):
@@ -418,18 +235,18 @@ class SuspectSerializer(serializers.Serializer[Any]):
     of = serializers.IntegerField()
 
 
-class RunSerializer(serializers.Serializer[Any]):
+class RunSerializer(serializers.ModelSerializer[Run]):
     """A system's ranking, as it was loaded."""
 
-    id = serializers.IntegerField(source="pk")
-    name = serializers.CharField()
-    tag = serializers.CharField(allow_blank=True)
     side = serializers.ChoiceField(
         choices=Run.Side.choices,
         help_text="original: over queries; altered, reversed: over such instructions.",
     )
-    sha256 = serializers.CharField()
-    loaded_at = serializers.DateTimeField()
+
+    class Meta:
+        model = Run
+        fields = ("id", "name", "tag", "side", "sha256", "loaded_at")
+        read_only_fields = fields
 
 
 class Runs(Resource, tag="Checks"):
@@ -454,7 +271,7 @@ class Samples(Resource, tag="Checks"):
         return self.page(samples, prepare=lambda rows: sample_rows(member, rows))
 
     @writes(SampleSerializer, body=SentSample, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> dict[str, Any]:
+    def post(self, request: Request, slug: str) -> SampleRow:
         """Draw a random sample. The same seed draws the same labels on any installation."""
         member = annotate_access.lead(self.person, slug)
         body = self.body()
@@ -470,23 +287,17 @@ class SamplePlan(Resource, tag="Checks"):
     """The strata of a sample before it is drawn."""
 
     @writes(PlanSerializer, body=SentPlan, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> dict[str, Any]:
+    def post(self, request: Request, slug: str) -> Plan:
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
         body = self.body()
         selection = _parse_selection(member, body)
         if unfit := why_unfit(member.project, selection, body["stratify"]):
-            return {"strata": [], "without_text": 0, "refused": unfit}
-        frame = build_frame(member.project, selection)
-        planned = plan(
-            frame,
+            return Plan({}, refused=unfit)
+        return plan(
+            build_frame(member.project, selection),
             **{name: body[name] for name in ("stratify", "per", "size", "seed", "fewer")},
         )
-        strata = [
-            {"stratum": label, "size": size, "taken": planned.taken.get(label)}
-            for label, size in planned.sizes.items()
-        ]
-        return {"strata": strata, "without_text": frame.without_text, "refused": planned.refused}
 
 
 class Suspects(Resource, tag="Checks"):
@@ -515,7 +326,7 @@ class Suspects(Resource, tag="Checks"):
         return page_response(request, self.shape(suspects[part]), following)
 
     @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)
-    def post(self, request: Request, slug: str) -> dict[str, Any]:
+    def post(self, request: Request, slug: str) -> SampleRow:
         """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
         body = self.body()
@@ -537,60 +348,10 @@ class OneSample(Resource, tag="Checks"):
     """One sample."""
 
     @reads(SampleSerializer)
-    def get(self, request: Request, sample: int) -> dict[str, Any]:
+    def get(self, request: Request, sample: int) -> SampleRow:
         """Read its progress, and how many labels you can check or settle."""
         member, row = access.sample(self.person, sample)
         return sample_rows(member, [row])[0]
-
-
-class SampleFigures(Resource, tag="Checks"):
-    """The figures of a sample."""
-
-    @reads(FiguresSerializer, parameters=AskedSample, scope=Scope.LEAD)
-    def get(self, request: Request, sample: int) -> Figures:
-        """Compute the error rates with their intervals, and the agreement of the two checkers."""
-        member, row = access.sample(self.person, sample)
-        annotate_access.lead(self.person, member.project.slug)
-        return figures(row, bound=self.parameters()["bound"])
-
-
-class SampleLabels(Resource, tag="Checks"):
-    """The labels of a sample."""
-
-    @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
-    def get(self, request: Request, sample: int) -> Response:
-        """List the labels, or some of them."""
-        member, row = access.sample(self.person, sample)
-        annotate_access.lead(self.person, member.project.slug)
-        rows = filter_labels(row, self.parameters()["show"])
-        return self.page(rows, prepare=lambda part: _label_rows(row, part))
-
-
-def sample_rows(member: Membership, samples: list[Sample]) -> list[dict[str, Any]]:
-    """Return the input for `SampleSerializer`; how samples were made and how many labels are
-    checked only for leads.
-    """
-    progress_by_sample = progress(member, samples)
-    return [
-        {
-            "sample": sample,
-            "name": sample.name_for(member),
-            "kind": sample.kind if member.leads or sample.shows_claim else None,
-            "drawn": sample if member.leads else None,
-            "progress": progress_by_sample[sample.pk]
-            if member.leads
-            else {**progress_by_sample[sample.pk]._asdict(), "checked": None},
-        }
-        for sample in samples
-    ]
-
-
-def _label_rows(sample: Sample, labels: list[Any]) -> list[Any]:
-    """Return the input for `LabelRowSerializer`."""
-    broken = broken_conditions(sample, labels)
-    for label in hide_open_checks(labels):
-        label.broken = broken.get(label.pk, BrokenConditions(None, None))
-    return labels
 
 
 def _parse_selection(

@@ -36,8 +36,8 @@ from audit.checks.machines import (
 )
 from audit.checks.models import Sample
 from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selection_in_mode
-from audit.checks.queue import LABEL_FILTERS, filter_labels, progress
-from audit.checks.samples import plan
+from audit.checks.queue import LABEL_FILTERS, filter_labels, sample_rows
+from audit.checks.samples import Plan, plan
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from base.csv_output import csv_response
 from base.page_request import PageRequest, refusal_in
@@ -54,9 +54,6 @@ ERROR_KINDS: dict[str, tuple[str, ...]] = {
 PAGE_SIZE = 50
 
 
-PAGE_SIZE = 50
-
-
 @require_GET
 def checks(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's samples, with how many labels of each the reader can check or settle."""
@@ -66,13 +63,10 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         request.GET,
         PAGE_SIZE,
     )
-    progress_by_sample = progress(member, page.rows)
     passes = progress_by_mode(member)
     # A checker finds the labels of a mode in its pass; the samples only offer what is to settle.
-    shown = [
-        sample
-        for sample in page.rows
-        if member.leads or not passes or progress_by_sample[sample.pk].to_settle
+    rows = [
+        row for row in sample_rows(member, page.rows) if member.leads or not passes or row.to_settle
     ]
     return project_page(
         request,
@@ -82,14 +76,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         planned=kind_of(member.project.kind).checks if member.leads else (),
         undecided=count_undecided(member.project) if member.leads else 0,
         passes=passes,
-        rows=[
-            {
-                "sample": sample,
-                "name": sample.name_for(member),
-                "progress": progress_by_sample[sample.pk],
-            }
-            for sample in shown
-        ],
+        rows=rows,
         page=page,
     )
 
@@ -107,7 +94,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     if planned and not sent:
         as_sent = {field.name: field.value() for field in form}
         form = SampleForm(member, as_sent, initial=planned)
-    plans: list[dict[str, Any]] = []
+    plans: list[tuple[str, Plan]] = []
     if form.is_valid():
         selection, choices = form.selection(), form.choices()
         cleaned = form.cleaned_data
@@ -137,30 +124,19 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
         "checks",
         form=form,
         plans=plans,
-        drawable=bool(plans) and not any(of_mode["plan"].refused for of_mode in plans),
+        drawable=bool(plans) and not any(plan.refused for _mode, plan in plans),
         status=422 if sent and form.errors else 200,
     )
 
 
 def _plan_modes(
     project: Project, selection: ClaimSelection, modes: Sequence[str], choices: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """Return what would be drawn in each mode, or once for all modes if none is chosen."""
+) -> list[tuple[str, Plan]]:
+    """Return each mode with what would be drawn in it, or "" for all modes if none is chosen."""
     selections = [(MODES[mode], selection_in_mode(project, selection, mode)) for mode in modes] or [
         ("", selection)
     ]
-    plans = []
-    for mode, in_mode in selections:
-        frame = build_frame(project, in_mode)
-        planned = plan(frame, **choices)
-        strata = [
-            {"label": label, "size": size, "taken": planned.taken.get(label)}
-            for label, size in planned.sizes.items()
-        ]
-        plans.append(
-            {"mode": mode, "plan": planned, "strata": strata, "without_text": frame.without_text}
-        )
-    return plans
+    return [(mode, plan(build_frame(project, in_mode), **choices)) for mode, in_mode in selections]
 
 
 def _redirect_to_made(
@@ -233,11 +209,8 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
 def sample(request: PageRequest, pk: int) -> HttpResponse:
     """Show the figures of a sample to leads, the reader's own progress to others."""
     member, sample = access.sample(request.user, pk)
-    context: dict[str, Any] = {
-        "sample": sample,
-        "name": sample.name_for(member),
-        "progress": progress(member, [sample])[sample.pk],
-    }
+    [progress] = sample_rows(member, [sample])
+    context: dict[str, Any] = {"sample": sample, "name": progress.name, "progress": progress}
     if member.leads:
         bound = BoundForm(request.GET)
         showing = request.GET.get("show", "")
