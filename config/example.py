@@ -104,7 +104,7 @@ def ensure_example() -> list[Login]:
 
 def copy_with_recent_dates(folder: Path) -> Path:
     """Copy the files to a folder, with their dates moved to the last weeks."""
-    shutil.copytree(Path(settings.BASE_DIR) / "example", folder, dirs_exist_ok=True)
+    shutil.copytree(Path(settings.BASE_DIR) / "examples/tides", folder, dirs_exist_ok=True)
     later = timezone.now().astimezone(UTC).date() - timedelta(days=1) - LAST_DAY
     for name in WITH_DATES:
         path = folder / name

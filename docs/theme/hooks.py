@@ -11,7 +11,7 @@ from properdocs.structure.files import File, Files
 from properdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-KINDS = ("followir", "followtable", "infosearch", "multiconir", "multi-infosearch")
+EXAMPLES = ("tides", "followir", "followtable", "infosearch", "multiconir", "multi-infosearch")
 # What lies outside docs/, and its place in the documentation.
 PLACES = {
     "ARCHITECTURE.md": "architecture.md",
@@ -20,8 +20,7 @@ PLACES = {
     "README.md": "index.md",
     "SECURITY.md": "security.md",
     "client/README.md": "client.md",
-    "example/README.md": "examples/tides.md",
-    **{f"examples/{kind}/README.md": f"examples/{kind}.md" for kind in KINDS},
+    **{f"examples/{name}/README.md": f"examples/{name}.md" for name in EXAMPLES},
     ".env.example": "env.example.txt",
     "LICENSE": "license.txt",
     "static/css/tokens.css": "css/tokens.css",

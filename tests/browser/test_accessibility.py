@@ -456,7 +456,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     ensure_example()
     project = Project.objects.get(slug="example")
     lead = project.memberships.get(name="carla")
-    topics = (Path(settings.BASE_DIR) / "example" / "topics.trec").read_bytes()
+    topics = (Path(settings.BASE_DIR) / "examples/tides" / "topics.trec").read_bytes()
     for content in (topics, b"<top>"):
         file = SimpleUploadedFile("topics.trec", content)
         load_jobs.request_load(format_name="trec-topics", file=file, by=lead)

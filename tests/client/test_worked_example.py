@@ -53,7 +53,7 @@ def example(
     assert found is not None
     here = tmp_path / "here"
     here.mkdir()
-    shutil.copytree(Path(django_settings.BASE_DIR) / "example", here / "example")
+    shutil.copytree(Path(django_settings.BASE_DIR) / "examples", here / "examples")
     monkeypatch.chdir(here)
     ada = factories.user("ada")
     token = make_token(name="Notebook", scopes=["judge", "lead"], days=1, by=ada).secret

@@ -81,7 +81,7 @@ class Installation:
 
     def __init__(self, environment: Path, folder: Path) -> None:
         self.folder = folder
-        self.example = packages_of(environment) / "rejudge" / "example"
+        self.example = packages_of(environment) / "rejudge" / "examples/tides"
         self._python = environment / "bin" / "python"
         others = {name: value for name, value in os.environ.items() if "REJUDGE" not in name}
         self._env = {
@@ -120,7 +120,7 @@ def test_a_wheel_has_one_package_and_nothing_that_only_developers_need(wheel):
 
     assert {name.split("/")[0] for name in names} == {"rejudge", "rejudge-0.1.0.dist-info"}
     inside = {name.split("/")[1] for name in names if name.startswith("rejudge/")}
-    assert {"templates", "static", "example", "examples", "help", "manage.py"} <= inside
+    assert {"templates", "static", "examples", "help", "manage.py"} <= inside
     assert "rejudge/help/index.html" in names
     assert not {"tests", "benchmarks", ".ci", "client"} & inside
 

@@ -233,7 +233,7 @@ def test_a_login_has_the_fields_that_the_demo_prints() -> None:
 
 def commands_of_the_readme() -> list[list[str]]:
     """Return the commands of the example's README for loading it by hand."""
-    readme = (Path(__file__).parents[2] / "example" / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[2] / "examples/tides/README.md").read_text(encoding="utf-8")
     return [line.split()[2:] for line in readme.splitlines() if line.startswith("    rejudge load")]
 
 
@@ -272,12 +272,12 @@ def test_its_two_systems_have_the_measures_of_its_readme(project: Project) -> No
 def test_loading_its_files_into_the_example_again_changes_nothing(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    example.copy_with_recent_dates(tmp_path / "example")
+    example.copy_with_recent_dates(tmp_path / "examples/tides")
     monkeypatch.chdir(tmp_path)
     before = count_rows()
 
     for _, kind, *rest in commands_of_the_readme():
-        files = [argument for argument in rest if argument.startswith("example/")]
+        files = [argument for argument in rest if argument.startswith("examples/tides/")]
         call_command("load", "example", kind, *files, stdout=StringIO())
 
     assert count_rows() == before

@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
@@ -31,5 +30,5 @@ class Command(RejudgeCommand):
         folder, kind = options["folder"], options["kind"]
         if folder.exists():
             raise CommandError(f"{folder} exists already. Name a folder that does not.")
-        shutil.copytree(FOLDER / kind if kind else Path(settings.BASE_DIR) / "example", folder)
+        shutil.copytree(FOLDER / (kind or "tides"), folder)
         self.stdout.write(f"{len(list(folder.iterdir()))} files are in {folder}")

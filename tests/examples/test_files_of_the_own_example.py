@@ -25,7 +25,7 @@ from formats.records import (
 from formats.registry import lookup
 from formats.tables import Table, parse_table
 
-EXAMPLE = Path(__file__).parents[2] / "example"
+EXAMPLE = Path(__file__).parents[2] / "examples/tides"
 FILES = {
     "topics.trec": ("trec-topics", 9),
     "documents.trec": ("trec-docs", 60),

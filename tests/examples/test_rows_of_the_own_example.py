@@ -95,7 +95,7 @@ def test_every_grade_has_its_sentence(project: Project) -> None:
 
 
 def test_the_guidelines_are_those_of_the_file(project: Project) -> None:
-    text = (Path(__file__).parents[2] / "example" / "guideline.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "examples/tides/guideline.md").read_text(encoding="utf-8")
 
     latest = Guideline.objects.latest_of(project)
 
