@@ -45,5 +45,12 @@ class Migration(migrations.Migration):
                 ('error', models.TextField(blank=True)),
                 ('request', models.UUIDField(blank=True, default=jobs.about.current_request, editable=False, null=True)),
             ],
+            options={'constraints': [
+                models.CheckConstraint(condition=models.Q(models.Q(('claim__isnull', False), ('lease_until__isnull', False), ('started_at__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('claim__isnull', True), ('lease_until__isnull', True)), _connector='OR'), name='job_running_has_a_lease'),
+                models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state__in', ['queued', 'running'])), models.Q(('finished_at__isnull', False), ('state__in', ['done', 'failed', 'cancelled'])), _connector='OR'), name='job_finished_at_its_end'),
+                models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), models.Q(('error', ''), _negated=True)), models.Q(models.Q(('state', 'failed'), _negated=True), ('error', '')), _connector='OR'), name='job_failed_says_why'),
+                models.CheckConstraint(condition=models.Q(models.Q(('state', 'cancelled'), _negated=True), ('cancel_requested_at__isnull', False), _connector='OR'), name='job_cancelled_when_asked'),
+                models.CheckConstraint(condition=models.Q(models.Q(('named', True), models.Q(('name', ''), _negated=True)), models.Q(('name', ''), ('named', False)), _connector='OR'), name='job_has_a_name_if_named'),
+            ]},
         ),
     ]
