@@ -13,13 +13,16 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.middleware import csrf
 from django.template.loader import render_to_string
+from django.urls import get_resolver
 
 from config import request_guard
 
 
 @pytest.fixture
 def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Read each session and user once, render each refusal page once, and log nothing.
+    """Read each session and user once, resolve each address once, and log nothing.
+
+    Each page that refuses a request is rendered once.
 
     Only for tests in which every request is undone or refused: the next request would not see
     changes of a session or a user.
@@ -53,6 +56,8 @@ def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
         return HttpResponseForbidden(forged[key])
 
     monkeypatch.setattr(csrf, "_get_failure_view", lambda: refuse_forged)
+    resolver = get_resolver()
+    monkeypatch.setattr(resolver, "resolve", cache(resolver.resolve))
     monkeypatch.setattr(SessionStore, "load", load_once)
     monkeypatch.setattr(ModelBackend, "get_user", get_user_once)
     monkeypatch.setattr(request_guard, "render_to_string", cache(render_to_string))

@@ -1,7 +1,8 @@
 """Every route x verb x role x object: of the own project, of another project, or missing.
 
 The routes are read from the URL configuration, including the administration. RIGHTS of
-`tests.test_permissions` says what a role may do with a route; a missing route fails there.
+`tests.test_permissions` says what a role may do with a route; a missing route fails there. Each
+answer also has the security headers, and no reading verb changes a row.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rest_framework.throttling import SimpleRateThrottle
 from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Project, User
 from tests import factories
+from tests.attacks.test_headers import faults as header_faults
 from tests.test_permissions import (
     ADMINS,
     LEADS,
@@ -54,6 +56,7 @@ SIGN_IN_REQUIRED = {401, 403}
 NOTHING_TO_DO = {200, 302, 401, 403, 404, 405}
 SIGN_IN = "/accounts/login/?next="
 MEMBERS = {"ada", "dan", "carla"}
+READING = {"GET", "HEAD", "OPTIONS"}
 # The documentation is not made here: `tests.config.test_help` makes and reads it.
 NOT_MADE = "help"
 
@@ -224,7 +227,7 @@ def tries(worlds: tuple[World, World], role: str) -> Iterator[tuple[str, str, st
 @pytest.mark.parametrize(
     "role", ["anonymous", "closed", "eve's", "gone", "root", "ada", "dan", "carla"]
 )
-def test_each_role_is_let_in_only_where_it_has_the_right(
+def test_roles_are_let_in_only_by_right_and_reading_changes_nothing(
     worlds, repeated_requests, role, record_property
 ):
     if role == "eve's":
@@ -245,10 +248,14 @@ def test_each_role_is_let_in_only_where_it_has_the_right(
             with transaction.atomic():
                 with writes() as written:
                     answer: Any = client.generic(verb, url)
-                if allowed is not None and (written_rows := without_session_statements(written)):
+                if (written_rows := without_session_statements(written)) and (
+                    allowed is not None or (verb in READING and rows() != before)
+                ):
                     changed[verb, url] = written_rows
                 transaction.set_rollback(True)
             statuses[verb] = status = answer.status_code
+            if missing_headers := header_faults(answer, name):
+                failures[verb, whose, name] = missing_headers
             if allowed == {302} and not answer.url.startswith(SIGN_IN):
                 failures[verb, whose, name] = answer.url
             if status >= 500 or (allowed is not None and status not in allowed):

@@ -1,4 +1,7 @@
-"""The security headers and cookies of every response."""
+"""The security headers and cookies of responses.
+
+`tests.attacks.test_every_door` checks the headers of every route for every role.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from django.test import Client, override_settings
 
 from config.unreadable_requests import readable
 from tests import factories
-from tests.test_permissions import ROUTES, world
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
@@ -41,10 +43,15 @@ def policy(response) -> dict[str, str]:
     return dict(part.split(" ", 1) for part in parts)
 
 
-def faults(response) -> list[str]:
-    """Return the security headers that are missing or wrong."""
+# The icons of the API's page are `data:` URLs.
+POLICY_OF_API_PAGE = {**POLICY, "img-src": "'self' data:"}
+
+
+def faults(response, name: str = "") -> list[str]:
+    """Return the security headers that are missing or wrong at the route `name`."""
     found = [name for name, value in ALWAYS.items() if response.get(name) != value]
-    if policy(response) != POLICY:
+    allowed = [POLICY, POLICY_OF_API_PAGE] if name == "api_page" else [POLICY]
+    if policy(response) not in allowed:
         found.append(response["Content-Security-Policy"])
     if "camera=()" not in response.get("Permissions-Policy", ""):
         found.append("Permissions-Policy")
@@ -53,22 +60,6 @@ def faults(response) -> list[str]:
     if "Access-Control-Allow-Origin" in response:
         found.append("Access-Control-Allow-Origin")
     return found
-
-
-@pytest.mark.parametrize("role", [None, "ada", "carla", "eve"])
-def test_every_route_sends_security_headers(db, role):
-    tides = world("tides", "ada", "carla")
-    client = Client(raise_request_exception=False)
-    if role:
-        client.force_login(factories.user(role))
-
-    failures = {}
-    for name in ROUTES:
-        for verb in ("GET", "POST", "OPTIONS"):
-            if found := faults(client.generic(verb, tides.url(name))):
-                failures[verb, name] = found
-
-    assert failures == {}
 
 
 def test_no_policy_allows_unsafe_code():
