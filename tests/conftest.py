@@ -210,6 +210,16 @@ def shared_data() -> Path:
 
 
 @pytest.fixture
+def own_storage(settings: Any, tmp_path: Path) -> Path:
+    """The folder in which this test stores files, and no other test."""
+    folder = tmp_path / "storage"
+    default = settings.STORAGES["default"]
+    options = {**default.get("OPTIONS", {}), "location": str(folder)}
+    settings.STORAGES = {**settings.STORAGES, "default": {**default, "OPTIONS": options}}
+    return folder
+
+
+@pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Collect published messages as (task, pk), instead of sending them to a broker."""
     messages: list[tuple[str, int]] = []

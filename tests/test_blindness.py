@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
@@ -53,6 +54,7 @@ from jobs.models import Job
 from tests import factories
 from tests.conftest import finish_all_jobs
 from tests.second_pass import levels
+from tests.services.copied import Copied
 from tests.services.database import empty_tables
 from tests.test_permissions import ROUTES, world
 
@@ -156,13 +158,16 @@ class AnswerSet:
         self.prior = 1 if one else 2
 
 
+STAGE: Copied[SimpleNamespace] = Copied("stage")
+
+
 @pytest.fixture(scope="module")
 def committed_stage(
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SimpleNamespace]:
-    """The rows of `stage`, made once for each test file.
+    """The rows of `stage`: made once for all test files, and copied for each.
 
     They are committed and all jobs are done: a job may create a table, and then SQLite would read
     its whole schema again at each rollback within the same transaction.
@@ -171,8 +176,13 @@ def committed_stage(
     with django_db_blocker.unblock():
         with pytest.MonkeyPatch.context() as patch, _storage(files):
             _as_on_stage(patch)
-            made = _make_stage()
-            finish_all_jobs(patch)
+
+            def make() -> SimpleNamespace:
+                made = _make_stage()
+                finish_all_jobs(patch)
+                return made
+
+            made = STAGE.copy_or_make(make, tmp_path_factory, Path(files))
         made.files = files
         yield made
         empty_tables()

@@ -430,7 +430,7 @@ def test_every_route_is_tested_or_listed_as_not_a_page():
     assert not set(PAGES) & NO_PAGE
 
 
-SCENE: Copied[Scene] = Copied()
+SCENE: Copied[Scene] = Copied("scene")
 
 
 @pytest.fixture
@@ -440,15 +440,13 @@ def scene(
     finish_jobs: Callable[[], int],
     settings: Any,
     tmp_path: Path,
+    own_storage: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Scene:
     """The example project with every kind of page: created once, and copied for later tests."""
-    settings.DATA = tmp_path / "data"
-    settings.DATA.mkdir()
+    settings.DATA = tmp_path
     return SCENE.copy_or_make(
-        lambda: _make_scene(settings, finish_jobs),
-        settings.DATA,
-        lambda: tmp_path_factory.mktemp("scene"),
+        lambda: _make_scene(settings, finish_jobs), tmp_path_factory, settings.DATA
     )
 
 

@@ -43,11 +43,11 @@ from tests.services.copied import Copied
 pytestmark = pytest.mark.django_db
 
 Task = Assignment.Task
-EXAMPLE: Copied[list[Login]] = Copied()
+EXAMPLE: Copied[list[Login]] = Copied("example")
 
 
 @pytest.fixture(autouse=True)
-def data(tmp_path: Path, settings: Any) -> Path:
+def data(tmp_path: Path, settings: Any, own_storage: Path) -> Path:
     """The test's own data folder."""
     settings.DATA = tmp_path
     return tmp_path
@@ -56,7 +56,7 @@ def data(tmp_path: Path, settings: Any) -> Path:
 @pytest.fixture
 def logins(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Login]:
     """The example and its file of logins: made once, and copied for later tests."""
-    return EXAMPLE.copy_or_make(ensure_example, data, lambda: tmp_path_factory.mktemp("example"))
+    return EXAMPLE.copy_or_make(ensure_example, tmp_path_factory, data)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,9 @@ from tests.services.copied import Copied
 
 FOLDER = Path(settings.BASE_DIR) / "examples"
 # By kind: made once, and copied for later tests.
-EXAMPLES: dict[str, Copied[Project]] = defaultdict(Copied)
+EXAMPLES: dict[str, Copied[Project]] = {
+    kind: Copied(f"example-of-{kind}") for kind in kinds_with_examples()
+}
 
 
 @pytest.fixture(params=kinds_with_examples())
@@ -40,9 +41,17 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def project(kind: str, db: None, client: Client) -> Project:
+def project(
+    kind: str,
+    db: None,
+    client: Client,
+    own_storage: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Project:
     """The example of the kind, made by ines, who is signed in."""
-    made = EXAMPLES[kind].copy_or_make(lambda: make_example(kind=kind, by=factories.user("ines")))
+    made = EXAMPLES[kind].copy_or_make(
+        lambda: make_example(kind=kind, by=factories.user("ines")), tmp_path_factory, own_storage
+    )
     client.force_login(factories.user("ines"))
     return made
 

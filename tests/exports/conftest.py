@@ -165,12 +165,12 @@ class Tides:
             Verdict.objects.create(statement=judgment, condition=condition, answer=answer)
 
 
-TIDES: Copied[Tides] = Copied()
+TIDES: Copied[Tides] = Copied("tides")
 
 
 @pytest.fixture
-def tides(db) -> Tides:
-    return TIDES.copy_or_make(Tides)
+def tides(db: None, tmp_path_factory: pytest.TempPathFactory) -> Tides:
+    return TIDES.copy_or_make(Tides, tmp_path_factory)
 
 
 def make_release(tides: Any, name: str, **fields: Any) -> Release:

@@ -154,7 +154,7 @@ class FilledInstallation:
         self.release = make_release(self.tides, "v1")
 
 
-INSTALLATION: Copied[FilledInstallation] = Copied()
+INSTALLATION: Copied[FilledInstallation] = Copied("installation")
 
 
 @pytest.fixture
@@ -165,9 +165,7 @@ def installation(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> FilledInstallation:
     return INSTALLATION.copy_or_make(
-        lambda: FilledInstallation(tmp_path),
-        Path(storage.location),
-        lambda: tmp_path_factory.mktemp("installation"),
+        lambda: FilledInstallation(tmp_path), tmp_path_factory, Path(storage.location)
     )
 
 

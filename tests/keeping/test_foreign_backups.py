@@ -27,7 +27,7 @@ AT = datetime(2026, 11, 27, tzinfo=UTC)
 Members = dict[str, bytes]
 
 
-BESIDE_OTHERS: Copied[tuple[FilledInstallation, bytes]] = Copied()
+BESIDE_OTHERS: Copied[tuple[FilledInstallation, bytes]] = Copied("beside-others")
 
 
 @pytest.fixture
@@ -42,8 +42,7 @@ def world(transactional_db, storage, quiet, tmp_path, tmp_path_factory):
         purge(slug="tides", typed="tides")
         return installation, path.read_bytes()
 
-    folder = Path(storage.location)
-    return BESIDE_OTHERS.copy_or_make(make, folder, lambda: tmp_path_factory.mktemp("others"))
+    return BESIDE_OTHERS.copy_or_make(make, tmp_path_factory, Path(storage.location))
 
 
 @pytest.fixture

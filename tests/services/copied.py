@@ -1,19 +1,21 @@
-"""Rows and files that a process makes once and copies for each further test.
+"""Rows and files that one process of a run makes once and all of them copy for their tests.
 
-Making them through models and jobs takes up to a second; copying them, a hundredth of one.
+Making them through models and jobs takes up to several seconds; copying them, a hundredth of one.
 """
 
 from __future__ import annotations
 
-import copy
+import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import pytest
 from django.db import connection, transaction
 
 from tests.services.database import filled_tables
+from tests.services.once import make_once
 
 Made = TypeVar("Made")
 
@@ -31,40 +33,46 @@ class _Table(NamedTuple):
 class Copied(Generic[Made]):
     """The rows and files that `make` writes into an empty database, and its return value.
 
-    The first test makes them, and each other one gets a copy with the same keys.
+    The first test of a run makes them, and each other one, in whichever process, gets a copy with
+    the same keys.
     """
 
-    def __init__(self) -> None:
-        self._made: Made | None = None
-        self._tables: list[_Table] = []
-        self._files: Path | None = None
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def copy_or_make(
         self,
         make: Callable[[], Made],
+        factory: pytest.TempPathFactory,
         folder: Path | None = None,
-        keep_in: Callable[[], Path] | None = None,
     ) -> Made:
-        """Copy what was made before; the first time, make it.
+        """Copy what was made before; the first time, make it. `folder`: the files of this test."""
+        if connection.vendor == "sqlite":
+            # Every process gives the next rows the same keys.
+            with connection.cursor() as cursor:
+                cursor.execute("DELETE FROM sqlite_sequence")
+        made_now: list[Made] = []
 
-        `folder`: the files of this test; `keep_in` returns a folder for copies of them that stays
-        until the end of the run.
-        """
-        if self._made is None:
-            made = make()
-            self._tables = [_read(name) for name in filled_tables()]
-            if folder is not None and keep_in is not None:
-                self._files = keep_in() / "files"
+        def keep(kept: Path) -> None:
+            made_now.append(make())
+            kept.mkdir()
+            content = made_now[0], [_read(name) for name in filled_tables()]
+            (kept / "rows").write_bytes(pickle.dumps(content))
+            if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-                shutil.copytree(folder, self._files)
-            self._made = copy.deepcopy(made)
-            return made
+                shutil.copytree(folder, kept / "files")
+
+        kept = make_once(factory, self._name, keep)
+        if made_now:
+            return made_now[0]
+        made, tables = pickle.loads((kept / "rows").read_bytes())  # noqa: S301
         with transaction.atomic():
-            _write(self._tables)
-        if folder is not None and self._files is not None:
+            _write(tables)
+        if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(self._files, folder)
-        return copy.deepcopy(self._made)
+            shutil.copytree(kept / "files", folder)
+        result: Made = made
+        return result
 
 
 def _read(name: str) -> _Table:
