@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
@@ -98,9 +99,21 @@ def stored_names(storage) -> set[str]:
     return {path.name for path in Path(storage.location).rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
+def is_refused(release: Release, change: dict[str, Any]) -> bool:
+    """Return whether the database refuses to change these columns."""
+    try:
+        with transaction.atomic():
+            Release.objects.filter(pk=release.pk).update(**change)
+    except IntegrityError:
+        return True
+    return False
+
+
+def test_the_database_refuses_changes_of_a_release(tides):
+    release = make_release(tides, "v1.0")
+    before = Release.objects.filter(pk=release.pk).values().get()
+
+    changes: list[dict[str, Any]] = [
         {"name": "v2"},
         {"note": "Other."},
         {"sha256": "0" * 64},
@@ -111,16 +124,8 @@ def stored_names(storage) -> set[str]:
         {"guideline": None},
         {"by": None},
         {"state": "queued", "finished_at": None},
-    ],
-    ids=", ".join,
-)
-def test_the_database_refuses_changes_of_a_release(tides, field):
-    release = make_release(tides, "v1.0")
-    before = Release.objects.filter(pk=release.pk).values().get()
-
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Release.objects.filter(pk=release.pk).update(**field)
-
+    ]
+    assert [change for change in changes if not is_refused(release, change)] == []
     assert Release.objects.filter(pk=release.pk).values().get() == before
 
 
