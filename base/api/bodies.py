@@ -1,7 +1,8 @@
-"""Request bodies, as a rule with the fields of a form, so that page and program send the same.
+"""Request bodies and query parameters, as a rule with the fields of the form of a page.
 
-`@writes(body=SomeForm)` accepts the fields of the form. `FormBody` is for a body that differs from
-it. Rules about several fields belong into the action: the form's `clean` is not called.
+`@writes(body=SomeForm)` and `@reads(parameters=SomeForm)` accept the fields of the form. `FormBody`
+and `FormParameters` are for what differs from it. Rules about several fields belong into the
+action: the form's `clean` is not called.
 """
 
 from __future__ import annotations
@@ -38,35 +39,57 @@ class Settings(RequestBody):
         return fields
 
 
-class FormBody(RequestBody):
-    """A body with the fields of `Meta.form` that `Meta.fields` names, and those it declares.
+class QueryParameters(serializers.Serializer[Any]):
+    """Query parameters that filter a list. Unknown ones are ignored."""
 
-    Its fields have the labels and help texts of the form. One that the form does not require, or
-    that has an initial value there, may be left out.
+
+class FormFields(serializers.Serializer[Any]):
+    """The fields of `Meta.form` that `Meta.fields` names, and those that the class declares.
+
+    They have the labels and help texts of the form. One that the form does not require, or that
+    has an initial value there, may be left out.
     """
 
     Meta: ClassVar[Any]
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields of the form, then those that only the body has."""
+        """Return the fields of the form, then those that only this class has."""
         declared, fields = super().get_fields(), self.Meta.form.base_fields
         names = getattr(self.Meta, "fields", fields)
         shared = {name: declared.get(name) or field_like(fields[name]) for name in names}
         return {**shared, **declared}
 
 
+class FormBody(FormFields, RequestBody):
+    """A body with fields of a form."""
+
+
+class FormParameters(FormFields, QueryParameters):
+    """Query parameters with fields of a form."""
+
+
 @cache
 def body_of(form: type[forms.BaseForm]) -> type[FormBody]:
     """Return the body with all fields of a form."""
-    content = {"__doc__": form.__doc__, "Meta": type("Meta", (), {"form": form})}
-    return type(f"Sent{form.__name__.removesuffix('Form')}", (FormBody,), content)
+    return type(f"Sent{form.__name__.removesuffix('Form')}", (FormBody,), _content(form))
+
+
+@cache
+def parameters_of(form: type[forms.BaseForm]) -> type[FormParameters]:
+    """Return the query parameters with all fields of a form."""
+    return type(f"Asked{form.__name__.removesuffix('Form')}", (FormParameters,), _content(form))
+
+
+def _content(form: type[forms.BaseForm]) -> dict[str, Any]:
+    return {"__doc__": form.__doc__, "Meta": type("Meta", (), {"form": form})}
 
 
 def field_like(field: Any) -> Any:
     """Return the serializer field that accepts what this field of a form does."""
     described = [str(text) for text in (field.label, field.help_text) if text]
     options: dict[str, Any] = {"help_text": " ".join(map(_sentence, described))}
-    choices: Any = getattr(field, "choices", ())
+    all_choices: Any = list(getattr(field, "choices", ()))
+    choices = [choice for choice in all_choices if choice[0] != ""]
     if not field.required or field.initial is not None:
         options |= {"required": False, "default": field.initial}
     null = not field.required and field.initial is None
@@ -74,10 +97,13 @@ def field_like(field: Any) -> Any:
         case forms.BooleanField():
             return serializers.BooleanField(**options | {"default": bool(field.initial)})
         case forms.MultipleChoiceField():
-            choice: Any = serializers.ChoiceField(list(choices))
+            choice: Any = serializers.ChoiceField(choices)
             return serializers.ListField(child=choice, **options | {"default": list})
-        case forms.ChoiceField():
-            return serializers.ChoiceField(list(choices), allow_null=null, **options)
+        case forms.ChoiceField() if choices != all_choices:
+            options["default"] = field.initial or ""
+            return serializers.ChoiceField(choices, allow_blank=True, **options)
+        case forms.ChoiceField() if choices:
+            return serializers.ChoiceField(choices, allow_null=null, **options)
         case forms.DecimalField():
             options |= {"min_value": field.min_value, "max_value": field.max_value}
             options |= {"max_digits": field.max_digits, "decimal_places": field.decimal_places}
@@ -88,6 +114,11 @@ def field_like(field: Any) -> Any:
         case forms.IntegerField():
             options |= {"min_value": field.min_value, "max_value": field.max_value}
             return serializers.IntegerField(allow_null=null, **options)
+        case forms.DateField():
+            return serializers.DateField(allow_null=null, **options)
+        case forms.ChoiceField():
+            # Its choices are known only for a reader, so the form of that reader checks them.
+            return serializers.CharField(allow_blank=True, **options | {"default": ""})
         case forms.CharField():
             if "default" in options:
                 options |= {"default": field.initial or "", "allow_blank": True}

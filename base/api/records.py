@@ -1,7 +1,8 @@
 """Serializers of typed records, so that an answer is declared once: by its NamedTuple or dataclass.
 
-`@reads(Record)` shows every field of the record. `RecordSerializer` is for a record that is not
-shown as it is, as ModelSerializer is for a model. `Annotated[int, "Help."]` describes a field.
+`@reads(Record)` shows every field of the record, or of a dataclass the fields and properties that
+it names in `api_fields`. `RecordSerializer` is for a record that is shown with other fields, as
+ModelSerializer is for a model. `Annotated[int, "Help."]` describes a field.
 A record that modules import only for type checking, because its package imports numpy, is named as
 `Meta.record = "agreement.Coefficient"`; in the types of other records it is `Coefficient`.
 """
@@ -50,7 +51,8 @@ _serializers: dict[type | str, type[RecordSerializer]] = {}
 class RecordSerializer(serializers.Serializer[Any]):
     """A serializer of `Meta.record`, also where that record is part of another one.
 
-    It has the record's fields and properties that `Meta.fields` names, and those it declares.
+    It has the fields and properties that `Meta.fields` names, by default the record's `api_fields`
+    or all its fields, and those it declares.
     """
 
     Meta: ClassVar[Any]
@@ -65,7 +67,7 @@ class RecordSerializer(serializers.Serializer[Any]):
         """Return the fields, in the order of `Meta.fields`."""
         declared, record = super().get_fields(), self.Meta.record
         record = import_string(record) if isinstance(record, str) else record
-        names = getattr(self.Meta, "fields", None) or _hints(record)
+        names = getattr(self.Meta, "fields", None) or getattr(record, "api_fields", _hints(record))
         shown = {name: declared.get(name) or _field(_hint(record, name)) for name in names}
         return {**shown, **declared}
 
@@ -77,7 +79,7 @@ def is_record(kind: Any) -> bool:
 
 
 def serializer_of(record: type) -> type[RecordSerializer]:
-    """Return the serializer of a record, by default one that shows all its fields."""
+    """Return the serializer of a record, by default one that shows it by its own declaration."""
     if issubclass(record, RecordSerializer):
         return record
     if record not in _serializers:

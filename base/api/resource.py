@@ -29,8 +29,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from base.api.bodies import FormParameters as FormParameters
+from base.api.bodies import QueryParameters as QueryParameters
 from base.api.bodies import RequestBody as RequestBody
-from base.api.bodies import body_of
+from base.api.bodies import body_of, parameters_of
 from base.api.limits import SAFE, AlwaysJson, LimitedJsonParser, Throttle
 from base.api.records import is_record, serializer_of
 from base.api.scopes import Scope as Scope
@@ -55,10 +57,6 @@ class KeyField(serializers.IntegerField):
 
 class Nothing(RequestBody):
     """An empty request body: no content, or an empty object."""
-
-
-class QueryParameters(serializers.Serializer[Any]):
-    """Query parameters that filter a list."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ Method = Callable[..., Any]
 def reads(
     answer: Any,
     *,
-    parameters: type[QueryParameters] | None = None,
+    parameters: type[QueryParameters | Form] | None = None,
     many: bool = False,
     paged: bool = False,
     media: str = "",
@@ -104,9 +102,12 @@ def reads(
     """Declare a method that changes nothing.
 
     `answer`: a serializer class, or a record that is shown whole (see `base.api.records`); `paged`:
-    it answers with `self.page`; `many`: with a list.
+    it answers with `self.page`; `many`: with a list. `parameters`: a serializer class, or the form
+    of the page's filter.
     """
     answer = serializer_of(answer) if is_record(answer) else answer
+    if parameters is not None and issubclass(parameters, Form):
+        parameters = parameters_of(parameters)
     operation = (
         Operation(scope, answer, parameters=parameters, media=media)
         if media

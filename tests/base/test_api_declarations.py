@@ -1,4 +1,4 @@
-"""An answer is declared once, by its record, and a body by the form of its page."""
+"""An answer is declared once, by its record; a body or a filter by the form of its page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django import forms
 from django.db.models import TextChoices
 from rest_framework import serializers
 
-from base.api.bodies import FormBody, body_of
+from base.api.bodies import FormBody, body_of, parameters_of
 from base.api.records import RecordSerializer, serializer_of
 
 
@@ -101,6 +101,25 @@ def test_a_serializer_names_what_it_shows_and_stands_for_its_record_in_others():
     assert described == "Whether it is deeper than a diver goes."
 
 
+@dataclass
+class Wreck:
+    """A wreck."""
+
+    api_fields = ("name", "is_old")
+
+    name: str
+    sank_in: int
+
+    @property
+    def is_old(self) -> bool:
+        """Whether nobody alive has sailed on it."""
+        return self.sank_in < 1900
+
+
+def test_a_dataclass_may_name_the_fields_and_properties_that_are_shown():
+    assert serializer_of(Wreck)(Wreck("Vasa", 1628)).data == {"name": "Vasa", "is_old": True}
+
+
 class DiveForm(forms.Form):
     """A dive."""
 
@@ -158,3 +177,30 @@ def test_a_body_names_the_fields_that_it_takes_from_the_form_and_adds_its_own():
             fields = ("reef",)
 
     assert list(SentDive().fields) == ["reef", "seconds"]
+
+
+class DiveFilterForm(forms.Form):
+    """The filter of dives."""
+
+    reef = forms.CharField(max_length=20, required=False)
+    colour = forms.ChoiceField(choices=[("", "Any"), *Colour.choices], required=False)
+    diver = forms.ChoiceField(required=False)
+    since = forms.DateField(required=False)
+
+
+def test_the_filter_of_a_list_has_the_fields_of_its_form_and_ignores_other_parameters():
+    everything = parameters_of(DiveFilterForm)(data={"cursor": "abc"})
+    some = parameters_of(DiveFilterForm)(
+        data={"colour": "red", "diver": "7", "since": "2026-03-01", "reef": ""}
+    )
+
+    assert everything.is_valid()
+    assert everything.validated_data == {"reef": "", "colour": "", "diver": "", "since": None}
+    assert some.is_valid()
+    assert some.validated_data == {
+        "reef": "",
+        "colour": "red",
+        "diver": "7",
+        "since": date(2026, 3, 1),
+    }
+    assert not parameters_of(DiveFilterForm)(data={"colour": "green"}).is_valid()
