@@ -12,7 +12,7 @@ from annotate.judgments import views as documents
 from annotate.loading import views as loading
 from annotate.overview.views import dashboard, home, tour
 from annotate.overview.views import project as overview
-from annotate.people import views as people
+from annotate.people.views import accounts, invitations, members, own
 from annotate.pools import views as pools
 from annotate.projects import views as projects
 from annotate.rewriting import views as rewriting
@@ -39,26 +39,26 @@ urlpatterns = [
     path(f"{PROJECT}pause/", projects.pause, name="pause"),
     path(f"{PROJECT}due-date/", projects.due_date, name="due_date"),
     # People
-    path("settings/", people.preferences, name="preferences"),
-    path("accounts/", people.account, name="account"),
-    path("accounts/sessions/", people.sessions, name="sessions"),
-    path("invitations/<str:token>/", people.invitation, name="invitation"),
-    path("people/", people.accounts, name="people"),
-    path("people/<int:pk>/", people.change_account, name="account_change"),
+    path("settings/", own.preferences, name="preferences"),
+    path("accounts/", own.account, name="account"),
+    path("accounts/sessions/", own.sessions, name="sessions"),
+    path("invitations/<str:token>/", invitations.invitation, name="invitation"),
+    path("people/", accounts.accounts, name="people"),
+    path("people/<int:pk>/", accounts.change_account, name="account_change"),
     path(
         "people/invitations/<int:pk>/withdrawal/",
-        people.account_withdrawal,
+        invitations.account_withdrawal,
         name="account_invitation_withdrawal",
     ),
-    path("settings/tokens/", people.tokens, name="tokens"),
-    path("settings/tokens/<int:pk>/ending/", people.token_end, name="token_end"),
-    path(f"{PROJECT}naming/", people.naming, name="naming"),
-    path(f"{PROJECT}members/", people.members, name="members"),
-    path(f"{PROJECT}members/<int:pk>/", people.change_member, name="member"),
-    path(f"{PROJECT}invitations/", people.several, name="several_invitations"),
+    path("settings/tokens/", own.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/ending/", own.token_end, name="token_end"),
+    path(f"{PROJECT}naming/", own.naming, name="naming"),
+    path(f"{PROJECT}members/", members.members, name="members"),
+    path(f"{PROJECT}members/<int:pk>/", members.change_member, name="member"),
+    path(f"{PROJECT}invitations/", members.several, name="several_invitations"),
     path(
         f"{PROJECT}invitations/<int:pk>/withdrawal/",
-        people.withdrawal,
+        invitations.withdrawal,
         name="invitation_withdrawal",
     ),
     # Collection

@@ -38,7 +38,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.people import invitations
 from annotate.people.forms import RULES_OF_PASSWORDS
-from annotate.people.views import SESSION_KEY
+from annotate.people.views.invitations import SESSION_KEY
 from base.errors import Refused
 from base.users import User
 
