@@ -133,19 +133,6 @@ def register(kinds: Mapping[str, JournalEntry]) -> None:
     _kinds.update(kinds)
 
 
-class EntryStatus(NamedTuple):
-    """The status of one journal entry.
-
-    `state`: `saved` (it is in the database; `sentence` may hold a warning), `refused` (`sentence`
-    says why; nothing changed) or `foreign` (another person's entry; nothing changed).
-    """
-
-    uuid: str | None
-    state: str
-    at: datetime | None
-    sentence: str
-
-
 class Unreadable(Exception):
     """The request is not a list of entries; the message is a sentence to show."""
 
@@ -176,7 +163,7 @@ def journal(request: HttpRequest) -> JsonResponse:
         if not is_full(error) and not isinstance(error, OperationalError):
             raise
         return _problem(503, **unavailable_problem(error))
-    return JsonResponse({"answers": [answer._asdict() for answer in answers]})
+    return JsonResponse({"answers": answers})
 
 
 def _problem(status: int, detail: str, **more: str) -> JsonResponse:
@@ -201,23 +188,32 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _save_entry(entry: Any, sender: Sender) -> EntryStatus:
+def _save_entry(entry: Any, sender: Sender) -> dict[str, Any]:
+    """Return the status of an entry, with the time and the sentence that belong to it.
+
+    `state`: `saved` (it is in the database; `sentence` may hold a warning), `refused` (`sentence`
+    says why; nothing changed) or `foreign` (another person's entry; nothing changed).
+    """
     if not isinstance(entry, dict):
-        return EntryStatus(None, "refused", None, "An entry must be an object with fields.")
+        return _status(None, "refused", "An entry must be an object with fields.")
     uuid, user = _uuid_of(entry), entry.get("user")
     if isinstance(user, int) and not isinstance(user, bool) and user != sender.user.pk:
-        return EntryStatus(uuid, "foreign", None, "")
+        return _status(uuid, "foreign")
     try:
         kind = _kind_of(entry)
         sent = _validate(entry, kind)
         if sent["user"] != sender.user.pk:
-            return EntryStatus(uuid, "foreign", None, "")
-        at, warning = kind.record_entry(sent, by=sender)
-    except Refused as refused:
-        return EntryStatus(uuid, "refused", None, str(refused))
-    except Http404 as missing:
-        return EntryStatus(uuid, "refused", None, str(missing))
-    return EntryStatus(uuid, "saved", at, warning)
+            return _status(uuid, "foreign")
+        saved = kind.record_entry(sent, by=sender)
+    except (Refused, Http404) as refused:
+        return _status(uuid, "refused", str(refused))
+    return _status(uuid, "saved", saved.sentence, saved.at)
+
+
+def _status(
+    uuid: str | None, state: str, sentence: str = "", at: datetime | None = None
+) -> dict[str, Any]:
+    return {"uuid": uuid, "state": state, "at": at, "sentence": sentence}
 
 
 def _uuid_of(entry: Mapping[str, Any]) -> str | None:
