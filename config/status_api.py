@@ -12,11 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.projects.api import (
-    AskedAuditLog,
     AuditEventSerializer,
     audit_log_form,
 )
 from annotate.projects.audit_log_page import table
+from annotate.projects.forms import AuditLogForm
 from base.api.jobs import JobSerializer
 from base.api.records import serializer_of
 from base.api.resource import Resource, Scope, reads, writes
@@ -83,7 +83,7 @@ class JobRetry(Resource, tag="Installation"):
 class InstallationAuditLog(Resource, tag="Installation"):
     """The installation's audit log: what administrators and commands did."""
 
-    @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
+    @reads(AuditEventSerializer, parameters=AuditLogForm, paged=True)
     def get(self, request: Request) -> Response:
         """List the events, newest first."""
         _check_staff(self)
@@ -93,7 +93,7 @@ class InstallationAuditLog(Resource, tag="Installation"):
 class InstallationAuditLogTable(Resource, tag="Installation"):
     """The installation's audit log as a table."""
 
-    @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
+    @reads(OpenApiTypes.STR, parameters=AuditLogForm, media="text/csv")
     def get(self, request: Request) -> StreamingHttpResponse:
         """Download all events, oldest first."""
         _check_staff(self)

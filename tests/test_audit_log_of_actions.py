@@ -364,7 +364,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
             candidate=first,
             new=new,
             reason="Off topic.",
-            digest=effects(first, new).digest,
+            token=effects(first, new).token,
             by=carla,
         )
     )

@@ -31,7 +31,6 @@ from annotate.collection.topics import (
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from base.api.bodies import Settings
-from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
@@ -200,18 +199,10 @@ def _removed(resource: Resource, slug: str, removable: Removable, id_field: str)
     )
 
 
-class TopicSerializer(RecordSerializer):
-    """A topic that can be chosen."""
-
-    class Meta:
-        record = Topic
-        fields = ("query_id", "title", "relevant", "has_narrative")
-
-
 class Topics(Resource, tag="Collection"):
     """The topics of a project that are not taken out."""
 
-    @reads(TopicSerializer, many=True, scope=Scope.LEAD)
+    @reads(Topic, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[Topic]:
         """List the topics with the values that conditions check."""
         return topics_of(access.lead(self.person, slug).project)

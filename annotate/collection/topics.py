@@ -7,6 +7,7 @@ machines' filters discard is taken out as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Literal, NamedTuple
@@ -42,7 +43,8 @@ class Conditions(NamedTuple):
         return ", ".join(parts)
 
 
-class Topic(NamedTuple):
+@dataclass(frozen=True)
+class Topic:
     """A query that is not taken out, with the values that conditions check."""
 
     pk: int
@@ -50,6 +52,8 @@ class Topic(NamedTuple):
     title: str
     relevant: Annotated[int, "Documents that were loaded as relevant."]
     has_narrative: bool
+
+    api_fields = ("query_id", "title", "relevant", "has_narrative")
 
     def meets(self, conditions: Conditions) -> bool:
         """Return whether the topic meets the conditions."""

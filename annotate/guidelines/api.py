@@ -15,7 +15,7 @@ from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
 from base.api.bodies import FormBody
-from base.api.records import serializer_of
+from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import (
     KeyField,
     QueryParameters,
@@ -126,15 +126,15 @@ class SentLooks(AskedWhich, FormBody):
         form = RejudgeForm
 
 
-class LooksSerializer(serializers.Serializer[Any]):
+class LooksSerializer(RecordSerializer):
     """The judgments that could be asked for again, and the status of existing requests."""
 
     older = serializer_of(rejudge_requests.OlderCount)(
         allow_null=True, help_text="null if there is a newer version."
     )
-    open = serializers.IntegerField(help_text="Asked for, and not answered yet.")
-    answered = serializers.IntegerField()
-    withdrawn = serializers.IntegerField()
+
+    class Meta:
+        record = rejudge_requests.RequestCounts
 
 
 class HowManySerializer(serializers.Serializer[Any]):

@@ -77,7 +77,7 @@ class OlderCount(NamedTuple):
 class RequestCounts(NamedTuple):
     """The numbers of rejudge requests for a version of the guidelines, by status."""
 
-    open: int
+    open: Annotated[int, "Asked for, and not answered yet."]
     answered: int
     withdrawn: int
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import OuterRef, Q, Subquery
@@ -31,7 +31,14 @@ class ShownRejudgeRequest:
     # The UUID of the statement it is shown with: the judgment, or the "later" flag that followed.
     uuid: UUID
     # Whether that statement is current.
-    open: bool
+    open: Annotated[bool, "Whether it waits for your answer."]
+
+    api_fields = ("words", "open")
+
+    @property
+    def words(self) -> str:
+        """What the lead asks."""
+        return self.rejudge_request.words
 
 
 class Rank(NamedTuple):

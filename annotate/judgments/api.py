@@ -21,6 +21,22 @@ from annotate.pairs.pool import in_pool_of
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
+class NamedSerializer(serializers.Serializer[Any]):
+    """A document by the `Name` that its reader may see."""
+
+    name = serializers.CharField(
+        source="name.label", help_text="What pages call it: its title, or a neutral name."
+    )
+    doc_id = serializers.CharField(
+        source="name.doc_id",
+        allow_null=True,
+        help_text="null while it is hidden from you: until you have answered.",
+    )
+    title = serializers.CharField(
+        source="name.title", allow_blank=True, help_text="Empty also if it is made of a hidden id."
+    )
+
+
 class AttributeSerializer(serializers.Serializer[Any]):
     """An attribute of an instruction."""
 

@@ -244,8 +244,9 @@ def pool_sizes(projects: Sequence[Project], pairs: Mapping[int, int]) -> dict[in
 class WorkLeft(NamedTuple):
     """One person's progress in one assignment."""
 
-    done: int
-    total: int
+    assignment: Assignment
+    done: int = 0
+    total: int = 0
     # Documents with a rejudge request; they are not counted as done.
     again: int = 0
 
@@ -254,8 +255,11 @@ class WorkLeft(NamedTuple):
         """Whether work is left."""
         return self.done < self.total
 
-
-_NOTHING = WorkLeft(0, 0)
+    @property
+    def is_sent_back(self) -> bool:
+        """Whether it is to rewrite a narrative that was sent back; given that work is left."""
+        task, pair = self.assignment.task, self.assignment.pair
+        return task == Assignment.Task.REWRITE and pair.sent_back_at is not None
 
 
 def left_in(
@@ -278,13 +282,14 @@ def left_in(
         to_rewrite = InstructionPair.objects.filter(pk__in=pairs).to_rewrite()
         wanted = set(to_rewrite.values_list("pk", flat=True))
         left |= {
-            assignment.pk: WorkLeft(int(assignment.pair_id not in wanted), 1)
+            assignment.pk: WorkLeft(assignment, int(assignment.pair_id not in wanted), 1)
             for assignment in rewriting
         }
     if reviewing := by_task[Task.REVIEW]:
         owed = _reviews_owed(projects, reviewing)
         left |= {
-            assignment.pk: WorkLeft(int(assignment.pk not in owed), 1) for assignment in reviewing
+            assignment.pk: WorkLeft(assignment, int(assignment.pk not in owed), 1)
+            for assignment in reviewing
         }
     if judges := by_task[Task.JUDGE]:
         left |= _left_to_judge(projects, judges, answers)
@@ -376,13 +381,14 @@ def _left_to_judge(
     left = {}
     for assignment in assignments:
         if assignment.pair_id not in in_force:
-            left[assignment.pk] = _NOTHING
+            left[assignment.pk] = WorkLeft(assignment)
             continue
         key = (assignment.pair_id, assignment.member_id)
-        asked, come_again = again.get(key, 0), repeats.get(assignment.pk, _NOTHING)
+        asked, (repeated, planned) = again.get(key, 0), repeats.get(assignment.pk, (0, 0))
         left[assignment.pk] = WorkLeft(
-            answers.get(key, 0) - asked + come_again.done,
-            sizes[assignment.pair_id] + come_again.total,
+            assignment,
+            answers.get(key, 0) - asked + repeated,
+            sizes[assignment.pair_id] + planned,
             asked,
         )
     return left
@@ -393,8 +399,8 @@ def _repeat_progress(
     assignments: Sequence[Assignment],
     in_force: Mapping[int, Narrative],
     sizes: Mapping[int, int],
-) -> dict[int, WorkLeft]:
-    """Return each assignment's progress in repeats, by assignment key."""
+) -> dict[int, tuple[int, int]]:
+    """Return how many repeats of each assignment are answered and planned, by assignment key."""
     if not any(project.repeat_percent for project in projects):
         return {}
     answered = {
@@ -421,7 +427,7 @@ def _repeat_progress(
         planned = count_repeats(sizes[assignment.pair_id], percent, chance(words))
         count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # Answered repeats still count if fewer are planned by now.
-        left[assignment.pk] = WorkLeft(final, max(planned, count))
+        left[assignment.pk] = final, max(planned, count)
     return left
 
 

@@ -20,7 +20,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.limits import LimitedJsonParser
-from base.api.records import RecordSerializer
+from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from formats.registry import FORMATS, Format
 
@@ -31,17 +31,6 @@ class FormatSerializer(RecordSerializer):
     class Meta:
         record = Format
         fields = ("name", "title", "description", "kind")
-
-
-class ReportSerializer(RecordSerializer):
-    """The report of a file: what was read, and what would change or has changed."""
-
-    class Meta:
-        record = FileReport
-        fields = (
-            *("file", "read", "new", "changed", "unchanged", "refused", "rows", "problems"),
-            *("broken", "broken_rules", "likely_format", "claims_to_carry", "notes"),
-        )
 
 
 class LoadSerializer(JobSerializer):
@@ -69,7 +58,7 @@ class LoadSerializer(JobSerializer):
 class FullLoadSerializer(LoadSerializer):
     """An uploaded file with its report."""
 
-    report = ReportSerializer(allow_null=True, help_text="null until the file was read.")
+    report = serializer_of(FileReport)(allow_null=True, help_text="null until the file was read.")
     confirmed_as = serializers.SerializerMethodField(help_text="The load of a confirmed preview.")
 
     def get_confirmed_as(self, load: Load) -> int | None:

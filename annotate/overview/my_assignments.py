@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.db.models import Prefetch, prefetch_related_objects
 
 from annotate.judgments import completion
+from annotate.judgments.completion import WorkLeft
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.projects.models import Membership
-
-
-@dataclass(frozen=True)
-class MyAssignment:
-    """An assignment of a member, and how much of it is done."""
-
-    assignment: Assignment
-    done: int
-    total: int
-    # Documents that a lead asks them to look at again; they are not counted as done.
-    again: int = 0
-
-    @property
-    def is_sent_back(self) -> bool:
-        """Whether it is to rewrite a narrative that was sent back; given that work is left."""
-        task, pair = self.assignment.task, self.assignment.pair
-        return task == Assignment.Task.REWRITE and pair.sent_back_at is not None
 
 
 def read_assignments(members: Sequence[Membership]) -> None:
@@ -41,7 +24,7 @@ def read_assignments(members: Sequence[Membership]) -> None:
             assignment.pair.project = member.project
 
 
-def my_assignments(member: Membership) -> list[MyAssignment]:
+def my_assignments(member: Membership) -> list[WorkLeft]:
     """Return the member's assignments with work left.
 
     Those with documents to look at again come first, then those begun, the latest first.
@@ -59,17 +42,13 @@ def my_assignments(member: Membership) -> list[MyAssignment]:
             assignment.pk,
         )
     )
-    assignments_of_mine = [
-        MyAssignment(assignment, *left[assignment.pk])
-        for assignment in held
-        if left[assignment.pk].is_open
-    ]
+    work = [left[assignment.pk] for assignment in held if left[assignment.pk].is_open]
     # Sorting is stable: otherwise they stay in their order.
-    return sorted(assignments_of_mine, key=lambda mine: not mine.again)
+    return sorted(work, key=lambda mine: not mine.again)
 
 
-def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
-    """Return the assignments on a pair, each with whether its work is done."""
+def pair_assignments(pair: InstructionPair) -> list[WorkLeft]:
+    """Return the assignments on a pair, with the work left in each."""
     held = list(pair.assignments.select_related("member").order_by("task", "seat"))
     left = completion.left_in(pair.project, held)
-    return [(assignment, not left[assignment.pk].is_open) for assignment in held]
+    return [left[assignment.pk] for assignment in held]

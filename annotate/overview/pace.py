@@ -166,6 +166,8 @@ class Day:
     The others were judged again or withdrawn, or their narrative was rewritten since.
     """
 
+    api_fields = ("on", "counting", "other")
+
     on: date
     counting: Annotated[int, "Answers that count now."] = 0
     other: Annotated[int, "Judged again since, withdrawn, or stale."] = 0
@@ -407,8 +409,11 @@ def tasks_pace(
 ASSUMED: Final = 60.0
 
 
-class TimeEstimate(NamedTuple):
+@dataclass(frozen=True)
+class TimeEstimate:
     """How much time the judgments left will take, and what it was computed from."""
+
+    api_fields = ("judgments", "each", "measured", "planned", "seconds")
 
     judgments: Annotated[int, "Judgments left; if `planned`, wanted later."]
     each: Annotated[float, "Seconds for one judgment."]

@@ -38,11 +38,16 @@ class Sort(TextChoices):
 PRIOR_STATES = {State.RELEVANT, State.NOT_RELEVANT}
 
 
-class PoolForm(forms.Form):
-    """The filter and the order of a query's documents; every field is optional."""
+class PoolFilterForm(forms.Form):
+    """The filter of a query's documents; every field is optional."""
 
     search = forms.CharField(label="Id or words of the title", max_length=200, required=False)
-    state = forms.ChoiceField(label="Show", required=False)
+    state = forms.ChoiceField(label="Show", choices=[("", "All"), *State.choices], required=False)
+
+
+class PoolForm(PoolFilterForm):
+    """The filter and the order of a query's documents, as far as a reader may ask for them."""
+
     sort = forms.ChoiceField(label="Sort by", required=False)
 
     def __init__(self, *args: object, knows_prior: bool, **kwargs: object) -> None:
@@ -50,14 +55,9 @@ class PoolForm(forms.Form):
         state, sort = self.fields["state"], self.fields["sort"]
         assert isinstance(state, forms.ChoiceField)
         assert isinstance(sort, forms.ChoiceField)
-        state.choices = [
-            ("", "All"),
-            *(
-                (each.value, each.label)
-                for each in State
-                if knows_prior or each not in PRIOR_STATES
-            ),
-        ]
+        if not knows_prior:
+            allowed = [each for each in State if each not in PRIOR_STATES]
+            state.choices = [("", "All"), *((each.value, each.label) for each in allowed)]
         sort.choices = [
             ("", "As loaded"),
             *((each.value, each.label) for each in Sort if knows_prior or each is not Sort.PRIOR),

@@ -44,6 +44,8 @@ class TaskProgress:
 class QueryProgress:
     """Progress of one query: answers for everybody, outcomes for leads alone."""
 
+    api_fields = ("kept", "dropped", "others", "disputed")
+
     query: Query
     pairs: list[InstructionPair] = field(default_factory=list)
     documents: int = 0

@@ -47,16 +47,24 @@ _COLUMNS = {"title": "title", "core": "core"}
 _OF_LEADS = {"relevant"}
 
 
-class QueryListForm(forms.Form):
-    """The filter and the order of a project's queries; every field is optional."""
+class QueryFilterForm(forms.Form):
+    """The filter of a project's queries; every field is optional."""
 
     search = forms.CharField(label="Id or words of the title", max_length=200, required=False)
     state = forms.ChoiceField(
         label="State", choices=[("", "Not taken out"), *State.choices], required=False
     )
-    sort = forms.ChoiceField(label="Sort by", required=False)
     urgent = forms.BooleanField(label="Only urgent ones", required=False)
-    core = forms.CharField(max_length=255, required=False, widget=forms.HiddenInput)
+    core = forms.CharField(
+        label="Core query, by its key", max_length=255, required=False, widget=forms.HiddenInput
+    )
+
+
+class QueryListForm(QueryFilterForm):
+    """The filter and the order of a project's queries; every field is optional."""
+
+    sort = forms.ChoiceField(label="Sort by", required=False)
+    field_order = ("search", "state", "sort", "urgent", "core")
 
     def __init__(self, member: Membership, asked: QueryDict) -> None:
         super().__init__(asked)

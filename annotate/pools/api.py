@@ -22,7 +22,6 @@ from annotate.pools.removal import DOCUMENTS
 from annotate.projects import access as project_access
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
-from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 
@@ -183,23 +182,10 @@ class AskedCutoffs(QueryParameters):
     )
 
 
-class LabelledSerializer(serializers.Serializer[Any]):
-    """The labelled@k of a run: how many of its first documents have a label."""
-
-    run = serializers.CharField(source="run.name")
-    system = serializers.CharField(source="run.tag")
-    topics = serializers.IntegerField(help_text="Topics of the run that have a label.")
-    labelled = serializers.DictField(
-        child=serializers.FloatField(allow_null=True),
-        source="shares",
-        help_text="By cutoff, the mean share over these topics; null without a topic.",
-    )
-
-
 class LabelledAt(Resource, tag="Pools"):
     """labelled@k of the runs of a project."""
 
-    @reads(LabelledSerializer, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
+    @reads(Labelled, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[Labelled]:
         """Read labelled@k of each run."""
         member = access.lead(self.person, slug)
@@ -367,19 +353,6 @@ class SentReplacement(SentNewDocument):
     )
 
 
-class EffectsSerializer(RecordSerializer):
-    """The effects of a replacement."""
-
-    token = serializers.CharField(source="digest")
-
-    class Meta:
-        record = replacing.Effects
-        fields = (
-            *("queries", "answers", "claims", "rules", "releases"),
-            *("makes_document", "token"),
-        )
-
-
 class ReplacementSerializer(serializers.Serializer[Any]):
     """A replacement."""
 
@@ -396,7 +369,7 @@ class ReplacementSerializer(serializers.Serializer[Any]):
 class ReplacementPreview(Resource, tag="Pools"):
     """The preview of a replacement."""
 
-    @writes(EffectsSerializer, body=SentNewDocument, scope=Scope.LEAD)
+    @writes(replacing.Effects, body=SentNewDocument, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> replacing.Effects:
         """Count what a replacement would change. Nothing is written."""
         member = access.lead(self.person, slug)
@@ -423,7 +396,7 @@ class Replacements(Resource, tag="Pools"):
             candidate=_candidate(member, body),
             new=_new(body),
             reason=body["reason"],
-            digest=body["token"],
+            token=body["token"],
             by=member,
         )
 

@@ -8,7 +8,7 @@ has none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db import connection
 
@@ -23,14 +23,15 @@ MOST_CUTOFFS = 10
 
 
 class Labelled(NamedTuple):
-    """labelled@k of a run: the mean share at each cutoff, and the number of topics it covers.
+    """The labelled@k of a run: how many of its first documents have a label."""
 
-    A share is None if no topic of the run has a label.
-    """
-
-    run: Run
-    topics: int
-    shares: dict[int, float | None]
+    run: str
+    system: str
+    topics: Annotated[int, "Topics of the run that have a label."]
+    labelled: Annotated[
+        dict[int, float | None],
+        "By cutoff, the mean share over these topics; null without a topic.",
+    ]
 
 
 def labelled_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Labelled]:
@@ -91,4 +92,4 @@ def _labelled_at_of_run(
     for number, k in enumerate(cutoffs):
         of_topics = [row[2 * number] / row[2 * number + 1] for row in rows]
         shares[k] = sum(of_topics) / len(of_topics) if of_topics else None
-    return Labelled(run, len(rows), shares)
+    return Labelled(run.name, run.tag, len(rows), shares)

@@ -67,7 +67,13 @@ class Effects:
     releases: Annotated[list[str], "Releases, which do not change."]
     # Whether the new document has to be created.
     makes_document: bool
-    digest: str
+    # A digest of the effects.
+    token: str
+
+    api_fields = (
+        *("queries", "answers", "claims", "rules", "releases"),
+        *("makes_document", "token"),
+    )
 
     @property
     def queries(self) -> list[str]:
@@ -104,7 +110,7 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
         rules=rules,
         releases=releases_of(project, None),
         makes_document=existing is None,
-        digest=hashlib.sha256(json.dumps(digested).encode()).hexdigest(),
+        token=hashlib.sha256(json.dumps(digested).encode()).hexdigest(),
     )
 
 
@@ -113,13 +119,13 @@ def replace_document(
     candidate: Candidate,
     new: NewDocument,
     reason: str,
-    digest: str,
+    token: str,
     by: Membership,
     now: datetime | None = None,
 ) -> Replacement:
     """Replace a candidate's document by another in the pools of its core query.
 
-    `digest` is that of the effects that `by` has seen. Stale: the effects are different now.
+    `token` is that of the effects that `by` has seen. Stale: the effects are different now.
     Refused: as by `effects`; a member who is not a lead, an archived project, no reason.
     """
     reason = str(removal_fields(reason, by)["removed_reason"])
@@ -129,7 +135,7 @@ def replace_document(
         current = effects(
             Candidate.objects.select_related("query__project").get(pk=candidate.pk), new
         )
-        if current.digest != digest:
+        if current.token != token:
             raise Stale(
                 "The effects of the replacement have changed since the preview. Look again."
             )

@@ -42,10 +42,7 @@ def pools(request: PageRequest, slug: str) -> HttpResponse:
         member,
         section="pools",
         pools=provenance.with_runs(page.rows),
-        judged=[
-            {"run": label.run, "topics": label.topics, "shares": list(label.shares.values())}
-            for label in labelled_at(member.project)
-        ],
+        judged=labelled_at(member.project),
         cutoffs=CUTOFFS,
         removed=DOCUMENTS.removed(member.project).count(),
         negatives=NegativesForm(
@@ -210,7 +207,7 @@ def replacement(request: PageRequest, slug: str, pk: int, candidate: int) -> Htt
                     candidate=pooled,
                     new=form.document(),
                     reason=form.cleaned_data["reason"],
-                    digest=request.POST.get("token", ""),
+                    token=request.POST.get("token", ""),
                     by=member,
                 )
                 pools = made.pools.count()

@@ -365,21 +365,10 @@ class AuditEventSerializer(serializers.Serializer[Any]):
     changes = serializers.DictField(help_text="By field: the values before and after.")
 
 
-class AskedAuditLog(QueryParameters):
-    """A filter of audit events."""
-
-    who = serializers.CharField(
-        required=False, max_length=20, help_text="The key of a user, or: command."
-    )
-    what = serializers.CharField(required=False, max_length=40)
-    since = serializers.DateField(required=False, help_text="From this day on, in your time zone.")
-    until = serializers.DateField(required=False, help_text="Up to and including this day.")
-
-
 class AuditLog(Resource, tag="Audit log"):
     """The audit log of a project."""
 
-    @reads(AuditEventSerializer, parameters=AskedAuditLog, paged=True)
+    @reads(AuditEventSerializer, parameters=AuditLogForm, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the audit events that you may see now, newest first."""
         form = audit_log_form(self, access.lead(self.person, slug))
@@ -389,7 +378,7 @@ class AuditLog(Resource, tag="Audit log"):
 class AuditLogTable(Resource, tag="Audit log"):
     """The audit log of a project as a table."""
 
-    @reads(OpenApiTypes.STR, parameters=AskedAuditLog, media="text/csv")
+    @reads(OpenApiTypes.STR, parameters=AuditLogForm, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Download the audit events that you may see now as CSV, oldest first."""
         form = audit_log_form(self, access.lead(self.person, slug))

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.models import Candidate
+from annotate.judgments.api import NamedSerializer
 from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs import access as pairs_access
@@ -22,13 +23,13 @@ from annotate.projects.models import Membership
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import drafts, sending_back
 from annotate.rewriting.advice import Advice
-from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Writing
-from annotate.rewriting.forms import MAX_CONFIRMED, NarrativeForm, SendBackForm
+from annotate.rewriting.drafts import MAX_CONDITIONS, Writing
+from annotate.rewriting.forms import NarrativeForm, SendBackForm
 from annotate.rewriting.models import MAX_NARRATIVE, Draft
 from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_stake, search_filter
 from annotate.rewriting.sending_back import SentBack, why_sent_back
 from base.api.bodies import FormBody
-from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
+from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
 from base.raw_sql import LARGEST_KEY
 
 
@@ -82,15 +83,12 @@ class StaleAnswersSerializer(serializers.Serializer[Any]):
     )
 
 
-class SentReturn(RequestBody):
+class SentReturn(FormBody):
     """The confirmation of going back to a version."""
 
-    confirmed = serializers.CharField(
-        max_length=MAX_CONFIRMED,
-        allow_blank=True,
-        default="",
-        help_text="The answers that become stale, as `GET .../stale-answers/` describes them.",
-    )
+    class Meta:
+        form = NarrativeForm
+        fields = ("confirmed",)
 
 
 class Narratives(Resource, tag="Collection"):
@@ -206,20 +204,25 @@ class KeptDraftSerializer(serializers.Serializer[Any]):
     draft = DraftSerializer(allow_null=True)
 
 
-class SentDraft(RequestBody):
+class SentWords(FormBody):
+    """The text to get advice on."""
+
+    side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
+    text = serializers.CharField(max_length=MAX_NARRATIVE, allow_blank=True, trim_whitespace=False)
+    in_texts = serializers.BooleanField(
+        default=False, help_text="Also compare it with the documents' texts."
+    )
+
+    class Meta:
+        form = NarrativeForm
+        fields = ("conditions",)
+
+
+class SentDraft(FormBody):
     """The draft to store."""
 
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
     text = serializers.CharField(max_length=MAX_NARRATIVE, allow_blank=True, trim_whitespace=False)
-    note = serializers.CharField(max_length=MAX_NOTE, required=False, allow_blank=True, default="")
-    conditions = serializers.CharField(
-        max_length=MAX_CONDITIONS,
-        required=False,
-        allow_blank=True,
-        trim_whitespace=False,
-        default="",
-    )
-    based_on = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
     drops = serializers.ListField(
         child=KeyField(), required=False, max_length=MOST_DROPS, default=list
     )
@@ -242,22 +245,9 @@ class SentDraft(RequestBody):
         help_text="What it continues from: the turn of each place that you have read.",
     )
 
-
-class SentWords(RequestBody):
-    """The text to get advice on."""
-
-    side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
-    text = serializers.CharField(max_length=MAX_NARRATIVE, allow_blank=True, trim_whitespace=False)
-    conditions = serializers.CharField(
-        max_length=MAX_CONDITIONS,
-        required=False,
-        allow_blank=True,
-        trim_whitespace=False,
-        default="",
-    )
-    in_texts = serializers.BooleanField(
-        default=False, help_text="Also compare it with the documents' texts."
-    )
+    class Meta:
+        form = NarrativeForm
+        fields = ("conditions", "note", "based_on")
 
 
 class AskedSide(QueryParameters):
@@ -275,19 +265,10 @@ class AskedRewriteImpact(QueryParameters):
     in_texts = serializers.BooleanField(default=False, help_text="Search the texts too.")
 
 
-class AtRewriteImpactSerializer(serializers.Serializer[Any]):
+class AtRewriteImpactSerializer(NamedSerializer):
     """A document that was relevant before."""
 
     candidate = serializers.IntegerField()
-    name = serializers.CharField(
-        source="name.label", help_text="What pages call it: its title, or a neutral name."
-    )
-    doc_id = serializers.CharField(
-        source="name.doc_id", allow_null=True, help_text="null while it is hidden from you."
-    )
-    title = serializers.CharField(
-        source="name.title", allow_blank=True, help_text="Empty also if it is made of a hidden id."
-    )
     prior_relevance = serializers.IntegerField(
         allow_null=True, help_text="null if the project hides it."
     )

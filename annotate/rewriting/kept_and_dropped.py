@@ -41,6 +41,8 @@ class RemovingClause:
 class Outcome:
     """The outcome of the judgments under one narrative version."""
 
+    api_fields = ("kept", "dropped", "grew", "disputed", "unjudged", "promise")
+
     kept: int
     dropped: int
     # Relevant now and not before; with a narrower narrative there should be none.

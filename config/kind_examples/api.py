@@ -11,18 +11,9 @@ from rest_framework.response import Response
 
 from annotate.projects import access
 from annotate.projects.api import FullProjectSerializer, full_project
-from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from config.kind_examples.files import Example, kinds_with_examples, read_examples
 from config.kind_examples.making import make_example
-
-
-class ExampleSerializer(RecordSerializer):
-    """An example that can be made into a project."""
-
-    class Meta:
-        record = Example
-        fields = ("kind", "name", "description")
 
 
 class SentExample(RequestBody):
@@ -34,7 +25,7 @@ class SentExample(RequestBody):
 class Examples(Resource, tag="Projects"):
     """Example projects, one for each kind."""
 
-    @reads(ExampleSerializer, many=True)
+    @reads(Example, many=True)
     def get(self, request: Request) -> Iterable[Any]:
         """List the examples that you can make."""
         return read_examples()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,8 @@ FOLDER = Path(__file__).parents[2] / "examples"
 SCRIPT, ABOUT = "script.jsonl", "example.json"
 
 
-class Example(NamedTuple):
+@dataclass(frozen=True)
+class Example:
     """An example, as `example.json` describes it.
 
     `lead` and `people` are names in the script; `raters` never sign in, not even in the demo.
@@ -31,6 +33,8 @@ class Example(NamedTuple):
     people: tuple[str, ...]
     raters: tuple[str, ...]
     folder: Path
+
+    api_fields = ("kind", "name", "description")
 
 
 class Line(NamedTuple):

@@ -92,7 +92,7 @@ def test_the_page_of_pools_shows_labelled_at_k_of_each_run(carla, project):
     page = carla.get(at("pools"))
 
     # ance ranks A first of four, bm25 third of four.
-    assert [row["shares"][0] for row in page.context["judged"]] == [0.25, 0.25]
+    assert [row.labelled[10] for row in page.context["judged"]] == [0.25, 0.25]
     assert b"first" in page.content
 
 

@@ -22,7 +22,7 @@ def project(db):
 
 
 def shares(project, *cutoffs):
-    return {one.run.name: (one.topics, one.shares) for one in labelled_at(project, cutoffs)}
+    return {one.run: (one.topics, one.labelled) for one in labelled_at(project, cutoffs)}
 
 
 def test_earlier_relevance_and_judgments_of_people_are_labels(project):

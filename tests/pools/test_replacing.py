@@ -56,13 +56,13 @@ class Scene:
 
     def replace(self, new=None, **fields):
         new = new or NewDocument("H", text="Better.")
-        digest = effects(self.pools["1"], new).digest
+        token = effects(self.pools["1"], new).token
         return replace_document(
             **{
                 "candidate": self.pools["1"],
                 "new": new,
                 "reason": "Off topic.",
-                "digest": digest,
+                "token": token,
                 "by": self.carla,
                 **fields,
             }
@@ -165,11 +165,11 @@ def test_an_invalid_new_document_is_refused(tides, new, sentence):
 
 
 def test_effects_that_changed_since_the_preview_are_refused(tides):
-    digest = effects(tides.pools["1"], NewDocument("H", text="Better.")).digest
+    token = effects(tides.pools["1"], NewDocument("H", text="Better.")).token
     factories.judgment(tides.altered, tides.pools["1"], factories.member(tides.project, "ben"), 0)
 
     with pytest.raises(Refused, match=r"have changed since the preview"):
-        tides.replace(digest=digest)
+        tides.replace(token=token)
 
     assert not Replacement.objects.exists()
 
@@ -189,8 +189,8 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
     fields = {"doc_id": "H", "text": "Better.", "reason": "Off topic."}
 
     shown = client.post(page, {**fields, "preview": "yes"})
-    digest = shown.context["effects"].digest
-    done = client.post(page, {**fields, "token": digest})
+    token = shown.context["effects"].token
+    done = client.post(page, {**fields, "token": token})
     listed = client.get(reverse("annotate:replacements", args=["tides"])).content.decode()
     client.post(
         reverse("annotate:replacement_undoing", args=["tides", Replacement.objects.get().pk])

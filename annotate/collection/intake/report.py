@@ -70,6 +70,11 @@ class FileReport:
     documents ...). For a refused file they are 0: nothing of it was loaded.
     """
 
+    api_fields = (
+        *("file", "read", "new", "changed", "unchanged", "refused", "rows", "problems"),
+        *("broken", "broken_rules", "likely_format", "claims_to_carry", "notes"),
+    )
+
     file: str
     read: int = 0
     new: int = 0

@@ -9,11 +9,18 @@ from rest_framework.request import Request
 
 from annotate.collection.models import Document
 from annotate.judging.actions import narrative_for, undo
-from annotate.judging.document_view import DocumentView, document_views
+from annotate.judging.document_view import (
+    DocumentView,
+    Rank,
+    ShownRejudgeRequest,
+    document_views,
+)
 from annotate.judging.judging_session import read_judging_session, spot_number
+from annotate.judgments.api import NamedSerializer
 from annotate.judgments.models import Flag
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
+from base.api.records import serializer_of
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 from base.pagination import parse_key
 
@@ -46,34 +53,11 @@ class JudgingSessionSerializer(serializers.Serializer[Any]):
     )
 
 
-class RankSerializer(serializers.Serializer[Any]):
-    """The rank of a document in a run."""
-
-    rank = serializers.IntegerField()
-    run = serializers.CharField()
-
-
-class AskedRejudgingSerializer(serializers.Serializer[Any]):
-    """A lead's request to judge a document again."""
-
-    words = serializers.CharField(source="rejudge_request.words")
-    open = serializers.BooleanField(help_text="Whether it waits for your answer.")
-
-
-class DocumentViewSerializer(serializers.Serializer[Any]):
+class DocumentViewSerializer(NamedSerializer):
     """A document as it is shown to you."""
 
     number = serializers.IntegerField(help_text="How to name the document in what you send.")
     position = serializers.IntegerField(help_text="Its position in your order, from 1.")
-    name = serializers.CharField(
-        source="name.label", help_text="Its name on pages: its title, or a neutral name."
-    )
-    doc_id = serializers.CharField(
-        source="name.doc_id", allow_null=True, help_text="null until you have answered."
-    )
-    title = serializers.CharField(
-        source="name.title", allow_blank=True, help_text="Also empty if it is made of a hidden id."
-    )
     markup = serializers.ChoiceField(choices=Document.Markup.choices, source="document.markup")
     text_version = serializers.IntegerField(
         help_text="The version of its text, from 1; 0 for none. Send it with your answer."
@@ -82,7 +66,7 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
     prior_relevance = serializers.IntegerField(
         source="prior", allow_null=True, help_text="Also null if the project hides it."
     )
-    ranks = RankSerializer(many=True)
+    ranks = serializer_of(Rank)(many=True)
     evidence_for = serializers.ListField(
         child=serializers.IntegerField(),
         source="evidence_grades",
@@ -92,7 +76,7 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
         source="given.relevance", allow_null=True, help_text="Your grade."
     )
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
-    again = AskedRejudgingSerializer(many=True)
+    again = serializer_of(ShownRejudgeRequest)(many=True)
 
 
 class AskedDocumentViews(QueryParameters):

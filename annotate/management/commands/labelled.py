@@ -31,7 +31,7 @@ class Command(RejudgeCommand):
         for number, label in enumerate(labelled):
             if not number:
                 self.stdout.write(
-                    "\t".join(["run", "topics", *(f"labelled@{k}" for k in label.shares)])
+                    "\t".join(["run", "topics", *(f"labelled@{k}" for k in label.labelled)])
                 )
-            shares = ("undefined" if v is None else f"{v:.4f}" for v in label.shares.values())
-            self.stdout.write("\t".join([label.run.name, str(label.topics), *shares]))
+            shares = ("undefined" if v is None else f"{v:.4f}" for v in label.labelled.values())
+            self.stdout.write("\t".join([label.run, str(label.topics), *shares]))

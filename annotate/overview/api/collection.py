@@ -13,7 +13,9 @@ from annotate.collection import access as collection_access
 from annotate.collection import core_queries
 from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Document, Query
+from annotate.judgments.api import NamedSerializer
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
+from annotate.judgments.completion import WorkLeft
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.models import Flag
 from annotate.judgments.open_pairs import count_free_assignments
@@ -22,7 +24,7 @@ from annotate.overview import pool_lists, query_lists
 from annotate.overview.my_assignments import pair_assignments
 from annotate.overview.progress import QueryProgress, Statements, query_progress, statements_of
 from annotate.overview.query_lists import State
-from annotate.overview.search import MAX_WORDS, SearchResults, search
+from annotate.overview.search import SearchForm, SearchResults, search
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import name_people, named_people, set_urgent
@@ -31,17 +33,8 @@ from annotate.projects.models import Membership
 from annotate.rewriting.api import FullNarrativeSerializer
 from annotate.rewriting.kept_and_dropped import Outcome, outcome
 from base.api.paging import page_response, requested_part
-from base.api.records import RecordSerializer
+from base.api.records import serializer_of
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
-
-
-class CameToSerializer(RecordSerializer):
-    """Outcomes of people's judgments of a query."""
-
-    class Meta:
-        record = QueryProgress
-        fields = ("kept", "dropped", "others", "disputed")
-
 
 # Judgments and final flags together: two counts would reveal which one somebody gave.
 ANSWERED = (
@@ -70,7 +63,7 @@ class QuerySerializer(serializers.Serializer[Any]):
     )
     answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many answers are wanted.")
-    came_to = CameToSerializer(
+    came_to = serializer_of(QueryProgress)(
         allow_null=True, help_text="For leads, unless they still judge one of its pairs; else null."
     )
 
@@ -111,17 +104,13 @@ class PairSerializer(serializers.Serializer[Any]):
 class AssignmentTakenSerializer(serializers.Serializer[Any]):
     """Who holds an assignment on a pair."""
 
-    task = serializers.ChoiceField(choices=Assignment.Task.choices)
-    member = serializers.CharField()
-    done = serializers.BooleanField()
+    task = serializers.ChoiceField(choices=Assignment.Task.choices, source="assignment.task")
+    member = serializers.CharField(source="assignment.member.name")
+    done = serializers.SerializerMethodField()
 
-
-class OutcomeSerializer(RecordSerializer):
-    """Outcomes of the judgments under a narrative."""
-
-    class Meta:
-        record = Outcome
-        fields = ("kept", "dropped", "grew", "disputed", "unjudged", "promise")
+    def get_done(self, work: WorkLeft) -> bool:
+        """Return whether no work is left."""
+        return not work.is_open
 
 
 class FullPairSerializer(PairSerializer):
@@ -132,7 +121,7 @@ class FullPairSerializer(PairSerializer):
     free = serializers.DictField(
         child=serializers.IntegerField(), help_text="Assignments that you could take, by task."
     )
-    outcome = OutcomeSerializer(
+    outcome = serializer_of(Outcome)(
         allow_null=True, help_text="null while there is none, or if you may not see it."
     )
 
@@ -178,20 +167,9 @@ class CandidateUnderSerializer(serializers.Serializer[Any]):
     answers = OneAnswerSerializer(many=True, help_text="For annotators: only their own.")
 
 
-class NamedDocumentSerializer(serializers.Serializer[Any]):
+class NamedDocumentSerializer(NamedSerializer):
     """A document by the name that its reader may see."""
 
-    name = serializers.CharField(
-        source="name.label", help_text="What pages call it: its title, or a neutral name."
-    )
-    doc_id = serializers.CharField(
-        source="name.doc_id",
-        allow_null=True,
-        help_text="null while it is hidden from you: until you have answered.",
-    )
-    title = serializers.CharField(
-        source="name.title", allow_blank=True, help_text="Empty also if it is made of a hidden id."
-    )
     markup = serializers.ChoiceField(choices=Document.Markup.choices, source="document.markup")
 
 
@@ -224,34 +202,6 @@ class DocumentSerializer(NamedDocumentSerializer):
     text = serializers.CharField(allow_null=True, help_text="null if only its id is known.")
 
 
-class AskedQueries(QueryParameters):
-    """Filter of the queries."""
-
-    search = serializers.CharField(
-        required=False, max_length=200, help_text="Part of the id, or words of the title."
-    )
-    core = serializers.CharField(
-        required=False, max_length=255, help_text="Only queries of this core query, by its key."
-    )
-    state = serializers.ChoiceField(
-        choices=State.choices,
-        required=False,
-        help_text="Only queries in this state; without it, all but those that are taken out.",
-    )
-    urgent = serializers.BooleanField(
-        required=False, default=False, help_text="Only urgent queries."
-    )
-
-
-class AskedCandidates(QueryParameters):
-    """Filter of a pool, as on the page of a query."""
-
-    search = serializers.CharField(
-        required=False, max_length=200, help_text="An id, or words of the title."
-    )
-    state = serializers.ChoiceField(required=False, choices=pool_lists.State.choices)
-
-
 class AskedPairs(QueryParameters):
     """Filter of the pairs."""
 
@@ -271,11 +221,11 @@ class SentUrgent(RequestBody):
 class Queries(Resource, tag="Collection"):
     """The queries of a project."""
 
-    @reads(QuerySerializer, parameters=AskedQueries, paged=True)
+    @reads(QuerySerializer, parameters=query_lists.QueryFilterForm, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries with the progress of each; without `?state=`, those not taken out."""
         member = access.member(self.person, slug)
-        asked = {"search": "", "core": "", "state": "", **self.parameters()}
+        asked = self.parameters()
         queries = query_lists.find_queries(member.project, **asked)
         if state := asked["state"]:
             keys = query_lists.in_order(member.project, queries, state=state, sort="")
@@ -312,7 +262,7 @@ class OneQuery(Resource, tag="Collection"):
 class Candidates(Resource, tag="Collection"):
     """The pool of a query."""
 
-    @reads(CandidateSerializer, parameters=AskedCandidates, paged=True)
+    @reads(CandidateSerializer, parameters=pool_lists.PoolFilterForm, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
         """List the documents of a pool, with the answers that you may see.
 
@@ -323,7 +273,7 @@ class Candidates(Resource, tag="Collection"):
         member = access.member(self.person, slug)
         shown = collection_access.query(member, query)
         prior = pool_lists.knows_prior(member, shown.pairs.values_list("pk", flat=True))
-        asked = {"search": "", "state": "", **self.parameters()}
+        asked = self.parameters()
         if any(asked.values()) and not (
             member.leads and (prior or asked["state"] not in pool_lists.PRIOR_STATES)
         ):
@@ -380,15 +330,14 @@ class OnePair(Resource, tag="Collection"):
             {
                 **PairSerializer(with_narratives).data,
                 "narratives": FullNarrativeSerializer(narratives, many=True).data,
-                "assignments": [
-                    {"task": assignment.task, "member": assignment.member.name, "done": done}
-                    for assignment, done in pair_assignments(instruction_pair)
-                ],
+                "assignments": AssignmentTakenSerializer(
+                    pair_assignments(instruction_pair), many=True
+                ).data,
                 "free": {
                     task: count_free_assignments(instruction_pair, task, member)
                     for task in Assignment.Task.values
                 },
-                "outcome": None if came_to is None else OutcomeSerializer(came_to).data,
+                "outcome": None if came_to is None else serializer_of(Outcome)(came_to).data,
             }
         )
 
@@ -513,16 +462,10 @@ def _people(query: Query) -> dict[str, list[int]]:
     return {task: sorted(keys) for task, keys in named_people(query).items()}
 
 
-class AskedSearch(QueryParameters):
-    """What to search for."""
-
-    q = serializers.CharField(max_length=MAX_WORDS, help_text="An id, words of a title, or a name.")
-
-
 class Search(Resource, tag="Collection"):
     """The search of a project."""
 
-    @reads(SearchResults, parameters=AskedSearch)
+    @reads(SearchResults, parameters=SearchForm)
     def get(self, request: Request, slug: str) -> SearchResults:
         """Find queries, documents and people (leads only) by their ids, titles and names."""
         return search(access.member(self.person, slug), self.parameters()["q"])

@@ -19,13 +19,21 @@ from annotate.overview import steps
 from annotate.overview.api.collection import ANSWERED
 from annotate.overview.finish_date import Estimate, Unknown
 from annotate.overview.forms import MatrixForm
-from annotate.overview.matrix import CellState, Key, Row, Wanted, matrix
+from annotate.overview.matrix import CellState, Key, Row, matrix
 from annotate.overview.pace import TimeEstimate, time_estimate
 from annotate.overview.progress import TaskProgress, task_progress
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.records import RecordSerializer, serializer_of
-from base.api.resource import KeyField, QueryParameters, Resource, Scope, form_errors, reads
+from base.api.resource import (
+    FormParameters,
+    KeyField,
+    QueryParameters,
+    Resource,
+    Scope,
+    form_errors,
+    reads,
+)
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -41,14 +49,6 @@ class OutlookSerializer(serializers.Serializer[Any]):
 
     estimate = serializer_of(Estimate)(allow_null=True)
     unknown = serializers.ChoiceField(choices=[reason.value for reason in Unknown], allow_null=True)
-
-
-class DaySerializer(RecordSerializer):
-    """Answers of one day in the reader's time zone; imported ones if their file says when."""
-
-    class Meta:
-        record = paces.Day
-        fields = ("on", "counting", "other")
 
 
 class PersonPaceSerializer(RecordSerializer):
@@ -67,7 +67,7 @@ class PersonPaceSerializer(RecordSerializer):
 class OnePersonPaceSerializer(PersonPaceSerializer):
     """What one person has done, day by day."""
 
-    days = DaySerializer(many=True)
+    days = serializer_of(paces.Day)(many=True)
 
 
 class TaskPaceSerializer(RecordSerializer):
@@ -80,14 +80,6 @@ class TaskPaceSerializer(RecordSerializer):
         fields = ("task", "done", "total", "lately", "outlook")
 
 
-class TimeEstimateSerializer(RecordSerializer):
-    """How much time the judgments left will take."""
-
-    class Meta:
-        record = TimeEstimate
-        fields = ("judgments", "each", "measured", "planned", "seconds")
-
-
 class PaceSerializer(serializers.Serializer[Any]):
     """Pace of a project."""
 
@@ -98,13 +90,13 @@ class PaceSerializer(serializers.Serializer[Any]):
         help_text="How many answers are final flags; on pairs that you still judge, only yours."
     )
     left = serializers.IntegerField()
-    time_estimate = TimeEstimateSerializer(
+    time_estimate = serializer_of(TimeEstimate)(
         allow_null=True, help_text="null if nothing is left to judge."
     )
     outlook = OutlookSerializer()
     tasks = TaskPaceSerializer(many=True)
     people = PersonPaceSerializer(many=True)
-    days = DaySerializer(many=True)
+    days = serializer_of(paces.Day)(many=True)
 
 
 class AskedPace(QueryParameters):
@@ -143,13 +135,10 @@ class FlaggedSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField(source="flag.at")
 
 
-class AskedMatrix(QueryParameters):
+class AskedMatrix(FormParameters):
     """Filter of the rows."""
 
-    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     person = KeyField(required=False, help_text="The key of a member.")
-    category = serializers.CharField(required=False, max_length=60, help_text="-: none named.")
-    state = serializers.ChoiceField(choices=[state.value for state in Wanted], required=False)
     grades = serializers.RegexField(
         r"^-?[0-9]{1,4}~-?[0-9]{1,4}$", required=False, help_text="Two people's grades: 0~2."
     )
@@ -159,6 +148,9 @@ class AskedMatrix(QueryParameters):
     before = serializers.RegexField(
         r"^[0-9]{1,18}~[0-9]{1,18}$", required=False, help_text="From `previous`."
     )
+
+    class Meta:
+        form = MatrixForm
 
 
 class CellSerializer(serializers.Serializer[Any]):

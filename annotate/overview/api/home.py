@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments import assignments
-from annotate.judgments.completion import left_in, open_assignments
+from annotate.judgments.completion import WorkLeft, left_in, open_assignments
 from annotate.overview.notices import Notice, mark_read, new_among, notices_of, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
@@ -87,7 +87,7 @@ class AssignmentSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="When the work was finished; null also if its answers came from a file.",
     )
-    open = serializers.BooleanField(help_text="Whether work is left.")
+    open = serializers.BooleanField(source="is_open", help_text="Whether work is left.")
 
 
 class TakenSerializer(serializers.Serializer[Any]):
@@ -162,13 +162,13 @@ class PairAssignments(Resource, tag="Assignments"):
     """The assignments on one pair."""
 
     @writes(AssignmentSerializer, body=SentTask, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> dict[str, Any]:
+    def post(self, request: Request, pair: int) -> WorkLeft:
         """Take an assignment on this pair, or get the one you hold."""
         member, instruction_pair = pairs_access.pair(self.person, pair)
         taken = assignments.take(pair=instruction_pair, **self.body(), by=member)
         return _with_work_left(member, [taken])[0]
 
 
-def _with_work_left(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
+def _with_work_left(member: Membership, rows: Sequence[Assignment]) -> list[WorkLeft]:
     left = left_in(member.project, rows)
-    return [{"assignment": row, "open": left[row.pk].is_open} for row in rows]
+    return [left[row.pk] for row in rows]

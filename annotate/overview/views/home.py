@@ -20,9 +20,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import assignments, blindness, completion, open_pairs
+from annotate.judgments.completion import WorkLeft
 from annotate.judgments.models import Judgment, Statement
 from annotate.overview.contributions import overviews
-from annotate.overview.my_assignments import MyAssignment, my_assignments, read_assignments
+from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.overview.notices import mark_read, new_among, notices_in, notices_of, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
@@ -166,7 +167,7 @@ def work_url(assignment: Assignment) -> str:
     return reverse(name, args=[assignment.pair_id])
 
 
-def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
+def assignment_rows(assignments: Iterable[WorkLeft]) -> list[dict[str, Any]]:
     """Return assignments with work left, as the pages list them.
 
     If two would read the same, as for two instructions of one query, each names its instruction.

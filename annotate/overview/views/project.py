@@ -21,6 +21,7 @@ from annotate.collection.views import choose, choosing_context
 from annotate.judgments import cached_counts, completion
 from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import hides_figures, must_answer_first
+from annotate.judgments.completion import WorkLeft
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.open_pairs import count_free_assignments
@@ -28,7 +29,6 @@ from annotate.overview import pool_lists, query_lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.forms import QueryPeopleForm
 from annotate.overview.my_assignments import (
-    MyAssignment,
     my_assignments,
     pair_assignments,
     read_assignments,
@@ -340,7 +340,7 @@ def _undecided(member: Membership) -> list[Todo]:
     return [Todo("Labels that machines claim differently", undecided, where)] if undecided else []
 
 
-def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
+def _begun(assignments: Sequence[WorkLeft]) -> list[Todo]:
     """Return the tasks with work left: one line for each kind of task."""
     by_task: dict[str, list[dict[str, Any]]] = {}
     for row in assignment_rows(assignments):
