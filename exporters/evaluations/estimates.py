@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from agreement.prediction_powered import Estimate, Population, PredictionPowered, prediction_powered
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
+from base.amounts import amount
 from base.errors import Refused
 from exporters.evaluations.system_measures import (
     Collection,
@@ -24,7 +25,6 @@ from exporters.evaluations.system_measures import (
     measure_system,
 )
 from exporters.exports.files import read_rows
-from exporters.exports.manifest.manifest import amount
 from exporters.exports.selection import claimed, selection
 
 POPULATIONS: dict[str, Population] = {"these": "these units", "like": "units like these"}

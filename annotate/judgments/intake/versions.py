@@ -28,6 +28,7 @@ from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrat
 from annotate.projects import hash_chain
 from annotate.projects.kinds import kind_of
 from base import bulk
+from base.amounts import amount
 
 _AT_ONCE = 1_000
 
@@ -45,7 +46,7 @@ def describe_rows(intake: Intake) -> None:
         _note_labels_of_earlier_versions(intake)
         if undecided := count_undecided(intake.project):
             intake.report.notes.append(
-                f"{_amount(undecided, 'label is', 'labels are')} claimed differently by several "
+                f"{amount(undecided, 'label is', 'labels are')} claimed differently by several "
                 "machines: once this is loaded, choose whose claims count, under Checks"
             )
 
@@ -57,7 +58,7 @@ def _note_stale_answers(intake: Intake) -> None:
     intake.replaced_narratives.clear()
     intake.report.stale_answers = describe_under(replaced) if replaced else ""
     if intake.report.stale_answers:
-        narratives = _amount(len(replaced), "narrative gets", "narratives get")
+        narratives = amount(len(replaced), "narrative gets", "narratives get")
         intake.report.notes.append(
             f"{narratives} another version. Answers under the present one: "
             f"{intake.report.stale_answers}. They are kept with it and become stale: they no "
@@ -80,7 +81,7 @@ def _end_flags_without_text(intake: Intake) -> None:
     Assignment.objects.filter(Exists(theirs), task=Assignment.Task.JUDGE).update(done_at=None)
     if ended := flags.update(ended_at=intake.now):
         intake.report.notes.append(
-            f"{_amount(ended, 'flag', 'flags')} on documents that had no text "
+            f"{amount(ended, 'flag', 'flags')} on documents that had no text "
             f"{'ends' if ended == 1 else 'end'}: whoever could not judge is asked again"
         )
 
@@ -105,13 +106,13 @@ def _offer_claims(intake: Intake, earlier: Mapping[int, int]) -> None:
     number = claims.count()
     if not number:
         return
-    labels = _amount(number, "claimed label", "claimed labels")
+    labels = amount(number, "claimed label", "claimed labels")
     if intake.options.carry_claims and not intake.dry_run:
         _carry_claims(intake, claims, {old: new for new, old in without.items()})
         intake.report.notes.append(f"{labels} of the version before carried over to the new one")
         return
     intake.report.claims_to_carry = number
-    versions = _amount(
+    versions = amount(
         Narrative.objects.filter(pk__in=claims.values("narrative")).count(),
         "new version has",
         "new versions have",
@@ -168,7 +169,7 @@ def _note_removed_pairs(intake: Intake) -> None:
     ids = list(removed.values_list("pair_id", flat=True))
     if ids:
         intake.report.notes.append(
-            f"{_amount(len(ids), 'instruction', 'instructions')} of this file "
+            f"{amount(len(ids), 'instruction', 'instructions')} of this file "
             f"{'is' if len(ids) == 1 else 'are'} taken out ({_first(ids)}): the new versions are "
             "kept, and count only once the instruction is brought back"
         )
@@ -190,7 +191,7 @@ def _note_labels_of_earlier_versions(intake: Intake) -> None:
     labels_by_pair = dict(rows)
     if labels_by_pair:
         number = sum(labels_by_pair.values())
-        labels = _amount(number, "claimed label", "claimed labels")
+        labels = amount(number, "claimed label", "claimed labels")
         belong = "belongs" if number == 1 else "belong"
         pairs = _first(list(labels_by_pair))
         kept = "it is kept there and does" if number == 1 else "they are kept there and do"
@@ -205,10 +206,6 @@ def _first(ids: list[str]) -> str:
     """Return the first ids of a list, and how many more there are."""
     shown = ", ".join(ids[:3])
     return f"{shown} and {len(ids) - 3:,} more" if len(ids) > 3 else shown
-
-
-def _amount(n: int, singular: str, plural: str) -> str:
-    return f"{n:,} {singular if n == 1 else plural}"
 
 
 # --- rules of the kind ----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from annotate.management.projects import get_project
 from annotate.pools.removal import DOCUMENTS
 from annotate.pools.replacing import Effects, NewDocument, effects, replace_document
 from annotate.projects.models import Project
+from base.amounts import amount
 from base.commands import RejudgeCommand
 
 
@@ -89,7 +90,7 @@ class Command(RejudgeCommand):
         if options["dry_run"]:
             return
         replace_document(
-            candidate=candidate, new=new, reason=options["reason"], digest=expected.digest, by=lead
+            candidate=candidate, new=new, reason=options["reason"], token=expected.token, by=lead
         )
         self.stdout.write("replaced")
 
@@ -97,18 +98,14 @@ class Command(RejudgeCommand):
 def _effect_lines(expected: Effects) -> list[str]:
     """Return what a replacement changes, in the words of its page."""
     return [
-        _amount(len(expected.pools), "pool", "pools"),
-        _amount(
+        amount(len(expected.pools), "pool", "pools"),
+        amount(
             expected.claims,
             "claimed label moves to the new document",
             "claimed labels move to the new document",
         ),
         f"no longer counted, but kept: {', '.join(expected.answers) or 'nothing'}",
     ]
-
-
-def _amount(n: int, singular: str, plural: str) -> str:
-    return f"{n:,} {singular if n == 1 else plural}"
 
 
 def _read_text(file: Path) -> str:

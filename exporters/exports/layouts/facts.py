@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from base.amounts import amount
 from exporters.exports import before_publishing
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
-from exporters.exports.manifest.manifest import Manifest, Rule, amount, compose, pair_facts
+from exporters.exports.manifest.manifest import Manifest, Rule, compose, pair_facts
 from exporters.exports.selection import collection
 from exporters.exports.selection.tally import tally
 

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
+from base.amounts import amount
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest.oracle_facts import Oracles
 from exporters.exports.manifest.rule_facts import KindFacts
@@ -146,15 +147,6 @@ FIGURES = {
     "claims_corrected": "claims corrected",
     "reviews": "reviews",
 }
-
-
-def amount(n: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, by default with an s in the plural.
-
-    >>> amount(1, "query", "queries"), amount(2_000, "pair")
-    ('1 query', '2,000 pairs')
-    """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:

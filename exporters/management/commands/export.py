@@ -17,11 +17,12 @@ from django.core.management.base import CommandError
 
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
+from base.amounts import amount
 from base.commands import RejudgeCommand
 from base.errors import Refused
 from exporters.exports import actions
 from exporters.exports.manifest import manifest
-from exporters.exports.manifest.manifest import Manifest, amount
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.proof.content import PROOF
 from exporters.management.commands.release import find_release
 from exporters.releases import actions as releasing
