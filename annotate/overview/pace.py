@@ -181,19 +181,6 @@ class Day:
         return self.counting + self.other
 
 
-@dataclass(frozen=True)
-class Workload:
-    """How many answers are wanted, given and left, all under the current narratives."""
-
-    wanted: int
-    answered: int
-    # How many of the given answers are final flags, "cannot judge" or "problem".
-    flagged: int
-    left: int
-    # Whether anybody has judged, or has taken an assignment to do so.
-    begun: bool
-
-
 @dataclass
 class Effort:
     """Active time, spent looking at documents, over the judgments whose time is known."""
@@ -253,7 +240,10 @@ class ProjectPace:
     """What was judged in a project day by day, what is left, and when it will be done."""
 
     calendar: Calendar
-    work: Workload
+    judging: JudgingProgress
+    # Whether anybody has judged, or has taken an assignment to do so.
+    begun: bool
+    flagged: int
     days: list[Day]
     # Counted answers of each of the last days, over which the pace is measured.
     lately: list[int]
@@ -266,13 +256,21 @@ class ProjectPace:
 def project_pace(reader: Membership, judging: JudgingProgress, pace: int) -> ProjectPace:
     """Return the pace of the reader's project over the last `pace` days."""
     calendar = Calendar.of_reader()
-    work = workload(reader, judging)
     people = people_pace(reader, calendar)
     days, effort = together(people, calendar)
     lately = last_days(days, pace)
-    tasks = tasks_pace(reader.project, task_progress(reader, judging), calendar, pace)
-    outlook = estimate(work.left, lately, days[-1].on, asked=work.wanted > 0)
-    return ProjectPace(calendar, work, days, lately, effort, people, tasks, outlook)
+    return ProjectPace(
+        calendar=calendar,
+        judging=judging,
+        begun=completion.has_judging_begun(reader.project, judging),
+        flagged=count_final_flags(reader),
+        days=days,
+        lately=lately,
+        effort=effort,
+        people=people,
+        tasks=tasks_pace(reader.project, task_progress(reader, judging), calendar, pace),
+        outlook=estimate(judging.left, lately, days[-1].on, asked=judging.wanted > 0),
+    )
 
 
 def person_pace(reader: Membership, person: Membership, calendar: Calendar) -> PersonPace:
@@ -343,23 +341,13 @@ def last_days(days: Sequence[Day], pace: int) -> list[int]:
     return [day.counting for day in days[max(begun, len(days) - pace) :]]
 
 
-def workload(reader: Membership, found: JudgingProgress) -> Workload:
-    """Return the workload of the reader's project; `found` is the progress of its judging.
+def count_final_flags(reader: Membership) -> int:
+    """Count the answers of the reader's project that are final flags, "cannot judge" or "problem".
 
-    Extra answers to one document do not reduce what is left on others. Others' flags are not
-    counted on pairs that the reader still judges.
+    Others' flags are not counted on pairs that the reader still judges.
     """
-    project = reader.project
-    flagged = final_flags(project).exclude(
-        ~Q(annotator=reader), narrative__pair__in=blind_pairs(reader)
-    )
-    return Workload(
-        found.wanted,
-        found.answered,
-        flagged.count(),
-        found.left,
-        completion.has_judging_begun(project, found),
-    )
+    hidden = ~Q(annotator=reader) & Q(narrative__pair__in=blind_pairs(reader))
+    return final_flags(reader.project).exclude(hidden).count()
 
 
 def tasks_pace(

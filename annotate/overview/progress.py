@@ -76,8 +76,10 @@ class PersonProgress:
     member: Membership
     # Answers under the current narratives; of a machine, its judgments.
     answered: int
-    # When they last answered in this project; judgments from files were not
-    # given here.
+    # How many instructions they have reviewed, and how many labels they have checked.
+    reviewed: int
+    checked: int
+    # When they last answered in this project; judgments from files were not given here.
     last_at: datetime | None
     imported: bool
     where: str
@@ -188,16 +190,23 @@ def people_progress(project: Project) -> list[PersonProgress]:
                 f"{assignment.get_task_display()} {pairs[assignment.pair_id]}"
             )
     last = _last_answers(project, {person: at for person, (at, _) in came.items() if at})
-    return [
-        PersonProgress(
-            member,
-            answered[member.pk],
-            None if member.is_machine else last.get(member.pk),
-            imported=came[member.pk][1],
-            where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
+    audits = audits_by_member(project)
+    people = []
+    for member in project.memberships.active().order_by("is_machine", "name"):
+        audited = audits.get(member.pk)
+        times = (None if member.is_machine else last.get(member.pk), audited and audited.last_at)
+        people.append(
+            PersonProgress(
+                member,
+                answered[member.pk],
+                reviewed=audited.reviews if audited else 0,
+                checked=audited.checks if audited else 0,
+                last_at=max(filter(None, times), default=None),
+                imported=came[member.pk][1],
+                where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
+            )
         )
-        for member in project.memberships.active().order_by("is_machine", "name")
-    ]
+    return people
 
 
 def _judged_by_machines(project: Project) -> dict[int, int]:

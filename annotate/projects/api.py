@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -92,11 +93,27 @@ class ProjectSerializer(serializers.Serializer[Any]):
 class FullProjectSerializer(ProjectSerializer):
     """A project with the information that its members need for their work."""
 
-    grades = GradeSerializer(many=True)
-    relevant_from = serializers.IntegerField(help_text="The lowest grade that counts as relevant.")
-    evidence_rule = serializers.ChoiceField(choices=Project.EvidenceRule.choices)
-    condition_rule = serializers.ChoiceField(choices=Project.ConditionRule.choices)
-    rules = RulesSerializer(allow_null=True, help_text="For leads; else null.")
+    grades = serializers.SerializerMethodField()
+    relevant_from = serializers.IntegerField(
+        source="project.relevant_from", help_text="The lowest grade that counts as relevant."
+    )
+    evidence_rule = serializers.ChoiceField(
+        choices=Project.EvidenceRule.choices, source="project.evidence_rule"
+    )
+    condition_rule = serializers.ChoiceField(
+        choices=Project.ConditionRule.choices, source="project.condition_rule"
+    )
+    rules = serializers.SerializerMethodField(help_text="For leads; else null.")
+
+    @extend_schema_field(GradeSerializer(many=True))
+    def get_grades(self, member: Membership) -> Any:
+        """Return the grades, the lowest first."""
+        return GradeSerializer(member.project.grades.order_by("value"), many=True).data
+
+    @extend_schema_field(RulesSerializer(allow_null=True))
+    def get_rules(self, member: Membership) -> Any:
+        """Return the rules to leads."""
+        return RulesSerializer(member.project).data if member.leads else None
 
 
 class SentProject(RequestBody):
@@ -151,22 +168,22 @@ class Projects(Resource, tag="Projects"):
         return self.page(mine)
 
     @writes(FullProjectSerializer, body=SentProject, status=201, scope=Scope.LEAD)
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Membership:
         """Create a project and become its lead."""
         made = actions.create_project(**self.body(), by=self.person)
-        return Response(full_project(access.member(self.person, made.slug)), status=201)
+        return access.member(self.person, made.slug)
 
 
 class OneProject(Resource, tag="Projects"):
     """One project."""
 
     @reads(FullProjectSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Membership:
         """Return a project."""
-        return Response(full_project(access.member(self.person, slug)))
+        return access.member(self.person, slug)
 
     @writes(FullProjectSerializer, body=SentRules, scope=Scope.LEAD)
-    def patch(self, request: Request, slug: str) -> Response:
+    def patch(self, request: Request, slug: str) -> Membership:
         """Change the rules of a project that you lead, all or nothing."""
         by = access.lead(self.person, slug)
         sent = self.body()
@@ -175,7 +192,7 @@ class OneProject(Resource, tag="Projects"):
             grades = by.project.grades.values("value", "name", "sentence")
         kept = [KindGrade(**grade) for grade in grades]
         actions.change_rules(changes=sent, grades=kept, by=by)
-        return Response(full_project(access.member(self.person, slug)))
+        return access.member(self.person, slug)
 
 
 class Archiving(Resource, tag="Projects"):
@@ -192,20 +209,6 @@ class Archiving(Resource, tag="Projects"):
         """Unarchive a project."""
         actions.unarchive(by=access.lead(self.person, slug))
         return access.member(self.person, slug)
-
-
-def full_project(member: Membership) -> dict[str, Any]:
-    """Return a project with the information that its members need for their work."""
-    project = member.project
-    grades = project.grades.order_by("value").values("value", "name", "sentence")
-    return {
-        **ProjectSerializer(member).data,
-        "grades": list(grades),
-        "relevant_from": project.relevant_from,
-        "evidence_rule": project.evidence_rule,
-        "condition_rule": project.condition_rule,
-        "rules": RulesSerializer(project).data if member.leads else None,
-    }
 
 
 class KindOfProjectSerializer(serializers.Serializer[Any]):

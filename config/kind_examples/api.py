@@ -7,10 +7,10 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotate.projects import access
-from annotate.projects.api import FullProjectSerializer, full_project
+from annotate.projects.api import FullProjectSerializer
+from annotate.projects.models import Membership
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from config.kind_examples.files import Example, kinds_with_examples, read_examples
 from config.kind_examples.making import make_example
@@ -31,7 +31,7 @@ class Examples(Resource, tag="Projects"):
         return read_examples()
 
     @writes(FullProjectSerializer, body=SentExample, status=201, scope=Scope.LEAD)
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Membership:
         """Make an example project of a kind, which you lead; it takes a few seconds."""
         made = make_example(**self.body(), by=self.person)
-        return Response(full_project(access.member(self.person, made.slug)), status=201)
+        return access.member(self.person, made.slug)

@@ -569,10 +569,10 @@ def test_who_is_where_counts_the_labels_that_each_person_checked(scene, sample, 
 
     overview, progress = (client.get(page) for page in pages)
 
-    people = {row["member"].name: row for row in overview.context["people"]}
-    assert [people[name]["checked"] for name in ("ada", "ben", "carla", "dan")] == [2, 1, 0, 0]
-    assert people["ada"]["last_at"] == Check.objects.filter(checker=scene.ada).latest("at").at
-    assert people["carla"]["last_at"] is None
+    people = {row.member.name: row for row in overview.context["people"]}
+    assert [people[name].checked for name in ("ada", "ben", "carla", "dan")] == [2, 1, 0, 0]
+    assert people["ada"].last_at == Check.objects.filter(checker=scene.ada).latest("at").at
+    assert people["carla"].last_at is None
     assert shows(overview, '<th class="number" scope="col">Checks</th>')
     assert shows(progress, '<th class="number" scope="col">Checks</th>')
     assert progress.context["checked"] == {scene.ada.pk: 2, scene.ben.pk: 1}

@@ -104,7 +104,7 @@ def counts_on_pages(reader: Membership) -> dict[str, Any]:
             "project": (project["judging"].answered, project["judging"].wanted),
             "its queries": summed(map(vars, project["rows"])),
             "queries": summed(map(vars, context("queries")["rows"])),
-            "dashboard": (progress["work"].answered, progress["work"].wanted),
+            "dashboard": (progress["judging"].answered, progress["judging"].wanted),
             "API progress": (api["answered"], api["wanted"]),
             "API pace": (pace["answered"], pace["wanted"]),
             "API queries": summed(
@@ -117,7 +117,7 @@ def counts_on_pages(reader: Membership) -> dict[str, Any]:
             "API progress": {one["task"]: (one["done"], one["total"]) for one in api["tasks"]},
             "API pace": {one["task"]: (one["done"], one["total"]) for one in pace["tasks"]},
         },
-        "left": {"dashboard": progress["work"].left, "API pace": pace["left"]},
+        "left": {"dashboard": progress["judging"].left, "API pace": pace["left"]},
         "outlooks": [progress["outlook"], *(one.outlook for one in progress["tasks"])],
     }
 
@@ -428,6 +428,6 @@ def test_imported_judgments_set_no_last_time(tides, client):
 
     page = client.get(reverse("annotate:project", args=["tides"]))
 
-    (ada,) = [one for one in page.context["people"] if one["member"] == tides.ada]
-    assert (ada["answered"], ada["last_at"]) == (3, None)
+    (ada,) = [one for one in page.context["people"] if one.member == tides.ada]
+    assert (ada.answered, ada.last_at) == (3, None)
     assert "imported judgments were given elsewhere." in page.content.decode()

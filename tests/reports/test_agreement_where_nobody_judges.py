@@ -84,10 +84,10 @@ def test_overview_without_judging_shows_the_progress_of_reviews(audited, client)
     page = " ".join(response.content.decode().split())
 
     assert "4 of 4 reviews; nobody is asked to judge" in page
-    people = {one["member"].name: one for one in response.context["people"]}
-    assert [people[name]["reviewed"] for name in ("ada", "ben", "carla")] == [2, 2, 0]
+    people = {one.member.name: one for one in response.context["people"]}
+    assert [people[name].reviewed for name in ("ada", "ben", "carla")] == [2, 2, 0]
     newest = Review.objects.filter(auditor__name="ada").latest("submitted_at").submitted_at
-    assert [people[name]["last_at"] for name in ("ada", "carla")] == [newest, None]
+    assert [people[name].last_at for name in ("ada", "carla")] == [newest, None]
 
 
 def test_dashboard_without_judging_is_about_reviews(audited, client):

@@ -221,7 +221,8 @@ class Pace(Resource, tag="Progress"):
         judging = completion.judging(member.project)
         shown = paces.project_pace(member, judging, pace)
         return {
-            **vars(shown.work),
+            **{name: getattr(judging, name) for name in ("wanted", "answered", "left")},
+            "flagged": shown.flagged,
             "zone": shown.calendar.zone,
             "time_estimate": time_estimate(member, judging),
             "outlook": _outlook(shown.outlook),

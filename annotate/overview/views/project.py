@@ -37,7 +37,6 @@ from annotate.overview.pace import time_estimate
 from annotate.overview.progress import (
     QueryProgress,
     TaskProgress,
-    audits_by_member,
     matrix_of,
     people_progress,
     query_progress,
@@ -78,7 +77,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     # Who has begun a task continues it; the home page also offers another one.
     held = {work.assignment.task for work in assignments}
     free = [task for task in tasks if task.free and task.task not in held]
-    people = _people(member)
+    people = people_progress(member.project) if member.leads else None
     rows = query_progress(member, page.rows, far)
     # Only leads may open the pages of the steps.
     project_steps = steps.steps(member, judgments, tasks, added.context) if member.leads else []
@@ -110,13 +109,13 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         # A project of a lead alone needs people first.
         # As `member.is_alone()`, of the people that were read.
         is_alone=people is not None
-        and not any(row["member"].user_id for row in people if row["member"] != member),
+        and not any(person.member.user_id for person in people if person.member != member),
         any_answered=bool(member.project.overlap_judge)
-        or any(row["answered"] for row in people or ()),
+        or any(person.answered for person in people or ()),
         any_reviewed=bool(member.project.overlap_review)
-        or any(row["reviewed"] for row in people or ()),
-        any_checked=any(row["checked"] for row in people or ()),
-        any_imported=any(row["imported"] for row in people or ()),
+        or any(person.reviewed for person in people or ()),
+        any_checked=any(person.checked for person in people or ()),
+        any_imported=any(person.imported for person in people or ()),
         **worker() if member.leads else {},
         **added.context,
         page=page,
@@ -297,26 +296,6 @@ def _reviewing(project: Project, tasks: Sequence[TaskProgress]) -> TaskProgress 
         return None
     reviews = (task for task in tasks if task.task == Assignment.Task.REVIEW and task.total)
     return next(reviews, None)
-
-
-def _people(member: Membership) -> list[dict[str, Any]] | None:
-    """Return the progress of each member, for leads."""
-    if not member.leads:
-        return None
-    audits = audits_by_member(member.project)
-    return [
-        {
-            "member": person.member,
-            "answered": person.answered,
-            "imported": person.imported,
-            "reviewed": audit.reviews if audit else 0,
-            "checked": audit.checks if audit else 0,
-            "where": person.where,
-            "last_at": max(filter(None, (person.last_at, audit and audit.last_at)), default=None),
-        }
-        for person in people_progress(member.project)
-        for audit in (audits.get(person.member.pk),)
-    ]
 
 
 def _without_grade(member: Membership) -> dict[str, int]:
