@@ -15,7 +15,6 @@ from annotate.judgments.attributes import (
     current_conditions,
     set_negated,
 )
-from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
 from annotate.pairs.pool import in_pool_of
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
@@ -46,23 +45,6 @@ class AttributeSerializer(serializers.Serializer[Any]):
     negated = serializers.BooleanField(
         allow_null=True, help_text="Whether the reversed query negates it; null: not set yet."
     )
-
-
-class KnownSerializer(serializers.Serializer[Any]):
-    """The attributes that a document satisfies and violates, by name."""
-
-    satisfied = serializers.ListField(child=serializers.CharField())
-    violated = serializers.ListField(child=serializers.CharField())
-
-
-class DocumentAttributesSerializer(serializers.Serializer[Any]):
-    """A document with its claimed and its verified attributes."""
-
-    id = serializers.IntegerField(help_text="The candidate's key.")
-    doc_id = serializers.CharField()
-    claimed = KnownSerializer()
-    verified = KnownSerializer()
-    is_verified = serializers.BooleanField(help_text="Whether people answered every attribute.")
 
 
 class SentNegated(RequestBody):
@@ -97,7 +79,7 @@ class Attributes(Resource, tag="Collection"):
 class DocumentsWithAttributes(Resource, tag="Collection"):
     """The documents of an instruction with their attributes."""
 
-    @reads(DocumentAttributesSerializer, paged=True, scope=Scope.LEAD)
+    @reads(DocumentAttributes, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, pair: int) -> Response:
         """List the attributes that each document satisfies and violates, claimed and verified."""
         member, instruction_pair = pair_for_lead(self.person, pair)
@@ -107,21 +89,5 @@ class DocumentsWithAttributes(Resource, tag="Collection"):
         ).select_related("document")
         return self.page(
             pool,
-            prepare=lambda rows: map(_document, attributes_of(member.project, conditions, rows)),
+            prepare=lambda rows: attributes_of(member.project, conditions, rows),
         )
-
-
-def _document(attributes: DocumentAttributes) -> dict[str, Any]:
-    def names_by_answer(whose: str) -> dict[str, list[str]]:
-        return {
-            "satisfied": attributes.names_with(whose, Verdict.Answer.MET),
-            "violated": attributes.names_with(whose, Verdict.Answer.NOT_MET),
-        }
-
-    return {
-        "id": attributes.candidate.pk,
-        "doc_id": attributes.candidate.document.doc_id,
-        "claimed": names_by_answer("claimed"),
-        "verified": names_by_answer("verified"),
-        "is_verified": attributes.is_verified,
-    }

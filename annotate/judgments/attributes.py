@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -39,24 +40,55 @@ class AttributeAnswers(NamedTuple):
         return None not in (self.claimed, self.verified) and self.claimed != self.verified
 
 
-class DocumentAttributes(NamedTuple):
-    """A document with its attributes, in the order of the instruction."""
+class AttributeNames(NamedTuple):
+    """The attributes that a document satisfies and violates, by name."""
+
+    satisfied: list[str]
+    violated: list[str]
+
+
+@dataclass(frozen=True)
+class DocumentAttributes:
+    """A document with its claimed and its verified attributes, in the order of the instruction."""
+
+    api_fields = ("id", "doc_id", "claimed", "verified", "is_verified")
 
     candidate: Candidate
     attributes: list[AttributeAnswers]
 
-    def names_with(self, whose: str, answer: str) -> list[str]:
-        """Return the names (or texts) of the attributes that are `claimed` or `verified` so."""
-        return [
-            attribute.condition.name or attribute.condition.text
-            for attribute in self.attributes
-            if getattr(attribute, whose) == answer
-        ]
+    @property
+    def id(self) -> int:
+        """The candidate's key."""
+        return self.candidate.pk
+
+    @property
+    def doc_id(self) -> str:
+        """The document's id."""
+        return self.candidate.document.doc_id
+
+    @property
+    def claimed(self) -> AttributeNames:
+        """As claimed."""
+        return self._names([(each.condition, each.claimed) for each in self.attributes])
+
+    @property
+    def verified(self) -> AttributeNames:
+        """As people answered."""
+        return self._names([(each.condition, each.verified) for each in self.attributes])
 
     @property
     def is_verified(self) -> bool:
-        """Whether every attribute has a verified answer."""
+        """Whether people answered every attribute."""
         return all(attribute.verified is not None for attribute in self.attributes)
+
+    @staticmethod
+    def _names(answers: list[tuple[Condition, str | None]]) -> AttributeNames:
+        """Return the names (or texts) of the conditions that are met, and of those that are not."""
+        met, not_met = (
+            [condition.name or condition.text for condition, answer in answers if answer == wanted]
+            for wanted in (Verdict.Answer.MET, Verdict.Answer.NOT_MET)
+        )
+        return AttributeNames(met, not_met)
 
 
 def current_conditions(pair: InstructionPair) -> list[Condition]:

@@ -54,10 +54,10 @@ def test_a_document_has_claimed_and_verified_attributes(tides):
         tides.project, current_conditions(tides.pair), [tides.positive, tides.negative]
     )
 
-    assert positive.names_with("claimed", "met") == ["length", "source"]
+    assert positive.claimed.satisfied == ["length", "source"]
     assert not positive.is_verified
-    assert negative.names_with("claimed", "not_met") == ["length"]
-    assert negative.names_with("verified", "not_met") == ["length", "source"]
+    assert negative.claimed.violated == ["length"]
+    assert negative.verified.violated == ["length", "source"]
     assert [one.differs for one in negative.attributes] == [False, True]
 
 
