@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import PurePath
-from typing import IO, NamedTuple, cast
+from typing import IO, cast
 from uuid import UUID, uuid4
 
 from django.core.files.base import File
@@ -21,7 +21,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.collection import intake
-from annotate.collection.intake import FileReport
+from annotate.collection.intake import FileReport, RowCounts
 from annotate.loading.load import check_side, known_format, load_file
 from annotate.loading.models import Load, LoadedCandidate
 from annotate.projects.access import refuse_if_archived
@@ -257,17 +257,15 @@ def discard_preview(*, preview: Load, by: Membership) -> None:
     locked.discard()
 
 
-class Written(NamedTuple):
-    """What a load wrote: new candidates, and those whose earlier relevance it changed."""
+def written_by(load: Load) -> RowCounts:
+    """Count the candidates that a load made, and those whose earlier relevance it changed.
 
-    new: int
-    changed: int
-
-
-def written_by(load: Load) -> Written:
-    """Return how many candidates a load made and changed; those of one taken back are gone."""
+    Those of a load that was taken back are gone.
+    """
     rows = LoadedCandidate.objects.filter(load=load)
-    return Written(rows.filter(is_new=True).count(), rows.filter(is_new=False).count())
+    return RowCounts(
+        new=rows.filter(is_new=True).count(), changed=rows.filter(is_new=False).count()
+    )
 
 
 def perform_load(load: Load, progress: Progress) -> None:
