@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -14,6 +13,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.pools.access import BLIND
 from annotate.pools.choosing import (
     NEW,
+    FullPoolCount,
     PoolCounts,
     Recipe,
     Stratum,
@@ -98,7 +98,7 @@ def runs_named(project: Project, names: Sequence[str]) -> tuple[Run, ...]:
     return tuple(by_name[name] for name in wanted)
 
 
-def count_pool(recipe: Recipe) -> dict[str, Any]:
+def count_pool(recipe: Recipe) -> FullPoolCount:
     """Count the documents of a pool without making it; add `warnings`, a list of sentences."""
     counted = count_documents(recipe).as_json()
     return {**counted, "warnings": warnings(recipe, counted)}
@@ -229,7 +229,7 @@ def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
         what="pool.made",
         about=job,
         by=job.by,
-        words=f"{counts['documents']} documents, {counts[NEW]} new",
+        words=f"{counts['documents']} documents, {counts['new']} new",
     )
 
 

@@ -14,7 +14,7 @@ from annotate.collection.api import SentReason
 from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON, MOST, ChangeCounts
 from annotate.pairs.pool import documents_without_text
-from annotate.pools import access, actions, provenance, replacing
+from annotate.pools import access, actions, choosing, provenance, replacing
 from annotate.pools.labelled import CUTOFFS, Labelled, labelled_at
 from annotate.pools.models import Pool, Replacement
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
@@ -22,6 +22,7 @@ from annotate.pools.removal import DOCUMENTS
 from annotate.projects import access as project_access
 from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
+from base.api.records import serializer_of
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 
@@ -57,48 +58,6 @@ class SentPool(SentRule):
     )
 
 
-class StatesSerializer(serializers.Serializer[Any]):
-    """Numbers of documents by state; `waiting` ones are candidates that nobody has judged."""
-
-    documents = serializers.IntegerField()
-    new = serializers.IntegerField()
-    judged = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-    removed = serializers.IntegerField(help_text="Taken out before; they stay out.")
-
-
-class QueryCountSerializer(StatesSerializer):
-    """The counts of one query."""
-
-    query_id = serializers.CharField()
-
-
-class RunCountSerializer(serializers.Serializer[Any]):
-    """The documents that one run contributes."""
-
-    name = serializers.CharField()
-    documents = serializers.IntegerField()
-    alone = serializers.IntegerField(help_text="Of these, documents from no other run.")
-    shared = serializers.ListField(
-        child=serializers.IntegerField(),
-        help_text="Documents shared with each run, in the order of `runs`.",
-    )
-
-
-class PoolCountSerializer(StatesSerializer):
-    """The contents of a pool, counted."""
-
-    queries = QueryCountSerializer(many=True)
-    runs = RunCountSerializer(many=True)
-    sha256 = serializers.CharField(help_text="Of the documents, and of which of them are new.")
-
-
-class FullPoolCountSerializer(PoolCountSerializer):
-    """The contents that a pool would have, counted, with warnings."""
-
-    warnings = serializers.ListField(child=serializers.CharField())
-
-
 class PoolRunSerializer(serializers.Serializer[Any]):
     """A run that a pool is drawn from."""
 
@@ -117,7 +76,7 @@ class PoolSerializer(JobSerializer):
     seed = serializers.IntegerField()
     by = serializers.CharField(source="by.name", allow_null=True)
     runs = PoolRunSerializer(many=True, source="pool_runs")
-    counts = PoolCountSerializer(allow_null=True, help_text="null until it is made.")
+    counts = serializer_of(choosing.PoolCount)(allow_null=True, help_text="null until it is made.")
 
 
 class Pools(Resource, tag="Pools"):
@@ -144,8 +103,8 @@ class Pools(Resource, tag="Pools"):
 class PoolCount(Resource, tag="Pools"):
     """The count of a pool that is not made."""
 
-    @writes(FullPoolCountSerializer, body=SentRule, scope=Scope.LEAD)
-    def post(self, request: Request, slug: str) -> dict[str, Any]:
+    @writes(choosing.FullPoolCount, body=SentRule, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> choosing.FullPoolCount:
         """Count what a pool would contain, without making it."""
         member = access.lead(self.person, slug)
         recipe = actions.recipe_of(project=member.project, **self.body())

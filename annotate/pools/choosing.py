@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 from annotate.collection.models import Candidate, Query, Run, RunLine
 from annotate.judgments.in_force import judgments_in_force
@@ -165,6 +165,45 @@ class ChosenDocument(NamedTuple):
 NEW, JUDGED, WAITING, REMOVED = "new", "judged", "waiting", "removed"
 
 
+class DocumentCounts(TypedDict):
+    """Numbers of documents by state; `waiting` ones are candidates that nobody has judged."""
+
+    documents: int
+    new: int
+    judged: int
+    waiting: int
+    removed: Annotated[int, "Taken out before; they stay out."]
+
+
+class QueryCount(DocumentCounts):
+    """The counts of one query."""
+
+    query_id: str
+
+
+class RunCount(TypedDict):
+    """The documents that one run contributes."""
+
+    name: str
+    documents: int
+    alone: Annotated[int, "Of these, documents from no other run."]
+    shared: Annotated[list[int], "Documents shared with each run, in the order of `runs`."]
+
+
+class PoolCount(DocumentCounts):
+    """The contents of a pool, counted, as pages, the API and its row have them."""
+
+    queries: list[QueryCount]
+    runs: list[RunCount]
+    sha256: Annotated[str, "Of the documents, and of which of them are new."]
+
+
+class FullPoolCount(PoolCount):
+    """The contents that a pool would have, counted, with warnings."""
+
+    warnings: list[str]
+
+
 @dataclass
 class PoolCounts:
     """Counts of a pool's documents: per query, per run, and the overlap of runs."""
@@ -192,9 +231,8 @@ class PoolCounts:
         """The number of documents by state, over all queries."""
         return sum((states for _, states in self.queries), Counter())
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the counts as pages, the API and the row of a pool have them."""
-        total = self.total
+    def as_json(self) -> PoolCount:
+        """Return the counts as JSON-ready values."""
         brought: Counter[int] = Counter()
         alone: Counter[int] = Counter()
         shared: Counter[tuple[int, int]] = Counter()
@@ -207,11 +245,9 @@ class PoolCounts:
                     shared[run, other] += many
         runs_in_order = [run.pk for run in self.recipe.runs]
         return {
-            "documents": total.total(),
-            **_states(total),
+            **_count_states(self.total),
             "queries": [
-                {"query_id": query_id, "documents": states.total(), **_states(states)}
-                for query_id, states in self.queries
+                {"query_id": query_id, **_count_states(states)} for query_id, states in self.queries
             ],
             "runs": [
                 {
@@ -227,32 +263,38 @@ class PoolCounts:
         }
 
 
-def _states(of: Counter[str]) -> dict[str, int]:
-    return {state: of[state] for state in (NEW, JUDGED, WAITING, REMOVED)}
+def _count_states(states: Counter[str]) -> DocumentCounts:
+    return {
+        "documents": states.total(),
+        "new": states[NEW],
+        "judged": states[JUDGED],
+        "waiting": states[WAITING],
+        "removed": states[REMOVED],
+    }
 
 
-def warnings(recipe: Recipe, counts: dict[str, Any]) -> list[str]:
+def warnings(recipe: Recipe, counts: PoolCount) -> list[str]:
     """Return what a lead should know before making this pool, as sentences."""
     sentences = []
     relevant = recipe.project.judge_scope == Project.Scope.RELEVANT
-    if relevant and counts[NEW]:
+    if relevant and counts["new"]:
         sentences.append(
             "This project judges only documents that were relevant before, and new "
             "candidates have no earlier relevance: nobody will be asked about them. Choose "
             "in the settings to judge the whole pool."
         )
-    if counts[REMOVED]:
+    if counts["removed"]:
         sentences.append(
-            f"{counts[REMOVED]:,} of these documents was taken out before. It stays out."
-            if counts[REMOVED] == 1
-            else f"{counts[REMOVED]:,} of these documents were taken out before. They stay out."
+            f"{counts['removed']:,} of these documents was taken out before. It stays out."
+            if counts["removed"] == 1
+            else f"{counts['removed']:,} of these documents were taken out before. They stay out."
         )
     if not counts["documents"]:
         sentences.append("No document is chosen. Choose other runs or a larger depth.")
-    elif not counts[NEW]:
+    elif not counts["new"]:
         sentences.append("Every document is already a candidate: the pool adds none.")
     if lacking := [run["name"] for run in counts["runs"] if not run["documents"]]:
-        sentences.append(f"No document comes from {', '.join(map(str, lacking))}.")
+        sentences.append(f"No document comes from {', '.join(lacking)}.")
     return sentences
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
@@ -12,6 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.collection.models import Run
 from annotate.pairs.pool import documents_without_text
 from annotate.pools import access, actions, provenance, replacing
+from annotate.pools.choosing import FullPoolCount
 from annotate.pools.forms import NegativesForm, PoolForm, ReplacementForm
 from annotate.pools.labelled import CUTOFFS, labelled_at
 from annotate.pools.models import Pool
@@ -60,7 +59,7 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
     runs = _runs(member)
     sent = request.POST if request.method == "POST" else request.GET
     form = PoolForm(runs, sent if "method" in sent else None)
-    counted: dict[str, Any] | None = None
+    counted: FullPoolCount | None = None
     name = sent.get("name", "").strip() or _free_name(member)
     if form.is_bound and form.is_valid():
         with refusal_in(form):

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 
 from annotate.management.projects import get_project
 from annotate.pools import actions
+from annotate.pools.choosing import DocumentCounts
 from annotate.pools.models import Pool
 from base.commands import RejudgeCommand
 from jobs.runner import run
@@ -68,7 +69,7 @@ class Command(RejudgeCommand):
         self.stdout.write(f"{options['name']} {made} {_describe_counts(counted)}")
 
 
-def _describe_counts(counts: dict[str, Any]) -> str:
+def _describe_counts(counts: DocumentCounts) -> str:
     return (
         f"{counts['documents']:,} documents: {counts['new']:,} new, {counts['judged']:,} judged, "
         f"{counts['waiting']:,} not judged, {counts['removed']:,} taken out"
