@@ -5,10 +5,14 @@ Forms are taken from the pages themselves, so new fields are attacked without be
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from http.cookies import SimpleCookie
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
@@ -21,8 +25,9 @@ from annotate.models import Load, Membership, Pool
 from jobs.models import Job
 from tests.attacks.reading import ALL, MARK, Form, find_running_code, forms
 from tests.attacks.test_every_door import writes
+from tests.services.once import make_once
 from tests.test_blindness import NOW, AnswerSet, addresses, answer, crawl, give_answers, rolled_back
-from tests.test_permissions import World, world
+from tests.test_permissions import APPS, World, world
 
 pytestmark = pytest.mark.long
 
@@ -108,14 +113,51 @@ def client_of(stage: SimpleNamespace, name: str) -> Client:
     return Person(raise_request_exception=False).sign_in(member.user)
 
 
-def pages_of(stage: SimpleNamespace, name: str) -> dict[str, str]:
-    """Return every page that a member can reach, by its address."""
-    read = crawl(stage.members[name], addresses(stage))
+class Seen(NamedTuple):
+    """What a member was answered at an address: a digest, and the forms of the page."""
+
+    digest: str
+    forms: list[Form]
+
+
+def seen_by_address(
+    stage: SimpleNamespace, name: str, factory: pytest.TempPathFactory
+) -> dict[str, Seen]:
+    """Return every address that a member can reach, with the answer.
+
+    One process of a run reads the pages, for all tests that attack the same rows.
+    """
+
+    def read(folder: Path) -> None:
+        seen = {}
+        for url, answered in crawl(stage.members[name], addresses(stage)).items():
+            status, headers, body = answered
+            shown = forms(body.decode()) if status in {200, 422} and is_html(headers) else []
+            seen[url] = [digest_of(answered), [asdict(form) for form in shown]]
+        folder.mkdir()
+        (folder / "seen.json").write_text(json.dumps(seen), encoding="utf-8")
+
+    keys = [
+        sorted(model._default_manager.values_list("pk"))
+        for room in APPS
+        for model in apps.get_app_config(room).get_models()
+    ]
+    rows_digest = hashlib.sha256(repr(keys).encode()).hexdigest()[:16]
+    folder = make_once(factory, f"seen-{name}-{rows_digest}", read)
     return {
-        url: body.decode()
-        for url, (status, headers, body) in read.items()
-        if status in {200, 422} and any("text/html" in one for one in headers)
+        url: Seen(digest, [Form(**form) for form in shown])
+        for url, (digest, shown) in json.loads((folder / "seen.json").read_bytes()).items()
     }
+
+
+def digest_of(answered: tuple[int, list[str], bytes]) -> str:
+    """Return a digest of the status and the body of an answer."""
+    status, _headers, body = answered
+    return hashlib.sha256(b"%d %s" % (status, body)).hexdigest()
+
+
+def is_html(headers: list[str]) -> bool:
+    return any("text/html" in one for one in headers)
 
 
 def route_of(url: str) -> str:
@@ -126,28 +168,19 @@ def route_of(url: str) -> str:
 
 
 Offered = dict[tuple[str, str, str], tuple[str, Form]]
-# A cache of the forms offered to each person, because several tests use the same forms.
-_offered: dict[str, Offered] = {}
 
 
-def forms_of(stage: SimpleNamespace, name: str) -> Offered:
+def forms_of(stage: SimpleNamespace, name: str, factory: pytest.TempPathFactory) -> Offered:
     """Return every form that a member can reach: one for each route and set of fields."""
-    key = repr((name, stage.world.keys, stage.others, stage.narrative.pk))
-    if key not in _offered:
-        _offered[key] = _forms_of(stage, name)
-    return _offered[key]
-
-
-def _forms_of(stage: SimpleNamespace, name: str) -> Offered:
-    found: Offered = {}
-    for url, page in pages_of(stage, name).items():
-        for form in forms(page):
+    offered: Offered = {}
+    for url, seen in seen_by_address(stage, name, factory).items():
+        for form in seen.forms:
             target = urljoin(url, form.action) if form.action else url
             if not target.startswith("/"):
                 continue
             shape = ",".join(sorted({*form.fields, *form.files, *form.buttons}))
-            found.setdefault((form.method, route_of(target), shape), (target, form))
-    return found
+            offered.setdefault((form.method, route_of(target), shape), (target, form))
+    return offered
 
 
 def sent(form: Form, **changed: Any) -> dict[str, Any]:
@@ -172,7 +205,7 @@ def faults(client: Client, method: str, url: str, values: dict[str, Any]) -> lis
     if SECRET in text:
         found.append("another project's words")
     # Parsing a page takes long, so only pages that contain a payload are parsed.
-    if MARK in text.lower() and any("text/html" in one for one in headers):
+    if MARK in text.lower() and is_html(headers):
         found += [one for one in find_running_code(text) if MARK in one]
     if response.status_code >= 500:
         found.append(f"{response.status_code}: {getattr(response, 'exc_info', [None] * 2)[1]!r}")
@@ -202,12 +235,12 @@ def bodies(form: Form, theirs: list[str]) -> Iterator[tuple[str, str, dict[str, 
 
 @pytest.mark.parametrize("name", ["ada", "carla", "dan"])
 def test_hostile_values_in_forms_cause_no_error_and_reveal_nothing(
-    beside, name, repeated_requests, record_property
+    beside, name, repeated_requests, tmp_path_factory, record_property
 ):
     tried, failures = 0, {}
     with rolled_back():
         give_answers(beside, AnswerSet(1))
-        offered = forms_of(beside, name)
+        offered = forms_of(beside, name, tmp_path_factory)
         client = client_of(beside, name)
         theirs = sorted({str(one) for one in beside.other.keys.values() if isinstance(one, int)})
         before = others_rows(beside)
