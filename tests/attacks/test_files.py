@@ -20,7 +20,7 @@ from formats.problems import FormatError
 from formats.source import Source
 from tests import factories
 from tests.formats.files import zip_files
-from tests.test_permissions import ROUTES, world
+from tests.test_permissions import world
 
 NAMES = [
     "../../../../tmp/evil.txt",
@@ -39,10 +39,6 @@ NAMES = [
     "x" * 400 + ".txt",
     "<script>alert(1)</script>.html",
 ]
-
-
-# Types that browsers show inline and that are allowed.
-SHOWN = {"text/html", "application/json", "text/plain", ""}
 
 
 @pytest.fixture
@@ -92,23 +88,6 @@ def test_an_upload_has_no_address(carla, storage):
         assert answer.status_code == 404, url
         assert page not in answer.content
     assert settings.MEDIA_URL in {"", "/"}
-
-
-def test_downloads_are_attachments(db, storage):
-    tides = world("tides", "ada", "carla")
-    client = Client()
-    client.force_login(factories.user("carla"))
-    downloads = {}
-    for name in ROUTES:
-        answer = client.get(tides.url(name))
-        kind = answer.get("Content-Type", "").partition(";")[0]
-        if answer.status_code == 200 and kind not in SHOWN:
-            downloads[name] = answer.get("Content-Disposition", "")
-
-    assert downloads
-    assert {
-        name: header for name, header in downloads.items() if not header.startswith("attachment")
-    } == {}
 
 
 @pytest.mark.parametrize(

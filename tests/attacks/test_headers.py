@@ -43,6 +43,21 @@ def policy(response) -> dict[str, str]:
     return dict(part.split(" ", 1) for part in parts)
 
 
+# Types that a browser may show; every other one is a download.
+SHOWN = {"text/html", "application/json", "text/plain", ""}
+
+
+def is_download(response) -> bool:
+    kind = response.get("Content-Type", "").partition(";")[0]
+    return response.status_code == 200 and kind not in SHOWN
+
+
+def shows_file(response) -> bool:
+    """Return whether a browser would show a file in place of saving it."""
+    is_attachment = response.get("Content-Disposition", "").startswith("attachment")
+    return is_download(response) and not is_attachment
+
+
 # The icons of the API's page are `data:` URLs.
 POLICY_OF_API_PAGE = {**POLICY, "img-src": "'self' data:"}
 
@@ -57,6 +72,8 @@ def faults(response, name: str = "") -> list[str]:
         found.append("Permissions-Policy")
     if not {"private", "no-store"} & set(response.get("Cache-Control", "").split(", ")):
         found.append(f"Cache-Control: {response.get('Cache-Control')}")
+    if shows_file(response):
+        found.append(f"no attachment: {response.get('Content-Type')}")
     if "Access-Control-Allow-Origin" in response:
         found.append("Access-Control-Allow-Origin")
     return found
