@@ -13,8 +13,6 @@ from exporters.evaluations.charts import CHARTS
 from tests.evaluations.evaluating import make_evaluation, scene
 from tests.exports.conftest import make_release
 
-pytestmark = pytest.mark.both_databases
-
 
 @pytest.fixture
 def leading(db, client, empty_storage):
@@ -50,6 +48,7 @@ def test_the_share_that_dropped_is_drawn_for_each_pair(leading, client):
     assert "<title>q_1: 1 of 2</title>" in page
 
 
+@pytest.mark.both_databases
 def test_a_system_is_compared_over_releases(leading, client):
     measured = [make_evaluation(leading, release=make_release(leading, "v1"))]
     Judgment.objects.filter(candidate=leading.pool["b"]).update(relevance=0)
