@@ -106,7 +106,7 @@ LISTS = {
         "installation_audit_log", "lines.audit_event", "uuid", "uuid"
     ),
     "audit:api_batch": Listed("audit:batch", "rows.decision", "candidate_id", "candidate"),
-    "audit:api_machine_claims": Listed("audit:machines", "labels", name="first.pk", field="id"),
+    "audit:api_machine_claims": Listed("audit:machines", "labels", name="id"),
     "audit:api_model_runs": Listed("audit:models", "runs"),
     "audit:api_models": Listed("audit:models", "models.endpoint"),
     "audit:api_prompts": Listed("audit:prompt", "versions", "version", "version"),

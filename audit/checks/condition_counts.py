@@ -17,21 +17,13 @@ from audit.checks.queue import hide_open_checks, with_checks
 _AT_ONCE = 500
 
 
-class MatrixRow(NamedTuple):
+class ConditionCountRow(NamedTuple):
     """The checked labels that claim one number, counted by the number they actually meet."""
 
     claimed: int
     counts: Annotated[list[int], "How many meet 0, 1, 2 … conditions."]
-
-    @property
-    def checked(self) -> int:
-        """Number of checked labels that claim this number."""
-        return sum(self.counts)
-
-    @property
-    def wrong(self) -> int:
-        """How many of these labels meet a different number."""
-        return self.checked - self.counts[self.claimed]
+    checked: Annotated[int, "Number of checked labels that claim this number."]
+    wrong: Annotated[int, "How many of these labels meet a different number."]
 
 
 class ErrorMatrix(NamedTuple):
@@ -39,7 +31,7 @@ class ErrorMatrix(NamedTuple):
 
     # From 0 to the most conditions that a narrative of the sample has.
     numbers: list[int]
-    rows: list[MatrixRow]
+    rows: list[ConditionCountRow]
 
 
 def error_matrix(sample: Sample, outcomes: Iterable[tuple[int, int | None]]) -> ErrorMatrix | None:
@@ -53,7 +45,10 @@ def error_matrix(sample: Sample, outcomes: Iterable[tuple[int, int | None]]) -> 
     conditions = Condition.objects.filter(narrative__in=sample.items.values("narrative"))
     most = max(conditions.aggregate(most=Max("number"))["most"] or 0, *map(max, met), 0)
     numbers = list(range(most + 1))
-    rows = [MatrixRow(row, [met[row, other] for other in numbers]) for row in numbers]
+    rows = []
+    for claimed in numbers:
+        counts = [met[claimed, counted] for counted in numbers]
+        rows.append(ConditionCountRow(claimed, counts, sum(counts), sum(counts) - counts[claimed]))
     return ErrorMatrix(numbers, rows)
 
 

@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.document_names import Name, hidden_from, name_of
+from annotate.judgments.document_names import hidden_from, name_of
 from annotate.judgments.machine_claims import (
     chosen_machines,
     count_undecided,
@@ -22,6 +22,7 @@ from annotate.judgments.machine_claims import (
     machine_that_counts,
 )
 from annotate.judgments.models import Judgment
+from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
@@ -46,16 +47,30 @@ class Effect(NamedTuple):
     changed: Annotated[int, "Of these, labels with another claim before."]
 
 
+class MachineGrade(NamedTuple):
+    """The grade that one machine claims."""
+
+    machine: str
+    relevance: int
+
+
 class ContradictedLabel(NamedTuple):
-    """A label that machines claim differently, with the machine whose claim counts, if any.
+    """A label that machines claim differently."""
 
-    `claims` is None while the reader still judges the document or the label is being checked.
-    """
-
-    first: Judgment
-    document: Name
-    claims: list[Judgment] | None
-    counts: Membership | None
+    id: int
+    query: int
+    pair: int
+    pair_id: str
+    side: Narrative.Side
+    narrative: int
+    candidate: int
+    document: Annotated[str, "The name on pages: the document's title, or a neutral name."]
+    doc_id: Annotated[str | None, "null until you have answered."]
+    claims: Annotated[
+        list[MachineGrade] | None,
+        "null while you judge the document or people check the label.",
+    ]
+    counts: Annotated[str | None, "The machine whose claim counts; null until a lead chooses."]
 
 
 def claiming_machines(project: Project) -> list[ClaimingMachine]:
@@ -151,12 +166,21 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
         counts = machine_that_counts(grades, chosen)
         hidden = first.narrative.pair_id in blind or key in unchecked
         name = name_of(first.candidate.document, project, hidden=first.candidate_id in hidden_ids)
+        shown = [MachineGrade(one.annotator.name, one.relevance) for one in claims[key].values()]
+        pair = first.narrative.pair
         labels.append(
             ContradictedLabel(
-                first,
-                name,
-                None if hidden else list(claims[key].values()),
-                None if counts is None else claims[key][counts].annotator,
+                id=first.pk,
+                query=pair.query_id,
+                pair=pair.pk,
+                pair_id=pair.pair_id,
+                side=Narrative.Side(first.narrative.side),
+                narrative=first.narrative_id,
+                candidate=first.candidate_id,
+                document=name.label,
+                doc_id=name.doc_id,
+                claims=None if hidden else shown,
+                counts=None if counts is None else claims[key][counts].annotator.name,
             )
         )
     return labels

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.projects import access as annotate_access
 from audit.checks import access
-from audit.checks.condition_counts import BrokenConditions, MatrixRow, broken_conditions
+from audit.checks.condition_counts import BrokenConditions, broken_conditions
 from audit.checks.figures import BOUND, Figures, figures
 from audit.checks.models import Sample
 from audit.checks.queue import LABEL_FILTERS, filter_labels, hide_open_checks
@@ -40,14 +40,6 @@ class CoefficientSerializer(RecordSerializer):
     class Meta:
         record = "agreement.Coefficient"
         fields = ("name", "value", "note", "interval", "interval_note", "units", "raters")
-
-
-class ConditionCountRowSerializer(RecordSerializer):
-    """The checked labels that claim one number of conditions."""
-
-    class Meta:
-        record = MatrixRow
-        fields = ("claimed", "counts", "checked", "wrong")
 
 
 class LabelRowSerializer(serializers.Serializer[Any]):

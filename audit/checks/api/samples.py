@@ -18,7 +18,13 @@ from annotate.projects.models import Membership
 from audit.checks import access, samples
 from audit.checks.claims import ClaimSelection, build_frame, why_unfit
 from audit.checks.forms import SampleForm
-from audit.checks.machines import Effect, choose_machine, describe_labels, effect_of_choosing
+from audit.checks.machines import (
+    ContradictedLabel,
+    Effect,
+    choose_machine,
+    describe_labels,
+    effect_of_choosing,
+)
 from audit.checks.models import Sample
 from audit.checks.queue import SampleRow, sample_rows
 from audit.checks.samples import MAX_NAME, Plan, plan
@@ -31,42 +37,6 @@ from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, 
 SMALL = 32_767
 
 
-class MachineGradeSerializer(serializers.Serializer[Any]):
-    """The grade that one machine claims."""
-
-    machine = serializers.CharField(source="annotator.name")
-    relevance = serializers.IntegerField()
-
-
-class ContradictedLabelSerializer(serializers.Serializer[Any]):
-    """A label that machines claim differently."""
-
-    id = serializers.IntegerField(source="first.pk")
-    pair = serializers.IntegerField(source="first.narrative.pair_id")
-    pair_id = serializers.CharField(source="first.narrative.pair.pair_id")
-    side = serializers.ChoiceField(source="first.narrative.side", choices=Narrative.Side.choices)
-    narrative = serializers.IntegerField(source="first.narrative_id")
-    candidate = serializers.IntegerField(source="first.candidate_id")
-    document = serializers.CharField(
-        source="document.label",
-        help_text="The name on pages: the document's title, or a neutral name.",
-    )
-    doc_id = serializers.CharField(
-        source="document.doc_id", allow_null=True, help_text="null until you have answered."
-    )
-    claims = MachineGradeSerializer(
-        many=True,
-        allow_null=True,
-        help_text="null while you judge the document or people check the label.",
-    )
-    counts = serializers.CharField(
-        source="counts.name",
-        allow_null=True,
-        default=None,
-        help_text="The machine whose claim counts; null until a lead chooses.",
-    )
-
-
 class SentChoice(RequestBody):
     """The machine whose claims count."""
 
@@ -76,7 +46,7 @@ class SentChoice(RequestBody):
 class MachineClaims(Resource, tag="Checks"):
     """The labels that machines claim differently."""
 
-    @reads(ContradictedLabelSerializer, paged=True, scope=Scope.LEAD)
+    @reads(ContradictedLabel, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
         """List them with each machine's claim, and the machine whose claim counts."""
         member = access.lead_of_claims(self.person, slug)
