@@ -23,7 +23,6 @@ from audit.checks import access as checks_access
 from audit.checks.models import Check
 from audit.reviews import access as reviews_access
 from audit.reviews.access import narrative_for_lead
-from audit.settling.disagreement_queries import Reader
 from audit.settling.disagreements import (
     CheckDisagreement,
     Disagreement,
@@ -32,6 +31,7 @@ from audit.settling.disagreements import (
     VerdictDisagreement,
 )
 from audit.settling.queue_filters import DisagreementKey, Kind
+from audit.settling.reader import Reader
 from base.lookup import first_or_404, row_or_404
 from base.pagination import parse_key
 

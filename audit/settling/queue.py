@@ -15,10 +15,11 @@ from operator import attrgetter
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
 from annotate.projects.models import Membership
-from audit.settling.disagreement_queries import Reader, Source, build_source
+from audit.settling.disagreement_queries import Source, build_source
 from audit.settling.open_counts import count_open, open_answers
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, QueuePosition
 from audit.settling.queue_items import Item, read_items
+from audit.settling.reader import Reader
 
 PAGE_SIZE = 50
 # How many a table reads at once.

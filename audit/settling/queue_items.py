@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db.models import Count, Q
 
@@ -21,7 +21,6 @@ from annotate.pairs.models import Condition, Narrative
 from audit.checks.models import Check, Question, SampleItem
 from audit.checks.questions import describe_replies
 from audit.reviews.models import Decision, Review
-from audit.settling.disagreement_queries import Reader
 from audit.settling.models import Reveal
 from audit.settling.names import display_names
 from audit.settling.queue_filters import (
@@ -31,6 +30,7 @@ from audit.settling.queue_filters import (
     QueuePosition,
     reveal_keys,
 )
+from audit.settling.reader import Reader
 
 HEADER = (
     "key",
@@ -53,16 +53,15 @@ HEADER = (
 
 
 class Voice(NamedTuple):
-    """One person's answer in the list: a relevance, an answer to a condition, or the number of
-    criteria they reject. `name` is their name or pseudonym; `replies` are their answers to the two
-    questions, in words.
+    """One person's answer in the list: by kind a relevance, an answer, or the number of criteria
+    they reject.
     """
 
-    name: str
+    who: Annotated[str, "A pseudonym where names are hidden."]
     relevance: int | None = None
-    answer: str = ""
+    answer: Annotated[str, "To a condition."] = ""
     rejects: int | None = None
-    replies: str = ""
+    replies: Annotated[str, "Answers to the two questions, in words."] = ""
 
 
 @dataclass
@@ -81,6 +80,11 @@ class Item:
     settled: Adjudication | ConditionAdjudication | Decision | Check | None = None
     # The latest rejudge request, answered or not.
     rejudge_request: RejudgeRequest | None = None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an annotator was asked again and has yet to answer."""
+        return self.rejudge_request is not None and self.rejudge_request.judgment.is_current
 
 
 def read_documents(
@@ -126,10 +130,8 @@ def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) 
     for key, item in items.items():
         answers = voices.get(key, {})
         hidden = revealed is not None and reveal_keys(key) not in revealed
-        names = display_names(
-            key, {member: voice.name for member, voice in answers.items()}, hidden
-        )
-        item.voices = [answers[member]._replace(name=name) for member, name in names.items()]
+        names = display_names(key, {member: voice.who for member, voice in answers.items()}, hidden)
+        item.voices = [answers[member]._replace(who=name) for member, name in names.items()]
         _compare_voices(item, reader.project.relevant_from)
     if filters.settled:
         _add_decisions(items, by_kind)
@@ -298,7 +300,7 @@ def table_rows(items: Iterable[Item]) -> Iterator[list[str]]:
             str(narrative.version),
             document.doc_id if document else "",
             (item.condition.name or str(item.condition.number)) if item.condition else "",
-            "; ".join(f"{voice.name}: {_answer(voice)}" for voice in item.voices),
+            "; ".join(f"{voice.who}: {_answer(voice)}" for voice in item.voices),
             str(item.distance),
             "yes" if item.decides else "no",
             item.key.at.isoformat(),

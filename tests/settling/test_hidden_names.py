@@ -121,7 +121,7 @@ def test_the_list_and_the_page_give_the_same_pseudonyms(led, client):
     (row,) = client.get(led.list + "?kind=judgment").context["rows"]
     answers = client.get(led.pages["judgment"]).context["answers"]
 
-    listed = [(voice.name, voice.relevance) for voice in row["item"].voices]
+    listed = [(voice.who, voice.relevance) for voice in row["item"].voices]
     assert listed == [(one.who, one.value) for one in answers]
 
 

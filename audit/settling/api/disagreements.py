@@ -32,8 +32,9 @@ from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import count_by_kind, read_all, read_page
 from audit.settling.queue_filters import Kind, Order, QueueFilter, QueuePosition, State
-from audit.settling.queue_items import Item, table_rows
+from audit.settling.queue_items import Voice, table_rows
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
+from base.api.records import serializer_of
 from base.api.resource import (
     KeyField,
     QueryParameters,
@@ -70,17 +71,6 @@ class ConditionSettledSerializer(serializers.Serializer[Any]):
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
-class VoiceSerializer(serializers.Serializer[Any]):
-    """One person's answer in the list: by kind a relevance, an answer, or the number of criteria
-    they reject.
-    """
-
-    who = serializers.CharField(source="name", help_text="A pseudonym where names are hidden.")
-    relevance = serializers.IntegerField(allow_null=True)
-    answer = serializers.CharField()
-    rejects = serializers.IntegerField(allow_null=True)
-
-
 class DisagreementSerializer(OfNarrativeSerializer):
     """A disagreement, open or settled."""
 
@@ -96,15 +86,11 @@ class DisagreementSerializer(OfNarrativeSerializer):
     distance = serializers.IntegerField()
     decides = serializers.BooleanField(help_text="Whether settling decides if it counts.")
     since = serializers.DateTimeField(source="key.at")
-    answers = VoiceSerializer(source="voices", many=True)
+    answers = serializer_of(Voice)(source="voices", many=True)
     settled = serializers.BooleanField()
-    waiting = serializers.SerializerMethodField(
+    waiting = serializers.BooleanField(
         help_text="Whether an annotator was asked again and has yet to answer."
     )
-
-    def get_waiting(self, item: Item) -> bool:
-        """Whether an annotator was asked again and has yet to answer."""
-        return item.rejudge_request is not None and item.rejudge_request.judgment.is_current
 
 
 class JudgmentHereSerializer(serializers.Serializer[Any]):
