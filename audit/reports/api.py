@@ -18,12 +18,10 @@ from annotate.pairs.api.shapes import OfPairSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
-from audit.checks.api.figures import CoefficientSerializer
 from audit.reports import access, actions, differences
 from audit.reports.coverage import (
     CategoryCoverage,
     CategoryFigures,
-    CriterionFigures,
     by_category,
     coverage,
 )
@@ -104,35 +102,6 @@ class FullAgreementReportSerializer(AgreementReportSerializer):
     figures = serializers.DictField(allow_null=True)
 
 
-class DifferencesSerializer(RecordSerializer):
-    """Where people differ, each list with most to settle first."""
-
-    class Meta:
-        record = differences.Differences
-        fields = ("everything", "queries", "categories", "conditions", "criteria", "meetings")
-
-
-class CriterionFiguresSerializer(RecordSerializer):
-    """How the instructions of a category are rated on one criterion."""
-
-    class Meta:
-        record = CriterionFigures
-        fields = ("key", "name", "levels", "rejecting", "ratings", "share")
-
-
-class CategoryFiguresSerializer(serializers.Serializer[Any]):
-    """One category: the decisions, the ratings, and how much auditors agree."""
-
-    key = serializers.CharField(allow_blank=True)
-    pairs = serializers.IntegerField(source="covered.pairs")
-    accepted = serializers.IntegerField(source="covered.accepted")
-    sent_back = serializers.IntegerField(source="covered.revised")
-    removed = serializers.IntegerField(source="covered.removed")
-    criteria = CriterionFiguresSerializer(many=True)
-    percent = CoefficientSerializer(allow_null=True)
-    kappa = CoefficientSerializer(allow_null=True)
-
-
 class AgreementReports(Resource, tag="Agreement"):
     """The reports of a project's agreement."""
 
@@ -195,8 +164,8 @@ class AgreementUnits(Resource, tag="Agreement"):
 class Differences(Resource, tag="Agreement"):
     """Where people differ."""
 
-    @reads(DifferencesSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Any:
+    @reads(differences.Differences, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> differences.Differences:
         """Count where people differ: by query, category, condition, criterion and grades."""
         member = annotate_access.lead(self.person, slug)
         return differences.differences(member)
@@ -205,7 +174,7 @@ class Differences(Resource, tag="Agreement"):
 class FiguresOfCategories(Resource, tag="Agreement"):
     """The figures of each category of instructions."""
 
-    @reads(CategoryFiguresSerializer, many=True, scope=Scope.LEAD)
+    @reads(CategoryFigures, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> list[CategoryFigures]:
         """Return each category's criteria, decisions and agreement. 403 while still blind."""
         member = access.unblinded_lead(self.person, slug)

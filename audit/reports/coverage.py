@@ -151,48 +151,40 @@ def _types_of(category: str, categories: Mapping[str, CategoryCoverage]) -> list
 
 @dataclass(frozen=True)
 class CriterionFigures:
-    """How the instructions of a category are rated on one criterion: ratings by level."""
+    """How the instructions of a category are rated on one criterion."""
 
     key: str
     name: str
     levels: Annotated[dict[str, int], "Ratings by level."]
     rejecting: Annotated[int, "Ratings at a level that sends the instruction back."]
-
-    @property
-    def ratings(self) -> int:
-        """Ratings at any level."""
-        return sum(self.levels.values())
-
-    @property
-    def share(self) -> float | None:
-        """The share of ratings that reject, if there are any."""
-        return self.rejecting / self.ratings if self.ratings else None
+    ratings: Annotated[int, "Ratings at any level."]
+    share: Annotated[float | None, "The share of ratings that reject, if there are any."]
 
 
 @dataclass(frozen=True)
 class CategoryFigures:
-    """One category, with the decisions on its instructions and their ratings."""
+    """One category: the decisions, the ratings, and how much auditors agree."""
 
-    covered: CategoryCoverage
+    key: Annotated[str, "Empty for instructions without a category."]
+    pairs: int
+    accepted: int
+    sent_back: Annotated[int, "Instructions that were sent back at least once."]
+    removed: int
     criteria: list[CriterionFigures]
-    # How much auditors agree; a unit is one criterion of an instruction. None without a rating.
-    percent: Coefficient | None
+    percent: Annotated[
+        Coefficient | None, "A unit is one criterion of an instruction; null without a rating."
+    ]
     kappa: Coefficient | None
 
     @property
-    def key(self) -> str:
-        """The category; "" for instructions without one."""
-        return self.covered.key
-
-    @property
-    def sent_back_share(self) -> float | None:
+    def sent_back_share(self) -> float:
         """The share of its instructions that were sent back at least once."""
-        return self.covered.revised / self.covered.pairs if self.covered.pairs else None
+        return self.sent_back / self.pairs
 
     @property
-    def removed_share(self) -> float | None:
+    def removed_share(self) -> float:
         """The share of its instructions that were removed."""
-        return self.covered.removed / self.covered.pairs if self.covered.pairs else None
+        return self.removed / self.pairs
 
 
 @dataclass(frozen=True)
@@ -242,8 +234,18 @@ def by_category(reader: Membership) -> ByCategory:
             _criterion(criterion, levels.get((covered.key, criterion.key)), rubric)
             for criterion in rubric.criteria
         ]
+        percent, kappa = _agreement(patterns.get(covered.key), scale)
         figures.append(
-            CategoryFigures(covered, criteria, *_agreement(patterns.get(covered.key), scale))
+            CategoryFigures(
+                key=covered.key,
+                pairs=covered.pairs,
+                accepted=covered.accepted,
+                sent_back=covered.revised,
+                removed=covered.removed,
+                criteria=criteria,
+                percent=percent,
+                kappa=kappa,
+            )
         )
     return ByCategory(rubric, figures)
 
@@ -251,12 +253,16 @@ def by_category(reader: Membership) -> ByCategory:
 def _criterion(
     criterion: Criterion, counted: Counter[str] | None, rubric: Rubric
 ) -> CriterionFigures:
-    of = counted or Counter()
+    levels = {level.value: (counted or Counter())[level.value] for level in rubric.levels}
+    ratings = sum(levels.values())
+    rejecting = sum(levels[level.value] for level in rubric.levels if level.rejects)
     return CriterionFigures(
-        criterion.key,
-        criterion.name,
-        levels={level.value: of[level.value] for level in rubric.levels},
-        rejecting=sum(of[level.value] for level in rubric.levels if level.rejects),
+        key=criterion.key,
+        name=criterion.name,
+        levels=levels,
+        rejecting=rejecting,
+        ratings=ratings,
+        share=rejecting / ratings if ratings else None,
     )
 
 
@@ -287,8 +293,7 @@ def csv_rows(figures: ByCategory) -> Iterator[list[str]]:
         *("units", "percent_agreement", "cohen_kappa", "cohen_kappa_low", "cohen_kappa_high"),
     ]
     for category in figures.categories:
-        covered = category.covered
-        counts = (covered.pairs, covered.accepted, covered.revised, covered.removed)
+        counts = (category.pairs, category.accepted, category.sent_back, category.removed)
         yield [
             category.key,
             *map(str, counts),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -71,20 +71,30 @@ class Meeting(NamedTuple):
     times: int
 
 
+class CauseCount(NamedTuple):
+    """How many decisions name a cause."""
+
+    cause: Adjudication.Cause
+    name: str
+    decisions: int
+
+
 @dataclass
 class Differences:
-    """Where the people of a project differ, each list with most to settle first."""
+    """Where people differ, each list with most to settle first."""
 
     everything: Spot
     queries: list[Spot] = field(default_factory=list)
     categories: list[Spot] = field(default_factory=list)
     conditions: list[Spot] = field(default_factory=list)
     criteria: list[Spot] = field(default_factory=list)
-    # How many instructions two or more people reviewed.
-    instructions: int = 0
-    # Every two grades, equal ones too, with the number of pairs of answers.
-    meetings: list[Meeting] = field(default_factory=list)
-    causes: list[tuple[str, str, int]] = field(default_factory=list)
+    instructions: Annotated[int, "Instructions that two or more people reviewed."] = 0
+    meetings: Annotated[
+        list[Meeting], "Every two grades, equal ones too, with the number of pairs of answers."
+    ] = field(default_factory=list)
+    causes: Annotated[
+        list[CauseCount], "Why decisions were needed, the most frequent cause first."
+    ] = field(default_factory=list)
 
     @property
     def answers(self) -> int:
@@ -251,8 +261,8 @@ def _criteria(reader: Membership) -> list[Spot]:
     return list(spots.values())
 
 
-def _causes(reader: Membership) -> list[tuple[str, str, int]]:
-    """Return the causes in settling decisions: value, name and count, the most frequent first."""
+def _causes(reader: Membership) -> list[CauseCount]:
+    """Return the causes in settling decisions, the most frequent first."""
     counted = dict(
         Adjudication.objects.current()
         .filter(narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"))
@@ -261,9 +271,9 @@ def _causes(reader: Membership) -> list[tuple[str, str, int]]:
         .values_list("cause")
         .annotate(n=Count("pk"))
     )
-    found = [
-        (cause.value, str(cause.label), counted[cause.value])
+    causes = [
+        CauseCount(cause, str(cause.label), counted[cause.value])
         for cause in Adjudication.Cause
         if counted.get(cause.value)
     ]
-    return sorted(found, key=lambda one: -one[2])
+    return sorted(causes, key=lambda cause: -cause.decisions)

@@ -60,6 +60,14 @@ class Answer(NamedTuple):
     uuid: UUID | None
 
 
+class RatingWords(NamedTuple):
+    """An auditor's words on one criterion of a narrative version, for its rewriter."""
+
+    criterion: Criterion
+    level: Level
+    words: str
+
+
 @dataclass(frozen=True)
 class Pass:
     """One auditor's review as pages show it: an answer for each criterion, in order."""
@@ -91,14 +99,6 @@ class Pass:
             for answer in self.answers
             if answer.level and answer.level.rejects and not answer.words.strip()
         ]
-
-
-class RatingWords(NamedTuple):
-    """An auditor's words on one criterion of a narrative version, for its rewriter."""
-
-    criterion: Criterion
-    level: Level
-    words: str
 
 
 class Contrast(NamedTuple):
