@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 from django.http import Http404, StreamingHttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -24,7 +22,6 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.api.shapes import OfPairSerializer, VersionSerializer
 from annotate.pairs.models import Narrative, ReviewDraw
 from annotate.projects import access as annotate_access
-from annotate.projects.models import Membership
 from audit.reviews import access, actions, decisions, draws, rejected, rubrics
 from audit.reviews.actions import MAX_WORDS, RATED_AGAIN, save_rating
 from audit.reviews.criteria import SHIPPED, Rubric, Verdict
@@ -33,19 +30,20 @@ from audit.reviews.forms import DecisionForm, ReviewDrawForm
 from audit.reviews.models import Decision, Rating
 from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.passes import (
+    Answer,
     Chapter,
-    Pass,
-    contrasts,
+    Contrast,
+    SignedPass,
     others_reviews,
     pass_of,
+    sign_passes,
     story,
-    verdict_of,
 )
 from audit.reviews.review_list import STATES, ReviewFilter, filter_reviews, review_rows
 from audit.reviews.review_session import STORED
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.api.bodies import FormBody
-from base.api.records import serializer_of
+from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.errors import Refused
 from formats.rubrics import RubricFaults, parse_rubric, rubric_object
@@ -64,55 +62,15 @@ class DecisionSerializer(serializers.Serializer[Any]):
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
-class RatedSerializer(serializers.Serializer[Any]):
+class RatedSerializer(RecordSerializer):
     """The answer to one criterion; `level` is null while not rated."""
 
     criterion = serializers.CharField(source="criterion.key")
     level = serializers.CharField(source="level.value", allow_null=True, default=None)
-    words = serializers.CharField()
 
-
-class PassSerializer(serializers.Serializer[Any]):
-    """One auditor's review: an answer for each criterion of the rubric it was made under."""
-
-    auditor = serializers.CharField(help_text="A number or a pseudonym if names are hidden.")
-    rubric = serializers.CharField(source="review_pass.rubric.name")
-    submitted_at = serializers.DateTimeField(allow_null=True)
-    answers = RatedSerializer(source="review_pass.answers", many=True)
-
-
-def passes_as_json(
-    passes: Iterable[Pass], reader: Membership, names: Mapping[int, str] | None = None
-) -> list[dict[str, Any]]:
-    """Return reviews as input for `PassSerializer`.
-
-    With `names` (by member key), auditors have these names and times are left out. Otherwise leads
-    see auditors' names; others see numbers, except for their own name.
-    """
-    rows = []
-    for number, review_pass in enumerate(passes, 1):
-        auditor = review_pass.review.auditor
-        if names is not None:
-            who = names[auditor.pk]
-        elif reader.leads or auditor.pk == reader.pk:
-            who = auditor.name
-        else:
-            who = f"Auditor {number}"
-        at = review_pass.review.submitted_at if names is None else None
-        rows.append({"auditor": who, "review_pass": review_pass, "submitted_at": at})
-    return rows
-
-
-def machine_passes_as_json(passes: Iterable[Pass]) -> list[dict[str, Any]]:
-    """Return reviews by machines as input for `PassSerializer`; their names are never hidden."""
-    return [
-        {
-            "auditor": review_pass.review.auditor.name,
-            "review_pass": review_pass,
-            "submitted_at": review_pass.review.submitted_at,
-        }
-        for review_pass in passes
-    ]
+    class Meta:
+        record = Answer
+        fields = ("criterion", "level", "words")
 
 
 class ReviewDrawSerializer(serializers.Serializer[Any]):
@@ -328,53 +286,39 @@ class ReviewSerializer(OfPairSerializer):
         help_text="The text versions of these documents. Send this when you submit."
     )
     rubric = RubricSerializer()
-    mine = PassSerializer(allow_null=True)
-    others = PassSerializer(many=True, help_text="Empty until you submit your own review.")
+    mine = serializer_of(SignedPass)(allow_null=True)
+    others = serializer_of(SignedPass)(
+        many=True, help_text="Empty until you submit your own review."
+    )
 
 
-class ContrastSerializer(serializers.Serializer[Any]):
+class ContrastSerializer(RecordSerializer):
     """A criterion, and whether auditors differ on whether it rejects."""
 
     criterion = serializers.CharField(source="criterion.key")
-    straddles = serializers.BooleanField()
+
+    class Meta:
+        record = Contrast
+        fields = ("criterion", "straddles")
 
 
-class ChapterSerializer(serializers.Serializer[Any]):
+class ChapterSerializer(RecordSerializer):
     """One version, with the reviews and decisions that the reader may see."""
 
     narrative = VersionSerializer()
     author = serializers.CharField(source="narrative.author.name", allow_null=True, default=None)
     current = serializers.BooleanField(source="is_current")
-    reviews = serializers.SerializerMethodField()
-    contrasts = serializers.SerializerMethodField()
-    machines = serializers.SerializerMethodField(help_text="They do not count in the verdict.")
-    hidden = serializers.IntegerField(help_text="Reviews that you may not read yet.")
-    verdict = serializers.SerializerMethodField()
+    machines = serializer_of(SignedPass)(
+        source="machine_reviews", many=True, help_text="They do not count in the verdict."
+    )
     decisions = DecisionSerializer(many=True)
 
-    @extend_schema_field(PassSerializer(many=True))
-    def get_reviews(self, chapter: Chapter) -> Any:
-        """Return the reviews by people."""
-        reader = self.context["reader"]
-        passes = passes_as_json(chapter.passes, reader, chapter.pseudonyms(reader.project))
-        return PassSerializer(passes, many=True).data
-
-    @extend_schema_field(PassSerializer(many=True))
-    def get_machines(self, chapter: Chapter) -> Any:
-        """Return the reviews by machines, by name; hidden as long as those of other people."""
-        return PassSerializer(machine_passes_as_json(chapter.machines), many=True).data
-
-    @extend_schema_field(ContrastSerializer(many=True))
-    def get_contrasts(self, chapter: Chapter) -> list[dict[str, Any]]:
-        """Return the criteria with whether auditors differ."""
-        return [dict(ContrastSerializer(contrast).data) for contrast in contrasts(chapter.passes)]
-
-    @extend_schema_field(serializers.ChoiceField(choices=VERDICT_CHOICES, allow_null=True))
-    def get_verdict(self, chapter: Chapter) -> str | None:
-        """Return the verdict; null while some reviews are hidden."""
-        if chapter.hidden:
-            return None
-        return verdict_of(chapter.passes, self.context["reader"].project).value
+    class Meta:
+        record = Chapter
+        fields = (
+            *("narrative", "author", "current", "reviews", "contrasts", "machines"),
+            *("hidden", "verdict", "decisions"),
+        )
 
 
 class StorySerializer(OfPairSerializer):
@@ -478,11 +422,10 @@ class Story(Resource, tag="Reviews"):
     """The versions, reviews and decisions of an instruction."""
 
     @reads(StorySerializer)
-    def get(self, request: Request, pair: int) -> Response:
+    def get(self, request: Request, pair: int) -> dict[str, Any]:
         """Read its versions, with the reviews and decisions on each that you may see."""
         member, row = pairs_access.pair(self.person, pair)
-        pair_story = {"pair": row, "chapters": story(row, member)}
-        return Response(self.shape(pair_story, reader=member))
+        return {"pair": row, "chapters": story(row, member)}
 
 
 class NarrativeDecision(Resource, tag="Reviews"):
@@ -530,8 +473,8 @@ def _review_content(task: access.ReviewTask) -> dict[str, Any]:
         "documents": [candidate.pk for candidate in candidates],
         "texts": texts_of(candidates),
         "rubric": rubric_object(rubric),
-        "mine": next(iter(passes_as_json([mine] if mine else [], member)), None),
-        "others": passes_as_json(others_reviews(narrative, mine), member),
+        "mine": next(iter(sign_passes([mine] if mine else [], member)), None),
+        "others": sign_passes(others_reviews(narrative, mine), member),
     }
 
 

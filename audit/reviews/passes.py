@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import blake2b, sha256
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
@@ -101,8 +102,38 @@ class Pass:
         ]
 
 
+class SignedPass(NamedTuple):
+    """One auditor's review as a reader sees it: an answer for each criterion of its rubric."""
+
+    auditor: Annotated[str, "A number or a pseudonym if names are hidden."]
+    rubric: str
+    submitted_at: datetime | None
+    answers: list[Answer]
+
+
+def sign_passes(
+    passes: Iterable[Pass], reader: Membership, names: Mapping[int, str] | None = None
+) -> list[SignedPass]:
+    """Return reviews with the names that `reader` sees.
+
+    With `names` (by member key), auditors have these names and times are left out. Otherwise leads
+    see auditors' names; others see numbers, except for their own name. Machines have their name.
+    """
+    signed = []
+    for number, review_pass in enumerate(passes, 1):
+        auditor, at = review_pass.review.auditor, review_pass.review.submitted_at
+        if names is not None:
+            who, at = names[auditor.pk], None
+        elif auditor.is_machine or reader.leads or auditor.pk == reader.pk:
+            who = auditor.name
+        else:
+            who = f"Auditor {number}"
+        signed.append(SignedPass(who, review_pass.rubric.name, at, review_pass.answers))
+    return signed
+
+
 class Contrast(NamedTuple):
-    """All auditors' answers to one criterion, and whether they differ on rejecting."""
+    """A criterion with all auditors' answers, and whether they differ on whether it rejects."""
 
     criterion: Criterion
     # One for each auditor; None if their rubric does not have the criterion.
@@ -114,6 +145,7 @@ class Contrast(NamedTuple):
 class Chapter:
     """One narrative version in the story of its pair, limited to what the reader may see."""
 
+    reader: Membership
     narrative: Narrative
     is_current: bool
     passes: list[Pass]
@@ -128,13 +160,39 @@ class Chapter:
         """The current decision, or None."""
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
-    def pseudonyms(self, project: Project) -> dict[int, str] | None:
+    @property
+    def reviews(self) -> list[SignedPass]:
+        """People's reviews."""
+        return sign_passes(self.passes, self.reader, self.pseudonyms())
+
+    @property
+    def contrasts(self) -> list[Contrast]:
+        """People's answers side by side."""
+        return contrasts(self.passes)
+
+    @property
+    def machine_reviews(self) -> list[SignedPass]:
+        """Reviews of machines."""
+        return sign_passes(self.machines, self.reader)
+
+    @property
+    def machine_contrasts(self) -> list[Contrast]:
+        """The answers of machines side by side."""
+        return contrasts(self.machines)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict of people's reviews; None while some are hidden."""
+        return None if self.hidden else verdict_of(self.passes, self.reader.project)
+
+    def pseudonyms(self) -> dict[int, str] | None:
         """Return pseudonyms of its auditors while they differ and names are hidden; else None.
 
         They are those of the queue of disagreements, by the key of the membership and in its order.
         """
-        differ = any(one.straddles for one in contrasts(self.passes))
-        if not (project.hide_names and self.is_current and differ) or self.decision is not None:
+        differ = any(one.straddles for one in self.contrasts)
+        hidden = self.reader.project.hide_names and self.is_current and differ
+        if not hidden or self.decision is not None:
             return None
         auditors = [one.review.auditor_id for one in self.passes]
         places = positions_of((self.narrative.pk, 0, 0), auditors)
@@ -386,6 +444,7 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
     for narrative in versions:
         reviews = passes[narrative.pk]
         chapter = Chapter(
+            reader,
             narrative,
             narrative == current,
             reviews,
@@ -393,23 +452,23 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
             decisions[narrative.pk],
             machines[narrative.pk],
         )
-        if chapter.is_current and not _may_see(reader, chapter):
+        if chapter.is_current and not _may_see(chapter):
             own = [one for one in reviews if one.review.auditor_id == reader.pk]
-            chapter = Chapter(narrative, True, own, len(reviews) - len(own), [])
-        if names := chapter.pseudonyms(pair.project):
+            chapter = Chapter(reader, narrative, True, own, len(reviews) - len(own), [])
+        if names := chapter.pseudonyms():
             in_order = {auditor: place for place, auditor in enumerate(names)}
             chapter.passes.sort(key=lambda one: in_order[one.review.auditor_id])
         chapters.append(chapter)
     return chapters
 
 
-def _may_see(reader: Membership, chapter: Chapter) -> bool:
+def _may_see(chapter: Chapter) -> bool:
     against = {Decision.Outcome.REVISE, Decision.Outcome.REMOVED}
     return may_see_reviews(
-        reader,
+        chapter.reader,
         chapter.narrative,
         submitted=[one.review.auditor_id for one in chapter.passes],
-        must_review=lambda: owes_review(reader, chapter.narrative),
+        must_review=lambda: owes_review(chapter.reader, chapter.narrative),
         decided_against=chapter.decision is not None and chapter.decision.outcome in against,
     )
 

@@ -49,8 +49,8 @@ from audit.reviews.passes import (
     narratives_to_decide,
     others_reviews,
     owes_review,
+    sign_passes,
     story,
-    verdict_of,
     words_for,
 )
 from audit.reviews.review_list import (
@@ -468,7 +468,7 @@ def _render_review(
         "levels": levels_of(session.rubric)[::-1],
         "error": error,
         "contrasts": contrasts(others),
-        "others": others,
+        "others": sign_passes(others, member),
         "judging_session": session.data(view),
     }
     status = 422 if error else 200
@@ -519,18 +519,13 @@ def _render_story(
     )
     for place, chapter in enumerate(chapters):
         older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
-        verdict = verdict_of(chapter.passes, member.project)
         rows.append(
             {
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
-                "contrasts": contrasts(chapter.passes),
-                "names": chapter.pseudonyms(member.project),
-                "machine_contrasts": contrasts(chapter.machines),
                 "rubrics": ", ".join(
                     sorted({review_pass.rubric.name for review_pass in chapter.passes})
                 ),
-                "verdict": None if chapter.hidden else verdict,
                 "texts_replaced": texts_replaced[place],
             }
         )

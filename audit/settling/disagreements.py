@@ -31,7 +31,7 @@ from audit.checks.models import Check, SampleItem
 from audit.reviews import access as reviews_access
 from audit.reviews import criteria, decisions
 from audit.reviews.models import Decision
-from audit.reviews.passes import Pass, passes_of, verdict_of
+from audit.reviews.passes import Pass, SignedPass, passes_of, sign_passes, verdict_of
 from audit.settling import adjudication
 from audit.settling.models import Reveal
 from audit.settling.names import Naming, naming_for, reveal_names
@@ -301,6 +301,14 @@ class ReviewDisagreement(Disagreement):
     def machines(self) -> list[Pass]:
         """The reviews by machines."""
         return passes_of([self.narrative], machines=True)[self.narrative.pk]
+
+    def reviews(self) -> list[SignedPass]:
+        """Return people's reviews as the reader sees them: without times while names are hidden."""
+        return sign_passes(self.passes, self.member, self.names if self.naming.hidden else None)
+
+    def machine_reviews(self) -> list[SignedPass]:
+        """Return the reviews by machines, which never count in the verdict."""
+        return sign_passes(self.machines, self.member)
 
     def verdict(self) -> criteria.Verdict:
         """Return the verdict that follows from people's reviews."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -23,10 +22,8 @@ from audit.checks.api.checking import CheckedSerializer
 from audit.reviews.api import (
     VERDICT_CHOICES,
     DecisionSerializer,
-    PassSerializer,
-    machine_passes_as_json,
-    passes_as_json,
 )
+from audit.reviews.passes import SignedPass
 from audit.settling import access, disagreements
 from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.models import Reveal
@@ -199,23 +196,12 @@ class VerdictDisagreementSerializer(_AboutSerializer):
 class ReviewDisagreementSerializer(_AboutSerializer):
     """The reviews of a narrative version, and the decisions on it."""
 
-    answers = serializers.SerializerMethodField()
-    machines = serializers.SerializerMethodField(help_text="They never count in the verdict.")
+    answers = serializer_of(SignedPass)(source="reviews", many=True)
+    machines = serializer_of(SignedPass)(
+        source="machine_reviews", many=True, help_text="They never count in the verdict."
+    )
     verdict = serializers.ChoiceField(choices=VERDICT_CHOICES)
     decisions = DecisionSerializer(many=True)
-
-    @extend_schema_field(PassSerializer(many=True))
-    def get_answers(self, disagreement: disagreements.ReviewDisagreement) -> Any:
-        """Return people's reviews; without times while names are hidden."""
-        names = disagreement.names if disagreement.naming.hidden else None
-        return PassSerializer(
-            passes_as_json(disagreement.passes, disagreement.member, names), many=True
-        ).data
-
-    @extend_schema_field(PassSerializer(many=True))
-    def get_machines(self, disagreement: disagreements.ReviewDisagreement) -> Any:
-        """Return the reviews by machines."""
-        return PassSerializer(machine_passes_as_json(disagreement.machines), many=True).data
 
 
 class SettlementSerializer(serializers.Serializer[Any]):

@@ -459,10 +459,9 @@ class ReviewPage(Page):
         disagreement = self.disagreement
         decision = disagreement.decision()
         return {
-            "passes": disagreement.passes,
-            "names": disagreement.names,
+            "reviews": disagreement.reviews(),
             "contrasts": contrasts(disagreement.passes),
-            "machines": disagreement.machines,
+            "machine_reviews": disagreement.machine_reviews(),
             "machine_contrasts": contrasts(disagreement.machines),
             "verdict": disagreement.verdict(),
             "decision": decision,
