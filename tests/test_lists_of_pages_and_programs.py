@@ -116,9 +116,7 @@ LISTS = {
     "audit:api_reports": Listed("audit:agreement_reports", "rows.report"),
     "audit:api_reviews": Listed("audit:reviews", "rows.narrative", field="narrative.id"),
     "audit:api_rubrics": Listed("audit:rubric", "others.rubric", "name", "rubric.name"),
-    "audit:api_sample_labels": Listed(
-        "audit:sample", "rows.item", filters=filters("show", "unchecked")
-    ),
+    "audit:api_sample_labels": Listed("audit:sample", "rows", filters=filters("show", "unchecked")),
     "audit:api_samples": Listed("audit:checks", "rows.sample"),
     "exporters:api_evaluations": Listed("exporters:evaluations", "evaluations.evaluation"),
     "exporters:api_exports": Listed("exporters:exports", "exports"),

@@ -140,6 +140,16 @@ QUESTIONS_HEADER = tuple(
 )
 
 
+def listed_labels(sample: Sample, labels: Sequence[Any]) -> Sequence[Any]:
+    """Return labels from `with_checks` as lists show them to leads: without what could influence
+    them (`hide_open_checks`), and with the conditions that the document breaks, as `broken`.
+    """
+    broken = broken_conditions(sample, labels)
+    for label in hide_open_checks(labels):
+        label.broken = broken.get(label.pk, BrokenConditions(None, None))
+    return labels
+
+
 def label_rows(sample: Sample) -> Iterator[list[str]]:
     """Yield the labels of a sample as rows of a table, the header first.
 
@@ -160,13 +170,9 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
     last = 0
     while part := list(rows.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
         last = part[-1].pk
-        broken = broken_conditions(sample, part)
-        for item in hide_open_checks(part):
-            row = _label_columns(
-                item, sizes[item.narrative_id], broken.get(item.pk, BrokenConditions(None, None))
-            )
+        for item in listed_labels(sample, part):
             yield [
-                *row,
+                *_label_columns(item, sizes[item.narrative_id]),
                 *(_reply_columns(item, answers.get(item.pk, ())) if asks_questions else ()),
             ]
 
@@ -179,7 +185,7 @@ def _reply_columns(item: Any, answers: Sequence[QuestionReplies]) -> list[str]:
     return [replies.get(question, "") for question in Question.values for replies in every]
 
 
-def _label_columns(item: Any, conditions: int, broken: BrokenConditions) -> list[str]:
+def _label_columns(item: Any, conditions: int) -> list[str]:
     pair = item.narrative.pair
     wrong = None if item.outcome is None else int(item.outcome != item.claimed)
     values = [item.claimed, item.first, item.second, item.outcome, wrong]
@@ -192,5 +198,8 @@ def _label_columns(item: Any, conditions: int, broken: BrokenConditions) -> list
         item.stratum,
         str(conditions or ""),
         *("" if value is None else str(value) for value in values),
-        *("" if numbers is None else " ".join(map(str, numbers)) or "none" for numbers in broken),
+        *(
+            "" if numbers is None else " ".join(map(str, numbers)) or "none"
+            for numbers in item.broken
+        ),
     ]

@@ -207,14 +207,15 @@ def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
 
 def hide_open_checks(labels: Sequence[Any]) -> Sequence[Any]:
     """Hide from leads, who check too, what could influence them: the two answers to a label until
-    both are given; its claims, and a stratum that is named after them, until it is checked.
-    `labels` come from `with_checks`.
+    both are given; its claims, their reason, and a stratum that is named after them, until it is
+    checked. `labels` come from `with_checks`.
     """
     for label in labels:
         if label.answered < 2:
             label.first = label.second = None
         if label.outcome is None:
             label.claimed = label.claimed_topic = label.claimed_constraint = None
+            label.reason = ""
             if label.stratify == Sample.Stratify.LABEL:
                 label.stratum = ""
     return labels

@@ -134,6 +134,6 @@ def test_leads_can_list_the_labels_that_somebody_cannot_judge(scene, sample, cli
 
     page = client.get(reverse("audit:sample", args=[sample.pk]), {"show": "unsure"})
 
-    rows = [row["document"].doc_id for row in page.context["rows"]]
+    rows = [row.candidate.document.doc_id for row in page.context["rows"]]
     assert sorted(rows) == ["A", "B"]
     assert "cannot judge" in page.content.decode()

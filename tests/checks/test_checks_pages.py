@@ -507,7 +507,7 @@ def test_long_lists_are_paged(scene, many, client):
     assert len(samples.context["rows"]) == 50
     assert len(labels.context["rows"]) == 50
     assert len(rest.context["rows"]) == 50
-    assert rest.context["rows"][0]["item"].pk > labels.context["rows"][-1]["item"].pk
+    assert rest.context["rows"][0].pk > labels.context["rows"][-1].pk
 
 
 @pytest.mark.parametrize("bound", ["", "x", "-1", "0", "99", "1e400", "nan"])

@@ -10,10 +10,9 @@ from rest_framework.response import Response
 
 from annotate.projects import access as annotate_access
 from audit.checks import access
-from audit.checks.condition_counts import BrokenConditions, broken_conditions
+from audit.checks.condition_counts import listed_labels
 from audit.checks.figures import BOUND, Figures, figures
-from audit.checks.models import Sample
-from audit.checks.queue import LABEL_FILTERS, filter_labels, hide_open_checks
+from audit.checks.queue import LABEL_FILTERS, filter_labels
 from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, Resource, Scope, reads
 
@@ -109,12 +108,4 @@ class SampleLabels(Resource, tag="Checks"):
         member, row = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = filter_labels(row, self.parameters()["show"])
-        return self.page(rows, prepare=lambda part: _label_rows(row, part))
-
-
-def _label_rows(sample: Sample, labels: list[Any]) -> list[Any]:
-    """Return the input for `LabelRowSerializer`."""
-    broken = broken_conditions(sample, labels)
-    for label in hide_open_checks(labels):
-        label.broken = broken.get(label.pk, BrokenConditions(None, None))
-    return labels
+        return self.page(rows, prepare=lambda part: listed_labels(row, part))

@@ -18,7 +18,7 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
 from audit.checks import access, samples
 from audit.checks.claims import ClaimSelection, build_frame
-from audit.checks.condition_counts import broken_conditions, label_rows
+from audit.checks.condition_counts import label_rows, listed_labels
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import (
     BoundForm,
@@ -217,7 +217,6 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
         showing = showing if showing in LABEL_FILTERS else LABEL_FILTERS[0]
         page = page_by_key(filter_labels(sample, showing), request.GET, PAGE_SIZE)
         counted = figures(sample, bound=bound.share())
-        broken = broken_conditions(sample, page.rows)
         context |= {
             "grades": list(member.project.grades.order_by("value")),
             "figures": counted,
@@ -226,7 +225,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
             "bound": bound,
             "runs": list(sample.runs.order_by("name")),
             "showing": showing,
-            "rows": [{**_label_row(item), "broken": broken.get(item.pk)} for item in page.rows],
+            "rows": listed_labels(sample, page.rows),
             "page": page,
         }
     return project_page(request, "checks/sample.html", member, "checks", **context)
@@ -271,23 +270,6 @@ def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
         checked, items = line.checked, line.items
         rate, more = getattr(line, kind), getattr(line, f"more_{kind}")
     return {"of": line, "checked": checked, "items": items, "rate": rate, "more": more}
-
-
-def _label_row(item: Any) -> dict[str, Any]:
-    """Return a label for the list. Leads check and settle too, so the two answers appear once both
-    are given, and the claim once the label is checked.
-    """
-    answered = item.answered == 2
-    return {
-        "item": item,
-        "pair": item.narrative.pair,
-        "narrative": item.narrative,
-        "document": item.candidate.document,
-        "answered": answered,
-        "answered_by": item.answered,
-        "checked": item.outcome is not None,
-        "wrong": item.outcome is not None and item.outcome != item.claimed,
-    }
 
 
 def _suspects_query(request: PageRequest, runs: list[Run]) -> QueryDict:
