@@ -12,7 +12,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple
+from typing import Annotated, Generic, NamedTuple, TypeVar
+
+Unit = TypeVar("Unit")
 
 # How many strata that are too small are named; more are counted.
 MOST_NAMED = 20
@@ -32,13 +34,15 @@ class Stratum(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DrawPlan:
+class DrawPlan(Generic[Unit]):
     """What a draw would take: the size of each stratum, and how many are drawn from it."""
 
     sizes: dict[str, int]
     taken: dict[str, int] = field(default_factory=dict)
     # Why nothing can be drawn; "" if the draw is possible.
     refused: str = ""
+    # What would be drawn, each unit with its stratum.
+    units: list[tuple[Unit, str]] = field(default_factory=list)
 
     @property
     def total(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -44,10 +44,9 @@ _AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
-class Plan(DrawPlan):
-    """What a sample would take: claims, each with its stratum."""
+class Plan(DrawPlan[Claim]):
+    """What a sample would take of the claims."""
 
-    claims: list[tuple[Claim, str]] = field(default_factory=list)
     without_text: Annotated[int, "Labels left out because their documents have no text."] = 0
 
 
@@ -108,7 +107,7 @@ def plan(
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:
         taken[stratum] += 1
-    return Plan(sizes, taken, claims=claims, without_text=frame.without_text)
+    return Plan(sizes, taken, units=claims, without_text=frame.without_text)
 
 
 def count_grades(
@@ -167,7 +166,7 @@ def draw_sample(
             shows_claim=shows_claim,
             shows_reason=shows_reason,
         )
-        drawn_claims = [(claim, stratum, None) for claim, stratum in drawn.claims]
+        drawn_claims = [(claim, stratum, None) for claim, stratum in drawn.units]
         return _insert_sample(sample, name, selection, drawn_claims, by, now)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
@@ -21,13 +21,6 @@ from base.sampling import CannotDraw, DrawPlan, draw
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
 MAX_SIZE = 100_000
-
-
-@dataclass(frozen=True)
-class ReviewPlan(DrawPlan):
-    """What a draw would take: pairs (by key), each with its stratum."""
-
-    pairs: list[tuple[int, str]] = field(default_factory=list)
 
 
 class DrawnStratum(NamedTuple):
@@ -58,8 +51,8 @@ class CurrentDraw:
 
 def plan_draw(
     project: Project, *, stratify: str, size: int, seed: int, fewer: bool = False
-) -> ReviewPlan:
-    """Return what a draw would take of the instructions that can be reviewed: one query.
+) -> DrawPlan[int]:
+    """Return what a draw would take of the pairs (by key) that can be reviewed: one query.
 
     The same seed draws the same instructions in any database.
     """
@@ -80,11 +73,11 @@ def plan_draw(
             {stratum: groups[stratum] for stratum in sizes}, size=size, seed=seed, fewer=fewer
         )
     except CannotDraw as refused:
-        return ReviewPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
-    return ReviewPlan(
+        return DrawPlan(sizes, refused=str(refused).replace("“”", "“none named”"))
+    return DrawPlan(
         sizes,
         {stratum: len(names) for stratum, names in drawn.items()},
-        pairs=[
+        units=[
             (groups[stratum][name], stratum) for stratum, names in drawn.items() for name in names
         ],
     )
@@ -127,10 +120,10 @@ def draw_for_review(
             drawn_by=by,
         )
         DrawnPair.objects.bulk_create(
-            (DrawnPair(draw=made, pair_id=pair, stratum=label) for pair, label in planned.pairs),
+            (DrawnPair(draw=made, pair_id=pair, stratum=label) for pair, label in planned.units),
             batch_size=500,
         )
-        about = f"{len(planned.pairs)} of {planned.total} instructions · seed {seed}"
+        about = f"{len(planned.units)} of {planned.total} instructions · seed {seed}"
         record(project=project, what="review_draw.made", about=about, by=by, now=now)
     return made
 

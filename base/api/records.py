@@ -118,13 +118,13 @@ def _hints(described: Any) -> dict[str, Any]:
 
     For a record that is named by a string it is the serializer.
     """
+    imported = vars(sys.modules[described.__module__])
     named = {
-        name.rpartition(".")[2]: serializer
-        for name, serializer in _serializers.items()
-        if isinstance(name, str)
+        name: serializer
+        for path, serializer in _serializers.items()
+        if isinstance(path, str) and (name := path.rpartition(".")[2]) not in imported
     }
-    names = named | vars(sys.modules[described.__module__])
-    return get_type_hints(described, names, include_extras=True)
+    return get_type_hints(described, localns=named, include_extras=True)
 
 
 def _hint(record: type, name: str) -> Any:

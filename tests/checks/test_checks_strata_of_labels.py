@@ -80,7 +80,7 @@ def test_the_order_of_checking_does_not_follow_what_is_claimed(scene, per):
 
     for seed in range(10):
         drawn = plan(found, stratify="label", per=per, size=3, seed=seed, fewer=True)
-        names = [(one.narrative.name, one.name) for one, _stratum in drawn.claims]
+        names = [(one.narrative.name, one.name) for one, _stratum in drawn.units]
         assert names == sorted(names, key=lambda name: (name[0], place(seed, name[1])))
 
 
@@ -90,8 +90,8 @@ def test_the_same_seed_draws_the_same_tables(scene):
 
     first, again, other = (plan(found, seed=seed, **choices) for seed in (7, 7, 8))
 
-    assert first.claims == again.claims
-    assert first.claims != other.claims
+    assert first.units == again.units
+    assert first.units != other.units
 
 
 def test_a_size_per_stratum_draws_as_many_of_each_label(scene):

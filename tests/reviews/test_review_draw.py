@@ -58,7 +58,7 @@ def test_each_stratum_gives_as_many_instructions_as_were_asked_for(scene):
 
     assert plan.sizes == {"Books": 4, "Films": 2}
     assert plan.taken == {"Books": 2, "Films": 2}
-    assert (plan.total, len(plan.pairs)) == (6, 4)
+    assert (plan.total, len(plan.units)) == (6, 4)
 
 
 def test_the_same_seed_draws_the_same_and_a_larger_draw_contains_the_smaller(scene):
@@ -110,7 +110,7 @@ def test_reviews_of_instructions_outside_the_draw_stay(scene):
 def _drawn_by(scene):
     plan = plan_draw(scene.project, stratify="domain", size=1, seed=7)
     return set(
-        scene.project.pairs.filter(pk__in=[pair for pair, _ in plan.pairs]).values_list(
+        scene.project.pairs.filter(pk__in=[pair for pair, _ in plan.units]).values_list(
             "pair_id", flat=True
         )
     )
