@@ -45,7 +45,9 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class Plan(DrawPlan[Claim]):
-    """What a sample would take of the claims."""
+    """What a sample would take of the claims; `refused` says why it cannot be drawn, if so."""
+
+    api_fields = ("strata", "without_text", "refused")
 
     without_text: Annotated[int, "Labels left out because their documents have no text."] = 0
 

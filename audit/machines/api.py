@@ -14,7 +14,7 @@ from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, first_chosen
 from audit.machines.certificates import Certified
 from audit.machines.second_look import SecondLook, SecondLookForm, second_looks, take_second_look
-from audit.machines.trust import Shares, Trust, trust_of
+from audit.machines.trust import Trust, trust_of
 from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 
@@ -23,14 +23,6 @@ class AskedTrust(QueryParameters):
     """How the documents were chosen; drawn ones by default, if any were drawn."""
 
     chosen = serializers.ChoiceField(choices=Chosen.choices, required=False)
-
-
-class SharesSerializer(RecordSerializer):
-    """How the machine meets what people agree on, in all documents, a category or a query."""
-
-    class Meta:
-        record = Shares
-        fields = ("key", "documents", "same", "found", "confirmed")
 
 
 class EstimatedShareSerializer(RecordSerializer):
@@ -60,18 +52,10 @@ class MachineTrust(Resource, tag="Agreement"):
         return trust_of(row, Chosen(self.parameters().get("chosen") or first_chosen(row)))
 
 
-class SecondLookSerializer(RecordSerializer):
-    """How many labels of a machine a second look of one kind can take."""
-
-    class Meta:
-        record = SecondLook
-        fields = ("kind", "documents", "in_samples", "without_people", "why_none")
-
-
 class SecondLooks(Resource, tag="Checks"):
     """Samples of labels of a machine that are in doubt."""
 
-    @reads(SecondLookSerializer, many=True, scope=Scope.LEAD)
+    @reads(SecondLook, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, machine: int) -> list[SecondLook]:
         """Count the labels in doubt, by kind. 403 while you are still blind."""
         return second_looks(machine_for_lead(self.person, slug, machine)[1])

@@ -38,6 +38,8 @@ _AT_ONCE = 5_000
 class SecondLook:
     """The labels that a second look of one kind can take, and how many are left out."""
 
+    api_fields = ("kind", "documents", "in_samples", "without_people", "why_none")
+
     kind: Sample.Kind
     # The most doubtful first.
     claims: list[Claim]

@@ -78,6 +78,8 @@ class Shares:
     A share is computed when it is read, because its exact interval takes most of the time.
     """
 
+    api_fields = ("key", "documents", "same", "found", "confirmed")
+
     key: str
     # The documents on which people agree.
     agreed: list[Item]

@@ -139,14 +139,6 @@ class SentSuspects(_SentClaims):
     shows_claim = serializers.BooleanField(default=False)
 
 
-class PlanSerializer(RecordSerializer):
-    """What a sample would take; `refused` says why it cannot be drawn, if so."""
-
-    class Meta:
-        record = Plan
-        fields = ("strata", "without_text", "refused")
-
-
 class DrawnSerializer(serializers.ModelSerializer[Sample]):
     """How a sample was made; for leads."""
 
@@ -256,7 +248,7 @@ class Samples(Resource, tag="Checks"):
 class SamplePlan(Resource, tag="Checks"):
     """The strata of a sample before it is drawn."""
 
-    @writes(PlanSerializer, body=SentPlan, scope=Scope.LEAD)
+    @writes(Plan, body=SentPlan, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Plan:
         """Count the strata. Nothing is drawn."""
         member = annotate_access.lead(self.person, slug)
