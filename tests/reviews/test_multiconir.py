@@ -178,7 +178,7 @@ def check_story(project):
 
     assert all(f"rater{number}" in story for number in range(RATERS))
     assert "10 of 10 reviews, made under multiconir-1" in story
-    assert story.count("not valid</span>") == 10
+    assert story.count("Not valid</span>") == 10
 
 
 def resampled(counts):
