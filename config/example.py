@@ -36,6 +36,7 @@ from audit.reviews import actions as audit
 from audit.reviews.decisions import decide
 from base.extras import missing_extra
 from base.users import User
+from config.kind_examples.files import OWN_FILES
 from exporters.evaluations import actions as evaluations
 from exporters.evaluations.systems import propose_systems
 from formats.records import DecisionRecord, ReviewRecord
@@ -104,7 +105,7 @@ def ensure_example() -> list[Login]:
 
 def copy_with_recent_dates(folder: Path) -> Path:
     """Copy the files to a folder, with their dates moved to the last weeks."""
-    shutil.copytree(Path(settings.BASE_DIR) / "examples/tides", folder, dirs_exist_ok=True)
+    shutil.copytree(OWN_FILES, folder, dirs_exist_ok=True)
     later = timezone.now().astimezone(UTC).date() - timedelta(days=1) - LAST_DAY
     for name in WITH_DATES:
         path = folder / name

@@ -13,6 +13,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
+from base.amounts import amount
+
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerKind:
@@ -38,7 +40,7 @@ class AnswerKind:
 
     def describe(self, number: int) -> str:
         """Return the number with the name of the answers: "3 judgments"."""
-        return f"{number:,} {self.singular if number == 1 else self.plural}"
+        return amount(number, self.singular, self.plural)
 
 
 _kinds: list[AnswerKind] = []

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from annotate.projects.kinds import KINDS
 
 FOLDER = Path(__file__).parents[2] / "examples"
+# The files of the example project, which follows no kind (`config.example`).
+OWN_FILES = FOLDER / "tides"
 SCRIPT, ABOUT = "script.jsonl", "example.json"
 
 

@@ -18,6 +18,7 @@ from annotate.collection.answers import (
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.shown_documents import shown_to_judges_sql
 from base import bulk
+from base.amounts import amount
 
 # The documents that get a new text. A first text replaces nothing.
 _DOCUMENTS = RawSQL("SELECT x.id FROM stage_docs_changed x WHERE x.version >= 2", ())
@@ -35,10 +36,8 @@ def note_stale_answers(intake: Intake) -> None:
         return
     answers = ", ".join(describe_about(_CANDIDATES))
     spans = count_evidence(_CANDIDATES)
-    evidence = (
-        f" ({spans:,} {'evidence span' if spans == 1 else 'evidence spans'})" if spans else ""
-    )
-    texts = "1 document gets" if documents == 1 else f"{documents:,} documents get"
+    evidence = f" ({amount(spans, 'evidence span')})" if spans else ""
+    texts = amount(documents, "document gets", "documents get")
     intake.report.notes.append(
         f"{texts} another text. "
         + (

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from config.kind_examples.files import FOLDER, kinds_with_examples
+from config.kind_examples.files import FOLDER, OWN_FILES, kinds_with_examples
 
 
 class Command(RejudgeCommand):
@@ -30,5 +30,5 @@ class Command(RejudgeCommand):
         folder, kind = options["folder"], options["kind"]
         if folder.exists():
             raise CommandError(f"{folder} exists already. Name a folder that does not.")
-        shutil.copytree(FOLDER / (kind or "tides"), folder)
+        shutil.copytree(FOLDER / kind if kind else OWN_FILES, folder)
         self.stdout.write(f"{len(list(folder.iterdir()))} files are in {folder}")
