@@ -34,13 +34,12 @@ class FailureKind(StrEnum):
     UNUSABLE = "unusable"  # it is, and says nothing that can be used
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Exception):
     """Why there is no answer: a kind for programs, a sentence for people."""
 
-    kind: FailureKind
-    reason: str
-    status: int | None = None
+    def __init__(self, kind: FailureKind, reason: str, status: int | None = None) -> None:
+        super().__init__(kind, reason, status)
+        self.kind, self.reason, self.status = kind, reason, status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +62,8 @@ class Reply:
     completion_tokens: int | None
 
 
-class NoAnswer(Exception):
-    """A reply without a usable answer; `failure` says why."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.reason)
-        self.failure = failure
-
-
 def read_reply(body: bytes) -> Reply:
-    """Return the reply in the body of a chat completion. Raise NoAnswer if there is none."""
+    """Return the reply in the body of a chat completion. Raise Failure if there is none."""
     try:
         return reply_of(parse_json(body.decode("utf-8")))
     except ValueError as error:
@@ -80,7 +71,7 @@ def read_reply(body: bytes) -> Reply:
 
 
 def reply_of(completion: object) -> Reply:
-    """Return the reply in a parsed chat completion. Raise NoAnswer if there is none."""
+    """Return the reply in a parsed chat completion. Raise Failure if there is none."""
     if not isinstance(completion, dict):
         raise _not_a_completion("it is not a JSON object")
     choices = completion.get("choices")
@@ -101,17 +92,16 @@ def reply_of(completion: object) -> Reply:
 
 
 def read_value(reply: Reply, schema: Schema) -> Any:
-    """Return the value in a reply, checked by the schema. Raise NoAnswer if there is none."""
+    """Return the value in a reply, checked by the schema. Raise Failure if there is none."""
     if reply.refusal:
-        raise NoAnswer(
-            Failure(FailureKind.DECLINED, f"The model refuses to answer: {excerpt(reply.refusal)}")
-        )
+        reason = f"The model refuses to answer: {excerpt(reply.refusal)}"
+        raise Failure(FailureKind.DECLINED, reason)
     if reply.finish_reason == "content_filter":
-        raise NoAnswer(Failure(FailureKind.DECLINED, "A filter of the server removed the answer."))
+        raise Failure(FailureKind.DECLINED, "A filter of the server removed the answer.")
     if reply.finish_reason == "length":
         tokens = reply.completion_tokens
         length = "" if tokens is None else f" after {tokens:,} tokens"
-        raise NoAnswer(Failure(FailureKind.CUT, f"The answer was cut at its limit{length}."))
+        raise Failure(FailureKind.CUT, f"The answer was cut at its limit{length}.")
     try:
         value = parse_json(_without_fence(reply.text))
     except ValueError as error:
@@ -134,13 +124,13 @@ def _without_fence(text: str) -> str:
     return stripped
 
 
-def _unreadable(why: str) -> NoAnswer:
-    return NoAnswer(Failure(FailureKind.UNREADABLE, f"The model's answer cannot be read: {why}"))
+def _unreadable(why: str) -> Failure:
+    return Failure(FailureKind.UNREADABLE, f"The model's answer cannot be read: {why}")
 
 
-def _not_a_completion(why: str) -> NoAnswer:
+def _not_a_completion(why: str) -> Failure:
     reason = f"The server's answer is not a chat completion: {why}"
-    return NoAnswer(Failure(FailureKind.NOT_A_COMPLETION, reason))
+    return Failure(FailureKind.NOT_A_COMPLETION, reason)
 
 
 def _text(value: object) -> str:

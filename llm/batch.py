@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import IO, Any
 
 from formats.json_text import parse_json
 from formats.texts import excerpt
-from llm.answers import Failure, FailureKind, NoAnswer, Reply, reply_of
+from llm.answers import Failure, FailureKind, Reply, reply_of
 from llm.request import as_json
 
 URL = "/v1/chat/completions"
@@ -20,16 +19,6 @@ class BatchError(Exception):
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(f"line {line:,}: {message}")
-        self.line = line
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchAnswer:
-    """The answer to one line: a reply or a failure. `llm.answers.read_value` reads the reply."""
-
-    custom_id: str
-    reply: Reply | None
-    failure: Failure | None
 
 
 def request_lines(requests: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[str]:
@@ -44,8 +33,8 @@ def request_lines(requests: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[st
         yield f"{as_json(request)}\n"
 
 
-def read_answers(stream: IO[bytes]) -> Iterator[BatchAnswer]:
-    """Yield the answer of each line, in the order of the file, which may differ from the requests'.
+def read_answers(stream: IO[bytes]) -> Iterator[tuple[str, Reply | Failure]]:
+    """Yield the id and the answer of each line, whose order may differ from the requests'.
 
     Raise BatchError for a line that is no answer, or whose id was answered before.
     """
@@ -56,12 +45,12 @@ def read_answers(stream: IO[bytes]) -> Iterator[BatchAnswer]:
         if len(line) > MAX_LINE:
             raise BatchError(f"it has more than {MAX_LINE:,} bytes", number)
         if line.strip():
-            answer = _read_line(line, number)
-            _add_new(answer.custom_id, ids, number)
-            yield answer
+            custom_id, answer = _read_line(line, number)
+            _add_new(custom_id, ids, number)
+            yield custom_id, answer
 
 
-def _read_line(line: bytes, number: int) -> BatchAnswer:
+def _read_line(line: bytes, number: int) -> tuple[str, Reply | Failure]:
     try:
         value = parse_json(line.decode("utf-8").strip())
     except ValueError as error:
@@ -70,22 +59,20 @@ def _read_line(line: bytes, number: int) -> BatchAnswer:
     if not isinstance(custom_id, str):
         raise BatchError("it has no custom_id", number)
     try:
-        reply = _reply_in(value)
-    except NoAnswer as error:
-        return BatchAnswer(custom_id=custom_id, reply=None, failure=error.failure)
-    return BatchAnswer(custom_id=custom_id, reply=reply, failure=None)
+        return custom_id, _reply_in(value)
+    except Failure as failure:
+        return custom_id, failure
 
 
 def _reply_in(line: dict[str, Any]) -> Reply:
-    """Return the reply in a line. Raise NoAnswer if it tells of an error."""
+    """Return the reply in a line. Raise Failure if it tells of an error."""
     response = line.get("response")
     status = response.get("status_code") if isinstance(response, dict) else None
     if isinstance(response, dict) and status == 200:
         return reply_of(response.get("body"))
     cause = line.get("error") or (response.get("body") if isinstance(response, dict) else None)
     reason = f"The batch has no answer to this line: {excerpt(as_json(cause), 300)}"
-    number = status if isinstance(status, int) else None
-    raise NoAnswer(Failure(FailureKind.REFUSED, reason, number))
+    raise Failure(FailureKind.REFUSED, reason, status if isinstance(status, int) else None)
 
 
 def _add_new(custom_id: str, ids: set[str], line: int) -> None:

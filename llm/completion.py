@@ -14,7 +14,7 @@ from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAI
 
 from formats.json_text import parse_json
 from formats.texts import excerpt
-from llm.answers import Failure, FailureKind, NoAnswer, Reply, read_reply, read_value
+from llm.answers import Failure, FailureKind, Reply, read_reply, read_value
 from llm.endpoint import Endpoint, ResponseFormat
 from llm.request import Message, Schema, as_json, request_body
 from llm.transport import AnswerTooLarge, CallTransport, open_pool
@@ -42,12 +42,12 @@ class Answer:
         seconds: How long it took, with all waiting.
     """
 
-    value: Any
-    failure: Failure | None
-    replies: tuple[Reply, ...]
-    response_format: ResponseFormat
-    in_doubt: int
-    seconds: float
+    value: Any = None
+    failure: Failure | None = None
+    replies: tuple[Reply, ...] = ()
+    response_format: ResponseFormat = ResponseFormat.JSON_SCHEMA
+    in_doubt: int = 0
+    seconds: float = 0.0
 
     @property
     def model(self) -> str:
@@ -90,8 +90,8 @@ def complete(
         conversation = _Conversation(endpoint, schema, connections)
         try:
             value = conversation.ask(messages)
-        except NoAnswer as error:
-            failure = error.failure
+        except Failure as error:
+            failure = error
     return Answer(
         value=value,
         failure=failure,
@@ -121,19 +121,17 @@ class _Conversation:
         self.replies: list[Reply] = []
 
     def ask(self, messages: Sequence[Message]) -> Any:
-        """Return the value of the answer; if it cannot be read, ask once more. Raise NoAnswer."""
+        """Return the value of the answer; if it cannot be read, ask once more. Raise Failure."""
         reply = self._request(messages)
         try:
             return read_value(reply, self._schema)
-        except NoAnswer as error:
-            if error.failure.kind != FailureKind.UNREADABLE:
+        except Failure as failure:
+            if failure.kind != FailureKind.UNREADABLE:
                 raise
-            reason = error.failure.reason
+            reason = failure.reason
         again = _AGAIN.format(reason=reason, schema=as_json(self._schema))
-        said: Message = {
-            "role": "assistant",
-            "content": reply.text[:_SHOWN_AGAIN] or "(nothing)",
-        }
+        shown = reply.text[:_SHOWN_AGAIN] or "(nothing)"
+        said: Message = {"role": "assistant", "content": shown}
         reply = self._request([*messages, said, {"role": "user", "content": again}])
         return read_value(reply, self._schema)
 
@@ -145,9 +143,8 @@ class _Conversation:
             body = request_body(self._endpoint, messages, self._schema, response_format)
             try:
                 content = self._send(body)
-            except NoAnswer as error:
-                is_last = response_format == formats[-1]
-                if error.failure.status not in _REFUSED_FORMAT or is_last:
+            except Failure as failure:
+                if failure.status not in _REFUSED_FORMAT or response_format == formats[-1]:
                     raise
                 continue
             reply = read_reply(content)
@@ -156,23 +153,23 @@ class _Conversation:
         raise AssertionError("the last format has returned or raised")
 
     def _send(self, body: dict[str, Any]) -> bytes:
-        """Return the body of the server's answer. Raise NoAnswer for every other outcome."""
+        """Return the body of the server's answer. Raise Failure for every other outcome."""
         try:
             response = self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=as_json(body).encode()
             )
         except APITimeoutError:
             reason = f"The server did not answer within {self._endpoint.timeout:g} seconds."
-            raise NoAnswer(Failure(FailureKind.TIMEOUT, reason)) from None
+            raise Failure(FailureKind.TIMEOUT, reason) from None
         except APIConnectionError as error:
             reason = f"The connection to the server failed: {excerpt(str(error.__cause__))}"
-            raise NoAnswer(Failure(FailureKind.UNREACHABLE, reason)) from None
+            raise Failure(FailureKind.UNREACHABLE, reason) from None
         except AnswerTooLarge:
             most = self._endpoint.max_answer_bytes
             reason = f"The server's answer has more than {most:,} bytes."
-            raise NoAnswer(Failure(FailureKind.TOO_LARGE, reason)) from None
+            raise Failure(FailureKind.TOO_LARGE, reason) from None
         except APIStatusError as error:
-            raise NoAnswer(_refusal(error.status_code, error.response.content)) from None
+            raise _refusal(error.status_code, error.response.content) from None
         return response.content
 
 

@@ -36,11 +36,11 @@ from base.errors import Refused
 from formats.source import Source
 from jobs.errors import JobError
 from jobs.runner import Progress, save_result
-from llm.answers import Failure, FailureKind, NoAnswer, read_value
-from llm.batch import BatchAnswer, BatchError, read_answers
+from llm.answers import Failure, FailureKind, Reply, read_value
+from llm.batch import BatchError, read_answers
 from llm.completion import Answer, complete
 from llm.cost import estimate_call
-from llm.endpoint import Prices, ResponseFormat
+from llm.endpoint import Prices
 from llm.request import Schema, request_body
 from llm.transport import open_pool
 
@@ -236,10 +236,10 @@ class _Asking:
         self._progress.advance()
 
     def _use_batch(
-        self, answered: BatchAnswer | None, question: Question, sample: int, key: str
+        self, answer: Reply | Failure | None, question: Question, sample: int, key: str
     ) -> None:
         """Record what the batch file answers, if it does and this run has not recorded it."""
-        if answered is None:
+        if answer is None:
             self._not_in_batch += 1
             return
         self._has_answers = True
@@ -253,7 +253,7 @@ class _Asking:
                 request=request_body(self._model, question.messages, question.schema),
                 reserved_tokens=0,
             )
-            record_answer(call, question, _answer_of(answered, question.schema), self._model.prices)
+            record_answer(call, question, _answer_of(answer, question.schema), self._model.prices)
 
     def _why_incomplete(self) -> str:
         """Return what a batch file lacks, as a sentence; "" if nothing.
@@ -350,11 +350,11 @@ class Pace:
         self._sent.append((self._clock(), tokens))
 
 
-def _read_batch(run: ModelRun) -> dict[str, BatchAnswer]:
+def _read_batch(run: ModelRun) -> dict[str, Reply | Failure]:
     """Return the answers of the run's batch file by their ids. Raise JobError for a bad line."""
     try:
         with run.answers.open("rb") as stream:
-            return {answer.custom_id: answer for answer in read_answers(stream)}
+            return dict(read_answers(stream))
     except FileNotFoundError as error:
         raise JobError("The file of answers is gone. Start a run with it again.") from error
     except BatchError as error:
@@ -363,22 +363,14 @@ def _read_batch(run: ModelRun) -> dict[str, BatchAnswer]:
         ) from error
 
 
-def _answer_of(answered: BatchAnswer, schema: Schema) -> Answer:
+def _answer_of(answer: Reply | Failure, schema: Schema) -> Answer:
     """Return a line of a batch file as the server's answer to the question."""
-    value, failure = None, answered.failure
-    if answered.reply is not None:
-        try:
-            value = read_value(answered.reply, schema)
-        except NoAnswer as error:
-            failure = error.failure
-    return Answer(
-        value=value,
-        failure=failure,
-        replies=() if answered.reply is None else (answered.reply,),
-        response_format=ResponseFormat.JSON_SCHEMA,
-        in_doubt=0,
-        seconds=0.0,
-    )
+    if isinstance(answer, Failure):
+        return Answer(failure=answer)
+    try:
+        return Answer(value=read_value(answer, schema), replies=(answer,))
+    except Failure as failure:
+        return Answer(failure=failure, replies=(answer,))
 
 
 def _sentence(text: str) -> str:
@@ -407,7 +399,7 @@ def record_answer(
         try:
             reading = question.read(answer.value)
         except Unusable as unusable:
-            failure = Failure(FailureKind.UNUSABLE, str(unusable))
+            failure = unusable
         else:
             call.value, call.outcome = answer.value, reading.outcome[:MAX_OUTCOME]
             call.evidence, call.remarks = reading.evidence, reading.remarks

@@ -16,6 +16,7 @@ from annotate.projects.navigation import uses
 from audit.checks.models import SEED
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from formats.registry import FORMATS
+from llm.answers import Failure, FailureKind
 from llm.endpoint import Endpoint as Model
 from llm.prompts import Prompt
 from llm.request import Message, Schema, request_key
@@ -36,8 +37,11 @@ class Item(NamedTuple):
     text_version: int | None = None
 
 
-class Unusable(ValueError):
+class Unusable(Failure):
     """An answer that matches its schema and still cannot be used; the sentence says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(FailureKind.UNUSABLE, reason)
 
 
 @dataclass(frozen=True, kw_only=True)
