@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
 from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple
+from typing import IO, Annotated, Any
 
 from django.core.exceptions import ValidationError
 from django.core.files.base import File
@@ -32,7 +33,7 @@ from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse
 from base.extras import missing_extra
 from jobs.models import Job
 from llm.batch import request_lines
-from llm.cost import Estimate, estimate_call, total_estimate
+from llm.cost import estimate_call, total_estimate
 from llm.endpoint import Endpoint as Model
 from llm.prompts import Prompt as PromptText
 from llm.prompts import PromptError
@@ -189,41 +190,32 @@ def _save_shipped(prompt: Prompt, by: Membership, now: datetime | None) -> None:
     prompt.save()
 
 
-class Plan(NamedTuple):
-    """What a run would do.
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """What a run would do: calls, tokens and cost, at most about.
 
-    `answered_before`, `estimate` and, with passages, `calls` are estimated from `estimated_from`
-    items; the estimate is for all calls that are not answered yet, with answers as long as they may
-    be.
+    `answered_before`, `tokens`, `cost` and, with passages, `calls` are estimated from
+    `estimated_from` items.
     """
+
+    api_fields = (
+        *("items", "without_text", "calls", "answered_before", "estimated_from"),
+        *("tokens", "cost"),
+    )
 
     items: int
     without_text: int
     calls: int
     answered_before: int
-    estimate: Estimate
-    # The largest of the estimated calls.
-    largest: Estimate
+    tokens: Annotated[int, "Of calls that are not answered yet, with answers as long as may be."]
+    cost: Annotated[Decimal | None, "null: the model has no prices."]
     estimated_from: int
-    # As many calls as are under way at once.
-    at_once: int
+    # Of the run, with some room, as the form has them.
+    proposed_limits: dict[str, Any]
     examples: list[Question]
 
-    def proposed_limits(self) -> dict[str, Any]:
-        """Return limits with some room, as the form has them.
 
-        Twice the largest call is reserved for each that is under way.
-        """
-        under_way = self.largest.for_calls(2 * self.at_once)
-        tokens = round(self.estimate.tokens * ROOM) + under_way.tokens
-        limits: dict[str, Any] = {"most_tokens": tokens}
-        if self.estimate.cost is not None and under_way.cost is not None:
-            cost = self.estimate.cost * ROOM + under_way.cost
-            limits["most_cost"] = cost.quantize(CENT, ROUND_UP)
-        return limits
-
-
-def plan_run(run: ModelRun, *, by: Membership) -> Plan:
+def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
     """Return what an unsaved run would do: counted, and estimated from a few items drawn at random.
 
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
@@ -236,15 +228,22 @@ def plan_run(run: ModelRun, *, by: Membership) -> Plan:
     calls = round(items * len(asked) / max(1, len(some))) * run.samples
     answered = round(calls * _share_answered(run, model, asked))
     estimates = [estimate_call(model, one.messages, one.schema) for one in asked]
-    return Plan(
+    estimate = total_estimate(estimates).for_calls(calls - answered)
+    largest = max(estimates, key=lambda one: one.tokens, default=total_estimate([]))
+    # Twice the largest call is reserved for each that is under way.
+    under_way = largest.for_calls(2 * run.endpoint.concurrency)
+    limits: dict[str, Any] = {"most_tokens": round(estimate.tokens * ROOM) + under_way.tokens}
+    if estimate.cost is not None and under_way.cost is not None:
+        limits["most_cost"] = (estimate.cost * ROOM + under_way.cost).quantize(CENT, ROUND_UP)
+    return RunPlan(
         items=items,
         without_text=task.count_without_text(run),
         calls=calls,
         answered_before=answered,
-        estimate=total_estimate(estimates).for_calls(calls - answered),
-        largest=max(estimates, key=lambda one: one.tokens, default=total_estimate([])),
+        tokens=estimate.tokens,
+        cost=estimate.cost,
         estimated_from=len(some),
-        at_once=run.endpoint.concurrency,
+        proposed_limits=limits,
         examples=asked[:EXAMPLES],
     )
 

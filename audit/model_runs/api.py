@@ -17,7 +17,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Project
 from audit.model_runs import access
 from audit.model_runs.actions import (
-    Plan,
+    RunPlan,
     add_endpoint,
     new_run,
     plan_run,
@@ -28,15 +28,15 @@ from audit.model_runs.actions import (
     set_budget,
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, run_figures
-from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
+from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptForm, RunForm
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
 from audit.model_runs.spending import Use, budget_of, use_of
 from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody
 from base.api.jobs import JobSerializer
 from base.api.limits import LimitedJsonParser
-from base.api.records import RecordSerializer, serializer_of
-from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
+from base.api.records import serializer_of
+from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 
 
 class SentModel(serializers.ModelSerializer[Endpoint], RequestBody):
@@ -147,45 +147,6 @@ class FullCallSerializer(CallSerializer):
         fields: Any = (*CallSerializer.Meta.fields, "request", "replies")
 
 
-class ModelRunPlanSerializer(RecordSerializer):
-    """What a run would do: calls, tokens and cost, at most about."""
-
-    tokens = serializers.IntegerField(source="estimate.tokens")
-    cost = serializers.FloatField(
-        source="estimate.cost", allow_null=True, help_text="null: the model has no prices."
-    )
-
-    class Meta:
-        record = Plan
-        fields = ("items", "without_text", "calls", "answered_before", "estimated_from")
-
-
-class AskedPlan(FormBody, QueryParameters):
-    """What a model does, about what and how often."""
-
-    endpoint = KeyField(help_text="The model.")
-
-    class Meta:
-        form = RunForm
-        fields: tuple[str, ...] = ("subjects", "drawn", "draw_seed", "samples", "best_passage")
-
-
-class SentRun(AskedPlan):
-    """What a model does, about what and how often, and what it may use."""
-
-    answers = serializers.FileField(
-        required=False,
-        allow_null=True,
-        default=None,
-        max_length=200,
-        help_text="Answers of a batch file of the same choices, sent as multipart/form-data.",
-    )
-
-    class Meta:
-        form = RunForm
-        fields = (*AskedPlan.Meta.fields, "most_tokens", "most_cost")
-
-
 class AskedCalls(QueryParameters):
     """Which calls are listed."""
 
@@ -261,9 +222,12 @@ class ModelRuns(Resource, tag="Language models"):
         """List the runs, the newest first."""
         return self.page(access.model_runs(lead(self.person, slug)), newest_first=True)
 
-    @writes(ModelRunSerializer, body=SentRun, scope=Scope.LEAD, status=201)
+    @writes(ModelRunSerializer, body=RunForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> ModelRun:
-        """Have a model grade documents, or write or criticise instructions."""
+        """Have a model grade documents, or write or criticise instructions.
+
+        `answers` is sent as multipart/form-data.
+        """
         member = lead(self.person, slug)
         return request_run(_run(member.project, self.body()), by=member)
 
@@ -271,8 +235,8 @@ class ModelRuns(Resource, tag="Language models"):
 class ModelRunPlan(Resource, tag="Language models"):
     """What a run would do."""
 
-    @reads(ModelRunPlanSerializer, parameters=AskedPlan, scope=Scope.LEAD)
-    def get(self, request: Request, slug: str) -> Plan:
+    @reads(RunPlan, parameters=PlanForm, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> RunPlan:
         """Count calls, and estimate tokens and cost. Nothing is asked."""
         member = lead(self.person, slug)
         return plan_run(_run(member.project, self.parameters()), by=member)
@@ -281,7 +245,7 @@ class ModelRunPlan(Resource, tag="Language models"):
 class ModelBatch(Resource, tag="Language models"):
     """The questions of a run, for a server that answers files."""
 
-    @reads(OpenApiTypes.STR, parameters=AskedPlan, media="application/jsonl", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, parameters=PlanForm, media="application/jsonl", scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> FileResponse:
         """Return a line for each question that was not answered before. Nothing is asked."""
         member = unblinded_lead(self.person, slug)
@@ -319,9 +283,7 @@ class OneModelCall(Resource, tag="Language models"):
 
 
 def _run(project: Project, choices: dict[str, Any]) -> ModelRun:
-    endpoint = Endpoint.objects.filter(
-        project=project, removed_at=None, pk=choices["endpoint"]
-    ).first()
+    endpoint = Endpoint.objects.in_use(project.pk).filter(pk=choices["endpoint"]).first()
     if endpoint is None:
         raise ValidationError({"endpoint": ["This model is no longer in use here."]})
     return new_run(**{**choices, "endpoint": endpoint})

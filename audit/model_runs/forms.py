@@ -62,10 +62,15 @@ class PromptForm(forms.Form):
     )
 
 
-class RunForm(forms.Form):
-    """What a model does, about what and how often, and what it may use."""
+class PlanForm(forms.Form):
+    """What a model does, about what and how often."""
 
-    endpoint = forms.IntegerField(label="Model", min_value=1, widget=forms.Select)
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.none(),
+        label="Model",
+        empty_label=None,
+        error_messages={"invalid_choice": "This model is no longer in use here."},
+    )
     subjects = forms.ChoiceField(
         label="Task", choices=ModelRun.Subjects.choices, initial=ModelRun.Subjects.JUDGED
     )
@@ -96,6 +101,21 @@ class RunForm(forms.Form):
         help_text=f"Only for grades. Above {MAX_CHARACTERS:,} characters, each passage is a call, "
         "and the best one gives the grade. Otherwise the beginning is graded.",
     )
+
+    def __init__(self, lead: Membership, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        endpoint, subjects = self.fields["endpoint"], self.fields["subjects"]
+        assert isinstance(endpoint, forms.ModelChoiceField)
+        assert isinstance(subjects, forms.ChoiceField)
+        endpoint.queryset = Endpoint.objects.in_use(lead.project_id)
+        subjects.choices = [
+            (choice.value, choice.label) for task in tasks_for(lead) for choice in task.subjects
+        ]
+
+
+class RunForm(PlanForm):
+    """What a model does, about what and how often, and what it may use."""
+
     # 0: the plan proposes a limit, and the action refuses a run without one.
     most_tokens = forms.IntegerField(
         label="Tokens of this run, at most",
@@ -111,30 +131,9 @@ class RunForm(forms.Form):
         max_digits=12,
         decimal_places=4,
     )
-
     answers = forms.FileField(
         label="Answers of a batch file",
         required=False,
         max_length=200,
         help_text="Then no server is asked. The batch file is that of the same choices.",
     )
-
-    def __init__(self, lead: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        subjects = self.fields["subjects"]
-        assert isinstance(subjects, forms.ChoiceField)
-        subjects.choices = [
-            (choice.value, choice.label) for task in tasks_for(lead) for choice in task.subjects
-        ]
-        endpoints = Endpoint.objects.filter(project=lead.project_id, removed_at=None).order_by("pk")
-        self.endpoints = {endpoint.pk: endpoint for endpoint in endpoints}
-        choice = self.fields["endpoint"].widget
-        assert isinstance(choice, forms.Select)
-        choice.choices = [(pk, str(endpoint)) for pk, endpoint in self.endpoints.items()]
-
-    def clean_endpoint(self) -> Endpoint:
-        """Return the model that is asked."""
-        endpoint = self.endpoints.get(self.cleaned_data["endpoint"])
-        if endpoint is None:
-            raise forms.ValidationError("This model is no longer in use here.")
-        return endpoint

@@ -61,6 +61,14 @@ def _cost_limit(name: str, help_text: str = "") -> models.DecimalField[Any, Any]
     )
 
 
+class EndpointQuerySet(models.QuerySet["Endpoint"]):
+    """Models that projects ask."""
+
+    def in_use(self, project: int) -> EndpointQuerySet:
+        """Return those of a project (by its key) that may be asked, in the order of adding."""
+        return self.filter(project=project, removed_at=None).order_by("pk")
+
+
 class Endpoint(models.Model):
     """A model of a server that the administrator allows, and how a project asks it.
 
@@ -137,6 +145,8 @@ class Endpoint(models.Model):
     removed_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+
+    objects = EndpointQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

@@ -18,7 +18,6 @@ from annotate.projects.project_page import project_page
 from audit.model_runs import access
 from audit.model_runs.actions import (
     EXAMPLES,
-    Plan,
     add_endpoint,
     current_prompt,
     new_run,
@@ -50,7 +49,6 @@ SECTION = "models"
 def models(request: PageRequest, slug: str) -> HttpResponse:
     """List the models of a project, the prompts, and the runs, the newest first."""
     member = lead(request.user, slug)
-    endpoints = Endpoint.objects.filter(project=member.project, removed_at=None).order_by("pk")
     page = newest_by_key(access.model_runs(member), request.GET, PAGE_SIZE)
     uses = use_by_endpoint(member.project)
     return project_page(
@@ -60,7 +58,8 @@ def models(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         servers=server_names(),
         models=[
-            {"endpoint": endpoint, "use": uses.get(endpoint.pk, Use())} for endpoint in endpoints
+            {"endpoint": endpoint, "use": uses.get(endpoint.pk, Use())}
+            for endpoint in Endpoint.objects.in_use(member.project_id)
         ],
         budget=budget_of(member.project),
         use=use_of(member.project),
@@ -174,7 +173,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     sent = request.POST or (request.GET if "endpoint" in request.GET else None)
     form = RunForm(member, sent, request.FILES or None)
-    plan: Plan | None = None
+    plan = None
     if sent and form.is_valid():
         run = new_run(**form.cleaned_data)
         if request.method == "POST":
@@ -183,7 +182,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         with refusal_in(form):
             plan = plan_run(run, by=member)
             if request.method == "GET":
-                form = RunForm(member, _chosen(request.GET) | plan.proposed_limits())
+                form = RunForm(member, _chosen(request.GET) | plan.proposed_limits)
     return project_page(
         request,
         "model_runs/new_run.html",

@@ -16,6 +16,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import empty
 
+from base.raw_sql import LARGEST_KEY
+
 
 class RequestBody(serializers.Serializer[Any]):
     """A request body. Unknown fields are refused: they are misspelt or not permitted."""
@@ -96,6 +98,12 @@ def field_like(field: Any) -> Any:
     match field:
         case forms.BooleanField():
             return serializers.BooleanField(**options | {"default": bool(field.initial)})
+        case forms.FileField():
+            return serializers.FileField(allow_null=null, max_length=field.max_length, **options)
+        case forms.ModelChoiceField():
+            # The key of a row, which the view gets as it gets every row of a project.
+            options |= {"min_value": 1, "max_value": LARGEST_KEY}
+            return serializers.IntegerField(allow_null=null, **options)
         case forms.MultipleChoiceField():
             choice: Any = serializers.ChoiceField(choices)
             return serializers.ListField(child=choice, **options | {"default": list})

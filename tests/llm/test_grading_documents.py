@@ -9,7 +9,7 @@ import pytest
 
 from audit.model_runs.tasks.base import Item
 from audit.model_runs.tasks.grade import PROMPT, ShownDocument, grade_question, read_grade
-from llm.answers import FailureKind, read_value
+from llm.answers import FailureKind, Reply, read_value
 from llm.batch import read_answers, request_lines
 from llm.completion import complete
 from llm.cost import estimate_call
@@ -160,4 +160,5 @@ def test_a_question_is_answered_by_a_batch_file_as_by_a_server(endpoint):
 
     ((_custom_id, reply),) = read_answers(io.BytesIO(line.encode()))
 
+    assert isinstance(reply, Reply)
     assert read_value(reply, question.schema)["grade"] == 2

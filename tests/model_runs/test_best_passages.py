@@ -212,7 +212,7 @@ def test_a_passage_that_cannot_be_read_is_asked_for_once_more(long, grade, serve
 def test_a_run_that_stops_within_a_document_does_not_grade_it(cast, long, endpoint, grade, server):
     single = plan_run(new_run(endpoint=endpoint, subjects="all", drawn=1), by=endpoint.by)
     # Four calls of 25 tokens, then none that could need as many as are reserved for one.
-    run = grade(best_passage=True, most_tokens=2 * single.largest.tokens + 4 * 25)
+    run = grade(best_passage=True, most_tokens=2 * single.tokens + 4 * 25)
 
     assert run.stopped
     assert 0 < run.calls.filter(candidate=long).count() < 3
@@ -299,7 +299,7 @@ def test_the_plan_counts_the_passages(long, endpoint):
 
     assert (whole.items, whole.calls) == (4, 4)
     assert (divided.items, divided.calls) == (4, 12)
-    assert divided.estimate.tokens > 2.5 * whole.estimate.tokens
+    assert divided.tokens > 2.5 * whole.tokens
 
 
 def test_a_batch_file_has_a_line_for_each_passage(cast, long, endpoint, server):

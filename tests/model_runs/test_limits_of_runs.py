@@ -22,12 +22,7 @@ PRICES = {"prompt_price": Decimal(1), "completion_price": Decimal(2), "most_cost
 
 def tokens_of_one_call(endpoint):
     """Return what is reserved for a call: two questions, each with the longest answer."""
-    return (
-        2
-        * plan_run(
-            new_run(endpoint=endpoint, subjects="all", drawn=1), by=endpoint.by
-        ).estimate.tokens
-    )
+    return 2 * plan_run(new_run(endpoint=endpoint, subjects="all", drawn=1), by=endpoint.by).tokens
 
 
 def test_the_run_ends_before_the_call_that_could_exceed_it(endpoint, grade, server):

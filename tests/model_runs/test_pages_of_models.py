@@ -99,9 +99,9 @@ def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
 
     plan = response.context["plan"]
     assert (plan.items, plan.calls, plan.estimated_from) == (2, 4, 2)
-    assert plan.estimate.tokens > 0
+    assert plan.tokens > 0
     # A fifth more than it is likely to need, and what is reserved for the call under way.
-    assert response.context["form"]["most_tokens"].value() > plan.estimate.tokens * 1.2
+    assert response.context["form"]["most_tokens"].value() > plan.tokens * 1.2
     assert "Start the run" in text(response)
     assert server.received == []
 
