@@ -312,7 +312,7 @@ def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
         raise InvalidField(task.without_use, "subjects")
     if run.samples > 1 and not task.may_repeat:
         raise InvalidField("Only grades can be asked for several times.", "samples")
-    if run.best_passage and not task.may_divide:
+    if run.best_passage and not task.may_repeat:
         raise InvalidField("Only grades can be those of the best passage.", "best_passage")
     if task.shows_answers and must_answer_first(by):
         raise Refused(BLIND)

@@ -22,22 +22,6 @@ CALL_FILTERS: dict[str, tuple[str, Q]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class FailureCount:
-    """How many calls failed for one reason."""
-
-    kind: str
-    count: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutcomeCount:
-    """How many first answers say the same."""
-
-    outcome: Annotated[str, "A grade, or how many criteria got each level."]
-    count: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class RunFigures:
     """What came of a run so far."""
 
@@ -52,8 +36,12 @@ class RunFigures:
     ]
     tokens: int
     cost: Annotated[float | None, "null: the model has no prices."]
-    failures: list[FailureCount]
-    outcomes: Annotated[list[OutcomeCount], "Empty for instructions that were written."]
+    failures: Annotated[dict[str, int], "Failed calls by the kind of failure."]
+    outcomes: Annotated[
+        dict[str, int],
+        "First answers by what they say: a grade, or how many criteria got each level. "
+        "Empty for instructions that were written.",
+    ]
     repeated: Annotated[int | None, "Documents with two answers or more. null: blind."]
     steady: Annotated[int | None, "Of them, those that always got the same grade. null: blind."]
     models: Annotated[list[str], "As the server named them."]
@@ -86,11 +74,8 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
         incomplete=documents - divided.whole_answers().count(),
         tokens=use.used_tokens,
         cost=None if run.endpoint.prompt_price is None else float(use.used_cost),
-        failures=[FailureCount(kind=kind, count=n) for kind, n in failures.order_by("failure")],
-        outcomes=[
-            OutcomeCount(outcome=outcome, count=count)
-            for outcome, count in ([] if hides_outcomes else first.order_by("-count", "outcome"))
-        ],
+        failures=dict(failures.order_by("failure")),
+        outcomes={} if hides_outcomes else dict(first.order_by("-count", "outcome")),
         repeated=None if blind else repeated.count(),
         steady=None if blind else repeated.filter(outcomes=1).count(),
         models=list(models),

@@ -209,7 +209,7 @@ def test_a_lead_who_still_judges_sees_no_grades(carla, cast, grade):
     page = carla.get(run.get_absolute_url())
 
     figures = page.context["figures"]
-    assert figures.outcomes == []
+    assert figures.outcomes == {}
     # Answers asked for again would say how clear a case is, remarks what a document is like.
     assert (figures.remarks, figures.repeated, figures.steady) == (None, None, None)
     assert "With remarks" not in text(page)

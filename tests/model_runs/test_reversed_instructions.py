@@ -114,7 +114,7 @@ def test_judgments_of_people_stay_as_they_are(cast, reverse):
 
 
 def test_texts_are_not_counted_as_answers(reverse):
-    assert run_figures(reverse()).outcomes == []
+    assert run_figures(reverse()).outcomes == {}
 
 
 def test_a_project_without_reversed_instructions_has_no_use_for_it(cast, endpoint):

@@ -118,8 +118,8 @@ class ModelTask(ABC):
         without_use: What a lead is told whose project has no use for it.
         shows_answers: Whether its questions have what people answered.
         keeps_rubric: Whether a run keeps the rubric that it began with.
-        may_repeat: Whether several answers may be asked for; the first one counts.
-        may_divide: Whether long documents may be asked about in passages; the best one counts.
+        may_repeat: Whether several answers to a question, of which the first one counts, or answers
+            about each passage, of which the best one counts, may be asked for.
         format_name: The format in which the answers are loaded.
         writes_texts: Whether each answer is a text of its own, so that none is counted twice.
         carries_claims: Whether claims of machines stay with a new version of an instruction.
@@ -138,7 +138,6 @@ class ModelTask(ABC):
     shows_answers: ClassVar[bool] = False
     keeps_rubric: ClassVar[bool] = False
     may_repeat: ClassVar[bool] = False
-    may_divide: ClassVar[bool] = False
     format_name: ClassVar[str]
     writes_texts: ClassVar[bool] = False
     carries_claims: ClassVar[bool] = False
@@ -200,6 +199,16 @@ class ModelTask(ABC):
     @abstractmethod
     def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[Any]:
         """Yield the answers of calls as records of `format_name`."""
+
+    def still_wanted(self, run: ModelRun, calls: CallQuerySet) -> Iterator[Call]:
+        """Yield the calls about what a run would ask about now.
+
+        What people or machines wrote, reviewed or took back meanwhile stays as it is.
+        """
+        wanted = set(self.rows(run).values_list(*self.columns))
+        for call in calls.iterator(500):
+            if (call.pair_id, call.narrative_id) in wanted:
+                yield call
 
     def write(self, run: ModelRun, calls: CallQuerySet, stream: IO[bytes]) -> int:
         """Write the answers of calls as a file; return how many records it has."""

@@ -66,7 +66,6 @@ class CheckConditions(Grade):
     # Its answers are verdicts, which are not compared with one another, and two passages may meet
     # one condition each.
     may_repeat = False
-    may_divide = False
     prompt_name = "conditions prompt"
     shipped = PROMPT
     without_use = "The relevance of this project does not follow from conditions (Settings)."

@@ -67,7 +67,6 @@ class Grade(ModelTask):
     prompt_name = "prompt"
     shipped = PROMPT
     may_repeat = True
-    may_divide = True
     format_name = "judgments-jsonl"
     columns = ("pair", "narrative", "pk", "document", "document__text_version")
     ids = ("pair_id", "document__doc_id")

@@ -19,7 +19,7 @@ from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
-from formats.records import NarrativeRecord
+from formats.records import NarrativeRecord, PairRecord
 from formats.texts import excerpt
 from llm.documents import cut, delimit
 from llm.request import object_of
@@ -135,15 +135,27 @@ def ask_for_instruction(item: Item, content: str, shown: str) -> Question:
     )
 
 
-def version_in(run: ModelRun, call: Call, side: str, version: int) -> NarrativeRecord:
-    """Return the instruction that an answer has, as a version that the run's machine wrote."""
-    return NarrativeRecord(
+def pair_with_answer(
+    run: ModelRun, call: Call, side: str, version: int, *, origin: str, model: str
+) -> PairRecord:
+    """Return a pair with the instruction of an answer, as a version that the run's machine wrote;
+    `origin` and `model` are those of the pair.
+    """
+    narrative = NarrativeRecord(
         side=side,
         version=version,
         text=tidy((call.value or {})["instruction"]),
         note=run.machine,
         origin=InstructionPair.Origin.LLM,
         model=run.endpoint.model,
+    )
+    return PairRecord(
+        pair_id=call.pair.pair_id,
+        query_id=call.pair.query.query_id,
+        category=call.pair.category,
+        origin=origin,
+        model=model,
+        narratives=(narrative,),
     )
 
 

@@ -16,8 +16,8 @@ from audit.model_runs.tasks.instructions import (
     AboutInstructions,
     ask_for_instruction,
     narratives_of,
+    pair_with_answer,
     query_text,
-    version_in,
 )
 from formats.records import PairRecord
 from llm.documents import delimit
@@ -83,14 +83,6 @@ class Reverse(AboutInstructions):
 
         A pair that has got one meanwhile, or another instruction, stays as it is.
         """
-        still_wanted = set(self.rows(run).values_list("pk", flat=True))
-        for call in calls.iterator(500):
-            if call.narrative_id in still_wanted:
-                yield PairRecord(
-                    pair_id=call.pair.pair_id,
-                    query_id=call.pair.query.query_id,
-                    category=call.pair.category,
-                    origin=call.pair.origin,
-                    model=call.pair.model,
-                    narratives=(version_in(run, call, REVERSED, 1),),
-                )
+        for call in self.still_wanted(run, calls):
+            pair = call.pair
+            yield pair_with_answer(run, call, REVERSED, 1, origin=pair.origin, model=pair.model)

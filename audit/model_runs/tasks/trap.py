@@ -102,11 +102,8 @@ class Trap(AboutInstructions):
 
         The documents of an instruction that has another version meanwhile are not written.
         """
-        still_wanted = set(self.rows(run).values_list("pk", flat=True))
         grades = list(run.project.grades.values_list("value", flat=True))
-        for call in calls.iterator(500):
-            if call.narrative_id not in still_wanted:
-                continue
+        for call in self.still_wanted(run, calls):
             answers = call.value or {}
             others_met = [MET] * (len(answers) - 1)
             grade = derive_relevance(run.project.condition_rule, [*others_met, NOT_MET], grades)

@@ -10,16 +10,15 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.pairs.pool import workable_pairs
-from annotate.projects.models import Project
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, ModelTask, Question
 from audit.model_runs.tasks.instructions import (
     ask_for_instruction,
     criticism_of,
+    pair_with_answer,
     query_text,
     some_documents,
     types_of,
-    version_in,
 )
 from audit.reviews.models import Decision, Rating, Review
 from formats.records import PairRecord
@@ -29,6 +28,7 @@ from llm.prompts import Prompt
 _NONE = "(none)"
 
 Subjects = ModelRun.Subjects
+ALTERED = Narrative.Side.ALTERED
 PROMPT = Prompt(
     """\
 Somebody searches with this query:
@@ -78,8 +78,29 @@ class Write(ModelTask):
     ids = ("pair_id",)
 
     def rows(self, run: ModelRun) -> QuerySet[Any, Any]:
-        """Return the pairs that lack an instruction, or whose instruction is to be better."""
-        return _pairs(run.project, run.subjects)
+        """Return the pairs that lack an instruction, or whose instruction is to be better, with
+        `altered_id`.
+        """
+        to_write: QuerySet[Any, Any] = workable_pairs(Assignment.Task.REWRITE, run.project)
+        if run.subjects == Subjects.UNWRITTEN:
+            # Beside pairs of instructions, the pair with the query's id stands for the query alone.
+            others = InstructionPair.objects.alive().filter(query=OuterRef("query"))
+            of_query = Q(Exists(others.exclude(pk=OuterRef("pk"))), pair_id=F("query__query_id"))
+            return to_write.filter(altered_id__isnull=True).exclude(of_query)
+        altered = OuterRef("altered_id")
+        # The conditions of an earlier version would not fit another text.
+        has_conditions = Exists(Condition.objects.filter(narrative=altered))
+        # What people wrote, people improve.
+        by_models = Q(~has_conditions, altered__origin=InstructionPair.Origin.LLM)
+        if run.subjects == Subjects.SENT_BACK:
+            return to_write.filter(by_models)
+        ratings = Rating.objects.filter(review__narrative=altered, rejects=True)
+        by_people = Review.objects.of_people().filter(narrative=altered)
+        decided = Decision.objects.current().filter(narrative=altered)
+        return workable_pairs(Assignment.Task.REVIEW, run.project).filter(
+            *(by_models, Exists(ratings.filter(review__auditor__is_machine=True))),
+            *(~Exists(by_people), ~Exists(decided)),
+        )
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for an instruction of each pair, with what was criticised before."""
@@ -116,46 +137,12 @@ class Write(ModelTask):
 
         One that was written, reviewed, decided on or taken back meanwhile stays as it is.
         """
-        still_wanted = set(_pairs(run.project, run.subjects).values_list("pk", "altered_id"))
-        altered = Narrative.objects.filter(side=Narrative.Side.ALTERED)
-        for call in calls.iterator(500):
-            if (call.pair_id, call.narrative_id) not in still_wanted:
-                continue
+        origin, model = InstructionPair.Origin.LLM, run.endpoint.model
+        altered = Narrative.objects.filter(side=ALTERED)
+        for call in self.still_wanted(run, calls):
             newest = altered.filter(pair=call.pair_id).aggregate(version=Max("version"))["version"]
-            narrative = version_in(run, call, Narrative.Side.ALTERED, (newest or 0) + 1)
-            yield PairRecord(
-                pair_id=call.pair.pair_id,
-                query_id=call.pair.query.query_id,
-                category=call.pair.category,
-                origin=InstructionPair.Origin.LLM,
-                model=run.endpoint.model,
-                narratives=(narrative,),
-            )
-
-
-def _pairs(project: Project, subjects: str) -> QuerySet[Any, Any]:
-    """Return the pairs that a run with these subjects writes, with `altered_id`."""
-    to_write: QuerySet[Any, Any] = workable_pairs(Assignment.Task.REWRITE, project)
-    if subjects == Subjects.UNWRITTEN:
-        # Beside pairs of instructions, the pair with the query's id stands for the query alone.
-        others = InstructionPair.objects.alive().filter(query=OuterRef("query"))
-        of_query = Q(Exists(others.exclude(pk=OuterRef("pk"))), pair_id=F("query__query_id"))
-        return to_write.filter(altered_id__isnull=True).exclude(of_query)
-    # What people wrote, people improve.
-    has_conditions = Exists(Condition.objects.filter(narrative=OuterRef("altered_id")))
-    # The conditions of an earlier version would not fit another text.
-    by_models = Q(~has_conditions, altered__origin=InstructionPair.Origin.LLM)
-    altered = OuterRef("altered_id")
-    if subjects == Subjects.SENT_BACK:
-        return to_write.filter(by_models)
-    poor = Rating.objects.filter(
-        review__narrative=altered, review__auditor__is_machine=True, rejects=True
-    )
-    by_people = Review.objects.of_people().filter(narrative=altered)
-    decided = Decision.objects.current().filter(narrative=altered)
-    return workable_pairs(Assignment.Task.REVIEW, project).filter(
-        by_models, Exists(poor), ~Exists(by_people), ~Exists(decided)
-    )
+            version = (newest or 0) + 1
+            yield pair_with_answer(run, call, ALTERED, version, origin=origin, model=model)
 
 
 def _ordinals(pairs: Iterable[InstructionPair]) -> dict[int, str]:
