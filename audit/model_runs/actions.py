@@ -9,8 +9,8 @@ from decimal import ROUND_UP, Decimal
 from tempfile import TemporaryFile
 from typing import IO, Annotated, Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.files.base import File
 from django.db import transaction
 from django.http import FileResponse
 from django.utils import timezone
@@ -20,10 +20,8 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
-from audit.checks.models import SEED
 from audit.model_runs.access import BLIND
 from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
-from audit.model_runs.servers import model_behind, server_names
 from audit.model_runs.spending import budget_of, use_of
 from audit.model_runs.tasks import TASKS, task_of
 from audit.model_runs.tasks.base import ModelTask, Question
@@ -56,7 +54,7 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     not allow, prices without a limit of cost, a value that no server can be asked with.
     """
     _check_lead(by)
-    if endpoint.server not in server_names():
+    if endpoint.server not in settings.MODEL_SERVERS:
         raise InvalidField("The administrator does not allow this server.", "server")
     refuse_invalid_names(endpoint.model)
     try:
@@ -64,7 +62,7 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     except ValidationError as error:
         raise Refused(error.messages[0]) from error
     try:
-        model_behind(endpoint)
+        endpoint.reach()
     except ValueError as error:
         raise Refused(str(error)) from error
     endpoint.project, endpoint.by, endpoint.added_at = by.project, by, now or timezone.now()
@@ -251,7 +249,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
 def _model_and_prompt(run: ModelRun) -> tuple[Model, PromptText]:
     """Return how a run's model is reached, and its prompt. Refused: one of them cannot be used."""
     try:
-        return model_behind(run.endpoint), task_of(run.task).read_prompt(run.prompt.text)
+        return run.endpoint.reach(), task_of(run.task).read_prompt(run.prompt.text)
     except ValueError as error:
         raise Refused(str(error)) from error
 
@@ -264,40 +262,25 @@ def _share_answered(run: ModelRun, model: Model, asked: Sequence[Question]) -> f
 
 
 def new_run(
-    *,
-    endpoint: Endpoint,
-    subjects: str = ModelRun.Subjects.JUDGED,
-    drawn: int | None = None,
-    draw_seed: int = SEED,
-    samples: int = 1,
-    best_passage: bool = False,
-    most_tokens: int | None = 0,
-    most_cost: Decimal | None = None,
-    answers: File[bytes] | None = None,
+    *, endpoint: Endpoint, subjects: str = ModelRun.Subjects.JUDGED, **choices: Any
 ) -> ModelRun:
     """Return an unsaved run with the current prompt of the task that has these subjects.
 
-    `answers` are those of a batch file (`batch_lines`): then no server is asked.
+    `choices` are fields of a run as `RunForm` has them, without which it has their defaults.
     """
     task = next(task for task in TASKS.values() if subjects in task.subjects)
     prompt = current_prompt(endpoint.project, task.name)
-    return ModelRun(
+    run = ModelRun(
         project=endpoint.project,
         endpoint=endpoint,
         prompt=prompt,
         task=task.name,
-        machine=machine_name(endpoint, prompt, best_passage=best_passage),
         subjects=subjects,
-        drawn=drawn,
-        draw_seed=draw_seed,
-        samples=samples,
-        best_passage=best_passage,
-        # Without a limit, `request_run` asks for one.
-        most_tokens=most_tokens or 0,
-        most_cost=most_cost,
-        answers=answers or "",
         rubric=current_rubric(endpoint.project_id).name if task.keeps_rubric else "",
+        **{name: value for name, value in choices.items() if value is not None},
     )
+    run.machine = machine_name(endpoint, prompt, best_passage=run.best_passage)
+    return run
 
 
 def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
@@ -378,7 +361,7 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         raise Refused(sentence)
     if run.endpoint.project_id != by.project_id or run.endpoint.removed_at is not None:
         raise Refused("This model is no longer in use here. Choose another one.")
-    if run.endpoint.server not in server_names():
+    if run.endpoint.server not in settings.MODEL_SERVERS:
         raise Refused("The administrator no longer allows the server of this model.")
     task = check_choices(run, by=by)
     if run.most_tokens < 1:

@@ -28,7 +28,6 @@ from annotate.collection.intake import InputFile
 from annotate.loading.load import load_file
 from annotate.projects.access import refuse_if_archived
 from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
-from audit.model_runs.servers import model_behind
 from audit.model_runs.spending import Limits
 from audit.model_runs.tasks import task_of
 from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
@@ -103,7 +102,7 @@ class _Asking:
     def __init__(self, run: ModelRun, progress: Progress) -> None:
         self._run = run
         self._progress = progress
-        self._model = model_behind(run.endpoint)
+        self._model = run.endpoint.reach()
         self._task = task_of(run.task)
         self._prompt = self._task.read_prompt(run.prompt.text)
         self._limits = Limits(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 
 from annotate.projects.models import Membership
 from audit.checks.models import SEED
@@ -17,7 +18,6 @@ from audit.model_runs.models import (
     ProjectBudget,
     TaskName,
 )
-from audit.model_runs.servers import server_names
 from audit.model_runs.tasks import tasks_for
 from audit.model_runs.tasks.grade import MAX_CHARACTERS
 
@@ -38,7 +38,7 @@ class EndpointForm(forms.ModelForm[Endpoint]):
         super().__init__(*args, **kwargs)
         server = self.fields["server"].widget
         assert isinstance(server, forms.Select)
-        server.choices = [(name, name) for name in server_names()]
+        server.choices = [(name, name) for name in settings.MODEL_SERVERS]
 
 
 class BudgetForm(forms.ModelForm[ProjectBudget]):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import uuid
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Count, F, Q, Window
@@ -16,8 +17,11 @@ from django.utils import timezone
 from annotate.collection.models import Candidate
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
+from audit.checks.models import SEED
 from base.constraints import at_and_by
 from jobs.models import Job
+from llm.endpoint import Endpoint as Model
+from llm.endpoint import Prices
 
 MAX_SEED = 2**31 - 1
 MAX_TOKENS = 10**12
@@ -178,6 +182,31 @@ class Endpoint(models.Model):
             details.append(f"seed {self.seed}")
         return f"{self.model} ({', '.join(details)})"
 
+    def reach(self) -> Model:
+        """Return how the model is asked at its server, with the key.
+
+        Raise ValueError if the server is no longer in the settings, or a value cannot be sent.
+        """
+        if self.server not in settings.MODEL_SERVERS:
+            raise ValueError(
+                f"The server “{self.server}” is not among those that the administrator allows."
+            )
+        prices = None
+        if self.prompt_price is not None and self.completion_price is not None:
+            prices = Prices(prompt=self.prompt_price, completion=self.completion_price)
+        return Model(
+            base_url=settings.MODEL_SERVERS[self.server],
+            model=self.model,
+            key=settings.MODEL_KEYS.get(self.server, ""),
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            max_tokens_field=cast(Any, self.limit_field),
+            prices=prices,
+            timeout=60,
+            retries=3,
+        )
+
 
 class ProjectBudget(models.Model):
     """What all runs of a project together may use; without a row, or a limit, as much as they want.
@@ -280,13 +309,13 @@ class ModelRun(Job):
     subjects = models.CharField(max_length=20, choices=Subjects, default=Subjects.JUDGED)
     # How many of them are drawn, by this seed; null: all.
     drawn = models.PositiveIntegerField(null=True, blank=True)
-    draw_seed = models.PositiveIntegerField()
+    draw_seed = models.PositiveIntegerField(default=SEED)
     # How often each of them is asked about; the first answer counts.
     samples = models.PositiveSmallIntegerField(default=1)
     # Whether long documents are asked about in passages, of which the best one counts.
     best_passage = models.BooleanField(default=False)
-    # What this run may use.
-    most_tokens = models.PositiveBigIntegerField()
+    # What this run may use; a request without a limit of tokens is refused.
+    most_tokens = models.PositiveBigIntegerField(default=0)
     most_cost = _cost_limit("cost, at most")
     # The rubric that instructions are criticised by; "" in other tasks.
     rubric = models.CharField(max_length=60, blank=True, default="")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
@@ -31,7 +32,6 @@ from audit.model_runs.actions import (
 from audit.model_runs.figures import CALL_FILTERS, run_figures
 from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
-from audit.model_runs.servers import server_names
 from audit.model_runs.spending import Use, budget_of, use_by_endpoint, use_of
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
@@ -56,7 +56,7 @@ def models(request: PageRequest, slug: str) -> HttpResponse:
         "model_runs/models.html",
         member,
         SECTION,
-        servers=server_names(),
+        servers=list(settings.MODEL_SERVERS),
         models=[
             {"endpoint": endpoint, "use": uses.get(endpoint.pk, Use())}
             for endpoint in Endpoint.objects.in_use(member.project_id)
@@ -107,7 +107,7 @@ def new_model(request: PageRequest, slug: str) -> HttpResponse:
         member,
         SECTION,
         form=form,
-        servers=server_names(),
+        servers=list(settings.MODEL_SERVERS),
         status=422 if form.errors else 200,
     )
 

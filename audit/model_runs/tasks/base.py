@@ -13,7 +13,6 @@ from django.db.models.functions import MD5, Concat
 
 from annotate.projects.models import Membership, Project
 from annotate.projects.navigation import uses
-from audit.checks.models import SEED
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from formats.registry import FORMATS
 from llm.answers import Failure, FailureKind
@@ -183,7 +182,7 @@ class ModelTask(ABC):
         """Return some items to show a prompt with."""
         items: dict[Item, None] = {}
         for subjects in self.shown_with:
-            run = ModelRun(project=project, subjects=subjects, draw_seed=SEED)
+            run = ModelRun(project=project, subjects=subjects)
             items |= dict.fromkeys(self.items(run, most))
         return list(items)[:most]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from django.db.models import Exists, OuterRef, QuerySet, prefetch_related_objects
 
@@ -81,7 +81,8 @@ class CheckConditions(Grade):
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for the conditions of each document."""
-        scale = _Scale.of(run.project)
+        project = run.project
+        prefetch_related_objects([project], "grades")
         narratives = narratives_of(items)
         conditions = conditions_of(narratives)
         for item, shown in shown_documents(items):
@@ -91,8 +92,8 @@ class CheckConditions(Grade):
                 conditions=delimit_conditions(conditions[narrative.pk]),
                 document=delimit(shown.cut.text),
             )
-            schema = _schema(conditions[narrative.pk], asks_related=scale.has_related)
-            read, note = partial(_read, shown, scale), shown.cut.note
+            schema = _schema(conditions[narrative.pk], asks_related=_asks_related(project))
+            read, note = partial(_read, shown, project), shown.cut.note
             yield Question(item=item, content=content, schema=schema, read=read, note=note)
 
     def identity(self, run: ModelRun, call: Call) -> dict[str, Any]:
@@ -112,7 +113,7 @@ class CheckConditions(Grade):
         """
         assert call.narrative is not None
         value = call.value or {}
-        grade = _Scale.of(run.project).grade_of(value)
+        grade = _grade_of(run.project, value)
         conditions = {condition.number for condition in call.narrative.conditions.all()}
         if grade is None or _answers(value).keys() != conditions:
             return None
@@ -123,28 +124,19 @@ class CheckConditions(Grade):
         return {"relevance": grade, "verdicts": tuple(verdicts)}
 
 
-class _Scale(NamedTuple):
-    """The grades of a project, and how they follow from conditions."""
+def _asks_related(project: Project) -> bool:
+    """Return whether a document that meets no condition may still be related."""
+    return project.condition_rule == BANDS and len(project.grades.all()) > len(BANDS_FROM) + 1
 
-    rule: str
-    grades: list[int]
 
-    @classmethod
-    def of(cls, project: Project) -> _Scale:
-        return cls(project.condition_rule, sorted(grade.value for grade in project.grades.all()))
-
-    @property
-    def has_related(self) -> bool:
-        """Whether a document that meets no condition may still be related."""
-        return self.rule == BANDS and len(self.grades) > len(BANDS_FROM) + 1
-
-    def grade_of(self, value: Mapping[str, Any]) -> int | None:
-        """Return the grade that follows from a model's answer, if one does."""
-        answers = [MET if its["met"] else NOT_MET for its in _answers(value).values()]
-        grade = derive_relevance(self.rule, answers, self.grades)
-        if grade is None and self.has_related and _RELATED in value:
-            return self.grades[1 if value[_RELATED] else 0]
-        return grade
+def _grade_of(project: Project, value: Mapping[str, Any]) -> int | None:
+    """Return the grade that follows from a model's answer by the project's rule, if one does."""
+    grades = sorted(grade.value for grade in project.grades.all())
+    answers = [MET if its["met"] else NOT_MET for its in _answers(value).values()]
+    grade = derive_relevance(project.condition_rule, answers, grades)
+    if grade is None and _asks_related(project) and _RELATED in value:
+        return grades[1 if value[_RELATED] else 0]
+    return grade
 
 
 def _schema(numbers: Iterable[int], *, asks_related: bool) -> Schema:
@@ -165,11 +157,11 @@ def _answers(value: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
     }
 
 
-def _read(shown: ShownDocument, scale: _Scale, value: dict[str, Any]) -> Reading:
+def _read(shown: ShownDocument, project: Project, value: dict[str, Any]) -> Reading:
     """Return what an answer says about the part of a document that was shown."""
     answers = _answers(value)
     words = f"{sum(answer['met'] for answer in answers.values())} of {len(answers)} met"
-    grade = scale.grade_of(value)
+    grade = _grade_of(project, value)
     if grade is None:
         raise Unusable(f"No grade of the project follows from {words}.")
     remarks, evidence = shown.remarks(), []
