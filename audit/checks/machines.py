@@ -27,7 +27,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.models import SampleItem
-from audit.checks.queue import with_checks
+from audit.checks.queue import IS_OPEN, with_checks
 from base.errors import Refused
 
 
@@ -193,5 +193,5 @@ def _labels_in_checks(
     items = SampleItem.objects.filter(
         narrative__in=narratives, candidate__in=candidates, sample__shows_claim=False
     )
-    unchecked = with_checks(items).filter(outcome__isnull=True, unjudgeable=False)
+    unchecked = with_checks(items).filter(IS_OPEN)
     return set(unchecked.values_list("narrative", "candidate"))

@@ -32,7 +32,8 @@ from audit.checks.models import Check, Sample, SampleItem
 from base.current_request import read_once
 
 # Items to settle: two have answered without an outcome, and no third person has settled.
-TO_SETTLE = Q(answered=2, outcome__isnull=True, unjudgeable=False)
+IS_OPEN = Q(outcome__isnull=True, unjudgeable=False)
+TO_SETTLE = Q(answered=2) & IS_OPEN
 # The filters of a sample's labels, for leads.
 LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
 

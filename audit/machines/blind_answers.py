@@ -35,7 +35,7 @@ from annotate.judgments.models import Judgment, Statement
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
-from audit.checks.queue import with_checks
+from audit.checks.queue import IS_OPEN, with_checks
 from audit.reports.unit_counts import could_see, joined_answers, read_pattern
 
 _AT_ONCE = 5_000
@@ -210,10 +210,7 @@ def _unchecked_labels() -> QuerySet[Any, Any]:
 def settled_only(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Leave out judgments of labels that people still check or have to settle: leads do, too."""
     still_open = _blind_labels().filter(
-        outcome__isnull=True,
-        unjudgeable=False,
-        narrative=OuterRef("narrative"),
-        candidate=OuterRef("candidate"),
+        IS_OPEN, narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
     )
     return judgments.filter(~Exists(still_open))
 
