@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from audit.checks.api.figures import WeightedSerializer
 from audit.checks.api.samples import SampleSerializer
 from audit.checks.queue import SampleRow, sample_rows
-from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, first_chosen
 from audit.machines.certificates import Certified
 from audit.machines.second_look import SecondLook, SecondLookForm, second_looks, take_second_look
 from audit.machines.trust import Trust, trust_of
+from audit.model_runs import access
 from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
 
@@ -48,7 +48,7 @@ class MachineTrust(Resource, tag="Agreement"):
     @reads(Trust, parameters=AskedTrust, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, machine: int) -> Any:
         """Compare its grades with those of people who had not seen them. 403 while still blind."""
-        _member, row = machine_for_lead(self.person, slug, machine)
+        _member, row = access.machine(self.person, slug, machine)
         return trust_of(row, Chosen(self.parameters().get("chosen") or first_chosen(row)))
 
 
@@ -58,7 +58,7 @@ class SecondLooks(Resource, tag="Checks"):
     @reads(SecondLook, many=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, machine: int) -> list[SecondLook]:
         """Count the labels in doubt, by kind. 403 while you are still blind."""
-        return second_looks(machine_for_lead(self.person, slug, machine)[1])
+        return second_looks(access.machine(self.person, slug, machine)[1])
 
     @writes(SampleSerializer, body=SecondLookForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str, machine: int) -> SampleRow:
@@ -66,6 +66,6 @@ class SecondLooks(Resource, tag="Checks"):
 
         It is not a random sample of the labels. 403 while you are still blind.
         """
-        member, row = machine_for_lead(self.person, slug, machine)
+        member, row = access.machine(self.person, slug, machine)
         sample = take_second_look(machine=row, by=member, **self.body())
         return sample_rows(member, [sample])[0]

@@ -15,10 +15,10 @@ from annotate.judgments.document_names import names_for
 from annotate.judgments.models import Judgment
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from audit.machines.access import machine_for_lead
 from audit.machines.blind_answers import Chosen, Item, blind_items, first_chosen, settled_only
 from audit.machines.second_look import SecondLookForm, second_looks, take_second_look
 from audit.machines.trust import MANY, MOST_PEOPLE, trust_of
+from audit.model_runs import access
 from base.page_request import PageRequest, refusal_in
 from base.pagination import page_in_order
 
@@ -31,7 +31,7 @@ QUERIES = 50
 @require_GET
 def trust(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show how a machine's grades compare with those of people who had not seen them."""
-    member, machine = machine_for_lead(request.user, slug, pk)
+    member, machine = access.machine(request.user, slug, pk)
     asked = request.GET.get("chosen")
     chosen = Chosen(asked) if asked in Chosen.values else first_chosen(machine)
     figures = trust_of(machine, chosen)
@@ -103,7 +103,7 @@ def documents_asked_for(machine: Membership, form: DocumentsForm) -> dict[int, I
 @require_GET
 def trust_documents(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """List the documents that the machine and people grade differently, or those of one cell."""
-    member, machine = machine_for_lead(request.user, slug, pk)
+    member, machine = access.machine(request.user, slug, pk)
     grades = list(member.project.grades.order_by("value"))
     asked = request.GET.copy()
     asked.setdefault("chosen", first_chosen(machine))
@@ -136,7 +136,7 @@ def trust_documents(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def second_look(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show how many labels are in doubt, and make a sample of those in most doubt."""
-    member, machine = machine_for_lead(request.user, slug, pk)
+    member, machine = access.machine(request.user, slug, pk)
     looks = second_looks(machine)
     form = SecondLookForm(looks, request.POST or None)
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""Fetch the models, runs and calls that a person may see, or raise 404 or 403."""
+"""Fetch the models, runs, calls and machines that a person may see, or raise 404 or 403."""
 
 from __future__ import annotations
 
@@ -52,3 +52,14 @@ def call(user: Person, slug: str, pk: int) -> tuple[Membership, Call]:
         "cached_from__run",
     )
     return member, row_or_404(rows, pk, "There is no such call in this project.")
+
+
+def machine(user: Person, slug: str, pk: int) -> tuple[Membership, Membership]:
+    """Return a lead who has nothing to answer and a machine of the project, also one whose answers
+    were loaded from files.
+    """
+    member = unblinded_lead(user, slug)
+    machines = Membership.objects.select_related("project").filter(
+        project=member.project_id, is_machine=True
+    )
+    return member, row_or_404(machines, pk, "There is no such machine in this project.")
