@@ -21,8 +21,8 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from audit.model_runs.access import BLIND
+from audit.model_runs.figures import budget_of, use_of
 from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
-from audit.model_runs.spending import budget_of, use_of
 from audit.model_runs.tasks import TASKS, task_of
 from audit.model_runs.tasks.base import ModelTask, Question
 from audit.reviews.rubrics import current_rubric
@@ -201,6 +201,9 @@ class RunPlan:
         *("tokens", "cost"),
     )
 
+    run: ModelRun
+    # What one question is about.
+    thing: str
     items: int
     without_text: int
     calls: int
@@ -234,6 +237,8 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
     if estimate.cost is not None and under_way.cost is not None:
         limits["most_cost"] = (estimate.cost * ROOM + under_way.cost).quantize(CENT, ROUND_UP)
     return RunPlan(
+        run=run,
+        thing=task.thing,
         items=items,
         without_text=task.count_without_text(run),
         calls=calls,

@@ -27,10 +27,9 @@ from audit.model_runs.actions import (
     send_batch,
     set_budget,
 )
-from audit.model_runs.figures import CALL_FILTERS, RunFigures, run_figures
+from audit.model_runs.figures import CALL_FILTERS, RunFigures, Use, budget_of, run_figures, use_of
 from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptForm, RunForm
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
-from audit.model_runs.spending import Use, budget_of, use_of
 from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody
 from base.api.jobs import JobSerializer

@@ -27,8 +27,8 @@ from django.utils import timezone
 from annotate.collection.intake import InputFile
 from annotate.loading.load import load_file
 from annotate.projects.access import refuse_if_archived
+from audit.model_runs.figures import Limits
 from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
-from audit.model_runs.spending import Limits
 from audit.model_runs.tasks import task_of
 from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
 from base.errors import Refused
@@ -151,15 +151,15 @@ class _Asking:
         """Send one question, or use the answer that was paid before; return why not, or ""."""
         self._progress.check()
         key = question.key(self._model, sample)
+        # The same question is under way for another item: its answer will do.
+        while any(call.key == key for call, _ in self._under_way.values()):
+            self._take_answers()
         if (earlier := question.earlier_answer(self._run, key)) is not None:
             self._use_again(*earlier, question, sample)
             return ""
         if self._batch is not None:
             self._use_batch(self._batch.get(key), question, sample, key)
             return ""
-        # The same question is under way for another item: its answer will do.
-        while any(call.key == key for call, _ in self._under_way.values()):
-            self._take_answers()
         needed = estimate_call(self._model, question.messages, question.schema)
         reserved_tokens = needed.tokens * MOST_QUESTIONS
         reserved_cost = None if needed.cost is None else needed.cost * MOST_QUESTIONS
@@ -169,10 +169,6 @@ class _Asking:
                 return stopped
             self._take_answers()
         self._wait_for_turn(needed.tokens)
-        # It may have been answered meanwhile, for another item with the same texts.
-        if (earlier := question.earlier_answer(self._run, key)) is not None:
-            self._use_again(*earlier, question, sample)
-            return ""
         call = Call.objects.create(
             **self._about(question, sample, key),
             request=request_body(self._model, question.messages, question.schema),
@@ -243,16 +239,16 @@ class _Asking:
             return
         self._has_answers = True
         self._progress.advance()
-        about = self._about(question, sample, key)
-        if self._run.calls.filter(**about).exists():
-            return
+        request = request_body(self._model, question.messages, question.schema)
         with transaction.atomic():
-            call = Call.objects.create(
-                **about,
-                request=request_body(self._model, question.messages, question.schema),
-                reserved_tokens=0,
+            call, is_new = Call.objects.get_or_create(
+                **self._about(question, sample, key),
+                defaults={"request": request, "reserved_tokens": 0},
             )
-            record_answer(call, question, _answer_of(answer, question.schema), self._model.prices)
+            if is_new:
+                record_answer(
+                    call, question, _answer_of(answer, question.schema), self._model.prices
+                )
 
     def _why_incomplete(self) -> str:
         """Return what a batch file lacks, as a sentence; "" if nothing.

@@ -1,15 +1,116 @@
-"""What came of a run: calls, tokens, cost, grades, and how steady they are."""
+"""What came of runs: tokens, cost and limits of their calls, grades, and how steady they are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q, Sum
+from django.db.models.functions import Coalesce
 
-from audit.model_runs.models import IS_ANSWERED, IS_FAILED, IS_IN_DOUBT, ModelRun
-from audit.model_runs.spending import Use
+from annotate.projects.models import Project
+from audit.model_runs.models import (
+    IS_ANSWERED,
+    IS_FAILED,
+    IS_IN_DOUBT,
+    Call,
+    CallQuerySet,
+    Endpoint,
+    ModelRun,
+    ProjectBudget,
+)
 from audit.model_runs.tasks import task_of
+
+# A call under way or in doubt, or whose server counts no tokens.
+_IS_UNCOUNTED = Q(prompt_tokens=None) | Q(completion_tokens=None)
+_SUMS = {
+    "used_tokens": Sum(
+        Coalesce(F("prompt_tokens") + F("completion_tokens"), F("reserved_tokens")), default=0
+    ),
+    "used_cost": Sum(Coalesce("cost", "reserved_cost"), default=Decimal(0)),
+    "uncounted_tokens": Sum("reserved_tokens", filter=_IS_UNCOUNTED, default=0),
+    "uncounted_cost": Sum("reserved_cost", filter=Q(cost=None), default=Decimal(0)),
+}
+
+
+@dataclass(kw_only=True)
+class Use:
+    """Tokens and cost of calls; those that nobody counted are counted as they were reserved."""
+
+    used_tokens: Annotated[int, "Of all runs."] = 0
+    used_cost: Decimal = Decimal(0)
+    uncounted_tokens: Annotated[
+        int, "Of these, reserved for calls whose tokens nobody counted."
+    ] = 0
+    uncounted_cost: Decimal = Decimal(0)
+
+    @classmethod
+    def of(cls, calls: CallQuerySet) -> Use:
+        """Return what these calls have used."""
+        return cls(**calls.aggregate(**_SUMS))
+
+
+def use_of(project: Project) -> Use:
+    """Return what all runs of a project have used."""
+    return Use.of(Call.objects.filter(run__project=project))
+
+
+def use_by_endpoint(project: Project) -> dict[int, Use]:
+    """Return what the runs of each endpoint of a project have used, by its key: one query."""
+    calls = Call.objects.filter(run__project=project).annotate(endpoint=F("run__endpoint"))
+    rows = calls.values("endpoint").annotate(**_SUMS).values_list("endpoint", *_SUMS)
+    return {endpoint: Use(**dict(zip(_SUMS, sums, strict=True))) for endpoint, *sums in rows}
+
+
+def budget_of(project: Project) -> ProjectBudget:
+    """Return what all runs of a project may use; unsaved and without limits if nobody set any."""
+    budget = ProjectBudget.objects.filter(project=project).first()
+    return budget or ProjectBudget(project=project)
+
+
+class Limits:
+    """What a run may still use; calls that are under way count as they were estimated.
+
+    One run of a project is under way at a time, so no other changes these sums.
+    """
+
+    def __init__(self, run: ModelRun) -> None:
+        self._run = run
+        of_project = Call.objects.filter(run__project=run.project_id)
+        self._uses = {
+            "This run": Use.of(of_project.filter(run=run)),
+            "All runs of this model": Use.of(of_project.filter(run__endpoint=run.endpoint)),
+            "All runs of this project": Use.of(of_project),
+        }
+
+    def why_not(self, tokens: int, cost: Decimal | None) -> str:
+        """Return why a call that may use so much is not made; "" if it is within the limits."""
+        # A lead may have changed the budget since the last call.
+        limits: list[ModelRun | Endpoint | ProjectBudget] = [
+            *(self._run, self._run.endpoint, budget_of(self._run.project))
+        ]
+        for (whose, use), limit in zip(self._uses.items(), limits, strict=True):
+            most_tokens, most_cost = limit.most_tokens, limit.most_cost
+            if most_tokens is not None and use.used_tokens + tokens > most_tokens:
+                return f"{whose} may use {most_tokens:,} tokens, and the next call could exceed it."
+            if most_cost is not None and use.used_cost + (cost or 0) > most_cost:
+                return f"{whose} may cost {most_cost:f}, and the next call could exceed it."
+        return ""
+
+    def reserve(self, call: Call) -> None:
+        """Count a call that is sent now."""
+        self._add(call.counted_tokens, call.counted_cost)
+
+    def settle(self, call: Call, reserved_tokens: int, reserved_cost: Decimal) -> None:
+        """Replace what was reserved for a call by what it used."""
+        self._add(call.counted_tokens - reserved_tokens, call.counted_cost - reserved_cost)
+
+    def _add(self, tokens: int, cost: Decimal) -> None:
+        for use in self._uses.values():
+            use.used_tokens += tokens
+            use.used_cost += cost
+
 
 # The calls that a page can list, by what is asked for: name, and which they are.
 CALL_FILTERS: dict[str, tuple[str, Q]] = {

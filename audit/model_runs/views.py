@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -29,10 +29,16 @@ from audit.model_runs.actions import (
     send_batch,
     set_budget,
 )
-from audit.model_runs.figures import CALL_FILTERS, run_figures
+from audit.model_runs.figures import (
+    CALL_FILTERS,
+    Use,
+    budget_of,
+    run_figures,
+    use_by_endpoint,
+    use_of,
+)
 from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
-from audit.model_runs.spending import Use, budget_of, use_by_endpoint, use_of
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
 from base.errors import Refused
@@ -173,7 +179,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     sent = request.POST or (request.GET if "endpoint" in request.GET else None)
     form = RunForm(member, sent, request.FILES or None)
-    plan = None
+    plan, blind = None, must_answer_first(member)
     if sent and form.is_valid():
         run = new_run(**form.cleaned_data)
         if request.method == "POST":
@@ -182,7 +188,8 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         with refusal_in(form):
             plan = plan_run(run, by=member)
             if request.method == "GET":
-                form = RunForm(member, _chosen(request.GET) | plan.proposed_limits)
+                chosen = {name: value for name, value in request.GET.dict().items() if value}
+                form = RunForm(member, chosen | plan.proposed_limits)
     return project_page(
         request,
         "model_runs/new_run.html",
@@ -190,12 +197,10 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         form=form,
         plan=plan,
-        thing=task_of(run.task).thing if plan else "",
-        best_passage=plan is not None and run.best_passage,
-        batch_url="" if plan is None or must_answer_first(member) else batch_url(run),
         # Which documents others have judged, and what they criticised, is not shown to somebody who
         # still answers.
-        examples=[] if plan is None or must_answer_first(member) else plan.examples,
+        batch_url="" if plan is None or blind else batch_url(plan.run),
+        examples=[] if plan is None or blind else plan.examples,
         status=422 if request.method == "POST" and form.errors else 200,
     )
 
@@ -218,11 +223,6 @@ def model_batch(request: PageRequest, slug: str) -> HttpResponseBase:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("audit:models", slug)
-
-
-def _chosen(choices: QueryDict) -> dict[str, Any]:
-    """Return the choices in an address that are not empty."""
-    return {name: value for name, value in choices.dict().items() if value}
 
 
 @require_GET

@@ -9,9 +9,8 @@ from django.utils import timezone
 from annotate.models import Judgment
 from audit.model_runs import asking
 from audit.model_runs.actions import new_run, request_run
-from audit.model_runs.figures import run_figures
+from audit.model_runs.figures import Limits, run_figures
 from audit.model_runs.models import Call, Endpoint
-from audit.model_runs.spending import Limits
 from audit.model_runs.tasks import grade as grade_task
 from audit.model_runs.tasks.base import Unusable
 from jobs.models import Job

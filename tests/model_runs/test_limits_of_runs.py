@@ -8,9 +8,8 @@ import pytest
 
 from annotate.models import AuditEvent, Judgment
 from audit.model_runs.actions import add_endpoint, new_run, plan_run, request_run, set_budget
-from audit.model_runs.figures import run_figures
+from audit.model_runs.figures import run_figures, use_by_endpoint
 from audit.model_runs.models import Endpoint
-from audit.model_runs.spending import use_by_endpoint
 from base.errors import Refused
 from tests.model_runs.conftest import run_again
 from tests.services.model_server import MODEL, say

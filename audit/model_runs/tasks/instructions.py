@@ -12,7 +12,6 @@ from django.db.models.functions import RowNumber
 
 from annotate.collection.models import Candidate, DocumentText
 from annotate.pairs.models import Condition, InstructionPair, Narrative
-from annotate.projects.models import Project
 from audit.model_runs.models import Call, ModelRun
 from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
 from audit.reviews.models import Decision
@@ -92,14 +91,6 @@ def some_documents(pairs: Iterable[InstructionPair]) -> dict[int, str]:
             if document in by_document
         )
         for query in queries
-    }
-
-
-def types_of(project: Project) -> dict[str, str]:
-    """Return what each type of instruction of a project means, by its key."""
-    return {
-        category.key: f"{category.name}. {category.sentence}".strip()
-        for category in project.categories.all()
     }
 
 

@@ -18,7 +18,6 @@ from audit.model_runs.tasks.instructions import (
     pair_with_answer,
     query_text,
     some_documents,
-    types_of,
 )
 from audit.reviews.models import Decision, Rating, Review
 from formats.records import PairRecord
@@ -104,7 +103,10 @@ class Write(ModelTask):
 
     def ask_about(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
         """Yield the question for an instruction of each pair, with what was criticised before."""
-        types = types_of(run.project)
+        types = {
+            category.key: f"{category.name}. {category.sentence}".strip()
+            for category in run.project.categories.all()
+        }
         pairs = InstructionPair.objects.select_related("query", "project").in_bulk(
             [item.pair for item in items]
         )
