@@ -475,6 +475,8 @@ def build_source(
     `in_any_state`: also those that are settled, or that the reader cannot settle.
     """
     source = _SOURCES[kind](reader, filters, only, in_any_state)
+    if kind not in filters.replaced(kind=kind).kinds:
+        return replace(source, rows=source.rows.none())
     if filters.document:
         document = f"{source.ids[1].removesuffix('_id')}__document__doc_id"
         source = replace(source, rows=source.rows.filter(**{document: filters.document}))

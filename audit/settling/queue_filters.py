@@ -99,6 +99,11 @@ class QueueFilter:
         return replace(self, **changes)
 
     @property
+    def are_open(self) -> bool:
+        """Whether they are open, and none was sent back to an annotator."""
+        return not self.settled and not self.waiting
+
+    @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds that can match."""
         of_document = {Kind.JUDGMENT, Kind.VERDICT, Kind.CHECK}

@@ -254,8 +254,8 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
     check_choice(choice, reader)
     if choice.rule is Rule.PERSON and by.project.hide_names:
         raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
-    filters = filters.replaced(kind=Kind.JUDGMENT, settled=False, waiting=False)
-    if Kind.JUDGMENT not in filters.kinds:
+    filters = filters.replaced(kind=filters.kind or Kind.JUDGMENT)
+    if Kind.JUDGMENT not in filters.kinds or not filters.are_open:
         return []
     rows = read_once(
         (_read_documents_to_settle, by.pk, filters, choice.person),
@@ -471,7 +471,8 @@ def _compute_label_outcomes(
     check_choice(choice, reader)
     if choice.rule is Rule.PERSON:
         raise Refused("Checked labels are not settled as one person says. Choose another rule.")
-    filters = filters.replaced(kind=Kind.CHECK, settled=False, waiting=False)
+    if not filters.are_open:
+        return {}
     second = Check.objects.current().filter(item=OuterRef("item_id"), place=2)
     rows = (
         build_source(Kind.CHECK, reader, filters)

@@ -162,3 +162,15 @@ def test_the_page_and_a_program_settle_checked_labels(scene, client):
         "/api/v1/projects/tides/disagreements/settling/", {"kind": "check", "rule": "lower"}
     )
     assert preview.json()["settled"] == []
+
+
+@pytest.mark.parametrize("asked", [{"decides": "on"}, {"only": "judgment-1-2-0"}])
+def test_a_filter_that_matches_no_label_settles_none(scene, client, asked):
+    client.force_login(scene.carla.user)
+
+    shown = client.get(
+        reverse("audit:settling_many", args=["tides"]),
+        {"kind": "check", "rule": "higher", **asked},
+    )
+
+    assert shown.context["preview"].total == 0

@@ -17,7 +17,7 @@ from annotate.models import Adjudication, Assignment
 from audit.settling import adjudication
 from audit.settling import queue as disagreements
 from audit.settling import settle_many as batches
-from audit.settling.queue_filters import QueueFilter
+from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from base.errors import Refused, Stale
 from tests import factories
@@ -562,3 +562,13 @@ def test_batch_hides_decisions_on_documents_the_lead_must_still_judge(scene, cli
     # The lead has judged A, but not B and D.
     assert [row["decision"].candidate.document.doc_id for row in page.context["rows"]] == ["A"]
     assert page.context["settled"] == [(0, 1)]
+
+
+@pytest.mark.parametrize("kind", [Kind.VERDICT, Kind.REVIEW])
+def test_kinds_that_are_settled_one_by_one_are_not_taken_for_documents(scene, kind):
+    assert scene.preview(filters=QueueFilter(kind=kind)).total == 0
+
+
+@pytest.mark.parametrize("asked", [{"waiting": True}, {"settled": True, "cause": "edge"}])
+def test_a_list_of_what_is_not_open_settles_nothing(scene, asked):
+    assert scene.preview(filters=QueueFilter(**asked)).total == 0

@@ -91,8 +91,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             ("settled", filters.replaced(settled=True, waiting=False)),
         )
     }
-    is_open = not filters.settled and not filters.waiting
-    ticked_kind = _settled_together(filters.kind, listed.counts) if is_open else None
+    ticked_kind = _settled_together(filters.kind, listed.counts) if filters.are_open else None
     return project_page(
         request,
         "settling/disagreements.html",
