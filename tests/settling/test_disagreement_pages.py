@@ -322,7 +322,9 @@ def test_settled_document_shows_its_decision_and_can_be_withdrawn(led, client):
     assert shows(page, 'data-key-label="Relevant" aria-pressed="true"')
     assert response.url == led.url
     assert not Adjudication.objects.current().exists()
-    assert "Withdrawn decisions" in text(client.get(led.url))
+    page = text(client.get(led.url))
+    assert "Earlier decisions" in page
+    assert "withdrawn by carla" in page
 
 
 def test_the_next_page_offers_to_undo_the_last_decision(led, client):
@@ -549,3 +551,31 @@ def test_page_loads_the_number_of_disagreements_separately(led, client, query, w
     count = page.context["count_url"]
     assert f'hx-get="{count.replace("&", "&amp;")}"' in text(page)
     assert text(client.get(count)) == words
+
+
+@pytest.mark.parametrize("asked", ["document=S3", "only=judgment-1-2-0", "grade_one=0"])
+def test_a_filter_that_leaves_out_the_kind_of_a_disagreement_still_shows_its_page(
+    reviewed, client, asked
+):
+    # The session leads back to what was settled last, with the filter of the list.
+    page = client.get(f"{reviewed.review}?{asked}")
+
+    assert page.status_code == 200
+    assert page.context["differs"]
+
+
+def test_a_decision_on_a_replaced_text_is_neither_current_nor_withdrawn(led, client):
+    settle = {"narrative": led.narrative, "candidate": led.first, "by": led.carla}
+    adjudicate(**settle, relevance=1, reason="The river counts.", cause="edge")
+    now = timezone.now()
+    Adjudication.objects.update(text_replaced_at=now)
+    Judgment.objects.filter(candidate=led.first).update(text_replaced_at=now)
+    for by, relevance in ((led.ada, 2), (led.ben, 0)):
+        factories.judgment(led.narrative, led.first, by, relevance)
+
+    page = client.get(led.url)
+
+    assert page.context["decision"] is None
+    assert page.context["adoptable"]
+    assert shows(page, "The river counts.")
+    assert shows(page, "on an earlier text of the document")

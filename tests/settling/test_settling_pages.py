@@ -139,7 +139,9 @@ def test_a_settled_condition_shows_its_decision_and_can_be_withdrawn(led, client
     assert shows(page, 'data-key-label="Met" aria-pressed="true"')
     assert response.url == led.answered
     assert not ConditionAdjudication.objects.current().exists()
-    assert "Withdrawn decisions" in text(client.get(led.answered))
+    now = text(client.get(led.answered))
+    assert "Earlier decisions" in now
+    assert "withdrawn by carla" in now
     assert client.post(page.context["withdraw_url"]).status_code == 404
 
 

@@ -262,12 +262,10 @@ def grades_context(
 
 
 def split_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
-    """Return the current decision, and the withdrawn ones in the same order."""
+    """Return the current decision, and the earlier ones in the same order."""
     rows = list(decisions)
-    return {
-        "decision": next((row for row in rows if row.withdrawn_at is None), None),
-        "withdrawn": [row for row in rows if row.withdrawn_at is not None],
-    }
+    current = next((row for row in rows if not (row.withdrawn_at or row.text_replaced_at)), None)
+    return {"decision": current, "earlier": [row for row in rows if row is not current]}
 
 
 def list_causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
