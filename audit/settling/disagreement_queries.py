@@ -322,7 +322,7 @@ def _settled(
 ) -> Source:
     """Return the settled ones; `current` holds people's current verdicts."""
     rows: QuerySet[Any, Any] = ConditionAdjudication.objects.current().filter(
-        condition__in=conditions
+        in_pools(), condition__in=conditions
     )
     answers = current.filter(
         condition=OuterRef("condition_id"), statement__candidate=OuterRef("candidate_id")
@@ -413,7 +413,10 @@ def check_source(
     ids = ("item__narrative_id", "item__candidate_id", "item_id")
     place = Check.SETTLES if filters.settled else 1
     rows: QuerySet[Any, Any] = Check.objects.current().filter(
-        in_pools("item__candidate"), place=place, item__sample__project__in=reader.projects
+        in_pools("item__candidate"),
+        place=place,
+        item__sample__project__in=reader.projects,
+        item__narrative__pair__removed_at=None,
     )
     if only is not None:
         rows = rows.filter(item=only.part)

@@ -9,6 +9,7 @@ import pytest
 from annotate.judgments import assignments
 from annotate.judgments.consensus import State, consensus
 from annotate.models import Assignment, Candidate, Condition, Project, Verdict
+from annotate.rewriting.actions import remove
 from audit.checks import actions as checking
 from audit.models import Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
@@ -400,3 +401,23 @@ def test_the_queue_of_four_kinds_costs_the_same_however_long(
         read_page(four.carla, wanted)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
+
+
+def test_labels_of_a_removed_instruction_are_not_listed(scene):
+    checked(scene, "S3", 0, 2)
+    remove(pair=scene.pair, by=scene.carla)
+
+    assert listed(scene) == []
+    assert count_by_kind(scene.carla, QueueFilter())[Kind.CHECK] == 0
+
+
+def test_a_settled_condition_of_a_candidate_that_was_taken_out_is_not_listed(scene):
+    condition = make_condition(scene)
+    candidate = answer(scene, condition, "S3", "met", "not_met")
+    why = {"reason": "So.", "cause": "edge", "by": scene.carla}
+    settle_condition(condition=condition, candidate=candidate, answer="met", **why)
+    Candidate.objects.update(
+        removed_at=MONDAY, removed_by=scene.carla, removed_reason="Broken."
+    )
+
+    assert listed(scene, settled=True) == []
