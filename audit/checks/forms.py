@@ -226,7 +226,9 @@ class SuspectsForm(_ClaimsForm):
             "invalid_pk_value": "One of these is not a run of this project. Choose again.",
         },
     )
-    at_least = forms.IntegerField(label="Missed by at least", min_value=1, max_value=32_767)
+    at_least = forms.IntegerField(
+        label="Missed by at least", min_value=1, max_value=32_767, initial=1
+    )
     depth = forms.IntegerField(label="In the first", min_value=1, max_value=1_000_000, initial=100)
     below = forms.FloatField(
         label="Or scored lower than",
@@ -239,17 +241,6 @@ class SuspectsForm(_ClaimsForm):
         runs = self.fields["runs"]
         assert isinstance(runs, forms.ModelMultipleChoiceField)
         runs.queryset = Run.objects.filter(project=member.project_id).order_by("name")
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a number of missing runs that is larger than the number of chosen runs."""
-        cleaned = super().clean() or self.cleaned_data
-        runs, at_least = cleaned.get("runs"), cleaned.get("at_least")
-        if runs is not None and at_least is not None and at_least > len(runs):
-            self.add_error(
-                "at_least",
-                f"{at_least} runs cannot miss a document if only {len(runs)} are chosen.",
-            )
-        return cleaned
 
 
 class SendForm(_NamedForm):

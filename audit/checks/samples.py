@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -192,7 +191,8 @@ def pick_suspects(
     number below 1, a number larger than that of runs, runs for other queries, no suspects.
     """
     name = _validate_choices(name, selection, stratify, by)
-    _validate_runs(runs, depth, at_least, below, by)
+    if not runs:
+        raise Refused("Choose at least one run.")
     with transaction.atomic():
         _refuse_taken_name(name, by)
         result = find_suspects(
@@ -282,24 +282,6 @@ def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: M
     ):
         raise Refused("Earlier qrels have claims only in the original mode. Choose another source.")
     return name
-
-
-def _validate_runs(
-    runs: Collection[Run], depth: int, at_least: int, below: float | None, by: Membership
-) -> None:
-    if not runs:
-        raise Refused("Choose at least one run.")
-    if any(run.project_id != by.project_id for run in runs):
-        raise Refused("Choose runs of this project.")
-    if below is not None and not math.isfinite(below):
-        raise Refused("The score is a number, such as 0.5.")
-    if depth < 1 or at_least < 1:
-        raise Refused("The rank and the number of runs must be at least 1.")
-    if at_least > len(runs):
-        raise Refused(
-            f"{at_least} runs cannot miss a document if only {len(runs)} are chosen. Choose "
-            "more runs, or ask for fewer."
-        )
 
 
 def _refuse_taken_name(name: str, by: Membership) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from annotate.collection.models import Query, Run, RunLine
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from audit.checks.claims import Claim, ClaimNarrative, ClaimSelection, build_frame
+from base.errors import Refused
 
 
 class Suspect(NamedTuple):
@@ -53,7 +55,11 @@ def find_suspects(
     counts only for claims under the altered narrative of the same pair, one over reversed
     instructions only for those under the reversed narrative. If one mode alone is asked for, only
     the runs of that mode count. Ranks follow from the scores, as trec_eval orders them.
+
+    Refused: a run of another project, a depth or number below 1, a number larger than that
+    of runs, a score that is not a number.
     """
+    _validate_runs(project, runs, depth, at_least, below)
     frame = build_frame(project, selection._replace(relevant_only=True))
     gold = frame.claims
     covered = _coverage(project, runs)
@@ -78,6 +84,22 @@ def find_suspects(
                 suspects.append(Suspect(claim, missed, of))
     suspects.sort(key=_order)
     return FoundSuspects(suspects, searched, len(gold) - searched, len(left), frame.without_text)
+
+
+def _validate_runs(
+    project: Project, runs: Collection[Run], depth: int, at_least: int, below: float | None
+) -> None:
+    if any(run.project_id != project.pk for run in runs):
+        raise Refused("Choose runs of this project.")
+    if below is not None and not math.isfinite(below):
+        raise Refused("The score is a number, such as 0.5.")
+    if depth < 1 or at_least < 1:
+        raise Refused("The rank and the number of runs must be at least 1.")
+    if runs and at_least > len(runs):
+        raise Refused(
+            f"{at_least} runs cannot miss a document if only {len(runs)} are chosen. Choose "
+            "more runs, or ask for fewer."
+        )
 
 
 def merge_suspects(by_mode: Sequence[FoundSuspects]) -> FoundSuspects:

@@ -234,7 +234,12 @@ class QueueFilterForm(forms.Form):
     settled_cause = forms.ChoiceField(
         label="Cause", choices=[("", "Any"), *Adjudication.Cause.choices], required=False
     )
-    only = forms.CharField(max_length=20_000, required=False, widget=_KeysInput)
+    only = forms.CharField(
+        label="The keys of rows, joined by commas",
+        max_length=20_000,
+        required=False,
+        widget=_KeysInput,
+    )
     order = forms.ChoiceField(label="Order", choices=Order.choices, required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:

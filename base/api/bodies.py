@@ -49,16 +49,21 @@ class FormFields(serializers.Serializer[Any]):
     """The fields of `Meta.form` that `Meta.fields` names, and those that the class declares.
 
     They have the labels and help texts of the form. One that the form does not require, or that
-    has an initial value there, may be left out.
+    has an initial value there, may be left out. A class that extends others has their fields too.
     """
 
     Meta: ClassVar[Any]
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields of the form, then those that only this class has."""
-        declared, fields = super().get_fields(), self.Meta.form.base_fields
-        names = getattr(self.Meta, "fields", fields)
-        shared = {name: declared.get(name) or field_like(fields[name]) for name in names}
+        """Return the fields of the forms, then those that only this class has."""
+        declared = super().get_fields()
+        shared: dict[str, Any] = {}
+        for meta in [
+            vars(cls)["Meta"] for cls in reversed(type(self).__mro__) if "Meta" in vars(cls)
+        ]:
+            fields = meta.form.base_fields
+            names = getattr(meta, "fields", fields)
+            shared |= {name: declared.get(name) or field_like(fields[name]) for name in names}
         return {**shared, **declared}
 
 

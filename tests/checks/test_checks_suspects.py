@@ -385,3 +385,10 @@ def test_a_run_over_reversed_instructions_does_not_count_for_claims_under_the_al
     )
 
     assert shown.suspects == []
+
+
+def test_the_api_refuses_more_runs_than_there_are_as_the_page_does(tides, carla):
+    answer = carla.get("/api/v1/projects/tides/suspects/", {"at_least": 4})
+
+    assert answer.status_code == 422
+    assert "4 runs cannot miss a document if only 3 are chosen." in answer.content.decode()

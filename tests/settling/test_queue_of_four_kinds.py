@@ -416,8 +416,6 @@ def test_a_settled_condition_of_a_candidate_that_was_taken_out_is_not_listed(sce
     candidate = answer(scene, condition, "S3", "met", "not_met")
     why = {"reason": "So.", "cause": "edge", "by": scene.carla}
     settle_condition(condition=condition, candidate=candidate, answer="met", **why)
-    Candidate.objects.update(
-        removed_at=MONDAY, removed_by=scene.carla, removed_reason="Broken."
-    )
+    Candidate.objects.update(removed_at=MONDAY, removed_by=scene.carla, removed_reason="Broken.")
 
     assert listed(scene, settled=True) == []

@@ -17,7 +17,7 @@ from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, samples
 from audit.checks.claims import ClaimSelection, build_frame, why_unfit
-from audit.checks.forms import SampleForm
+from audit.checks.forms import SampleForm, SendForm, SuspectsForm
 from audit.checks.machines import (
     ContradictedLabel,
     Effect,
@@ -27,14 +27,12 @@ from audit.checks.machines import (
 )
 from audit.checks.models import Sample
 from audit.checks.queue import SampleRow, sample_rows
-from audit.checks.samples import MAX_NAME, Plan, plan
+from audit.checks.samples import Plan, plan
 from audit.checks.suspects import find_suspects
-from base.api.bodies import FormBody
+from base.api.bodies import FormBody, FormFields, FormParameters
 from base.api.paging import page_response, requested_part
 from base.api.records import RecordSerializer
-from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
-
-SMALL = 32_767
+from base.api.resource import KeyField, RequestBody, Resource, Scope, reads, writes
 
 
 class SentChoice(RequestBody):
@@ -94,9 +92,7 @@ class SentPlan(_SentClaims, FormBody):
 
     class Meta:
         form = SampleForm
-        fields: tuple[str, ...] = (
-            *("relevant_only", "asks", "stratify", "per", "size", "seed", "fewer"),
-        )
+        fields = ("relevant_only", "asks", "stratify", "per", "size", "seed", "fewer")
 
 
 class SentSample(SentPlan):
@@ -104,10 +100,18 @@ class SentSample(SentPlan):
 
     class Meta:
         form = SampleForm
-        fields = (*SentPlan.Meta.fields, "name", "shows_claim", "shows_reason")
+        fields = ("name", "shows_claim", "shows_reason")
 
 
-class AskedSuspects(QueryParameters):
+class _MissedByRuns(FormFields):
+    """How many runs miss a suspect, and when they do."""
+
+    class Meta:
+        form = SuspectsForm
+        fields = ("depth", "at_least", "below")
+
+
+class AskedSuspects(_MissedByRuns, FormParameters):
     """The rule for suspects: documents that are claimed relevant and missed by runs."""
 
     source = serializers.ChoiceField(  # type: ignore[assignment]
@@ -120,23 +124,15 @@ class AskedSuspects(QueryParameters):
         required=False,
         help_text="Keys of runs, separated by commas; all runs if left out.",
     )
-    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
-    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
-    below = serializers.FloatField(required=False)
 
 
-class SentSuspects(_SentClaims):
+class SentSuspects(_SentClaims, _MissedByRuns, FormBody):
     """The rule for suspects, and the name of the sample to make of them."""
 
-    name = serializers.CharField(max_length=MAX_NAME)
     runs = serializers.ListField(child=KeyField(), min_length=1, max_length=1_000)
-    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
-    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
-    below = serializers.FloatField(required=False, allow_null=True)
-    stratify = serializers.ChoiceField(
-        choices=Sample.Stratify.choices, default=Sample.Stratify.NONE
-    )
-    shows_claim = serializers.BooleanField(default=False)
+
+    class Meta:
+        form = SendForm
 
 
 class DrawnSerializer(serializers.ModelSerializer[Sample]):
@@ -276,9 +272,7 @@ class Suspects(Resource, tag="Checks"):
             member.project,
             _parse_selection(member, query, "?"),
             runs=runs,
-            depth=query["depth"],
-            at_least=query["at_least"],
-            below=query.get("below"),
+            **{name: query[name] for name in _MissedByRuns.Meta.fields},
         ).suspects
         places = [
             f"{suspect.missed}-{suspect.claim.narrative.pk}-{suspect.claim.candidate}"
@@ -292,16 +286,12 @@ class Suspects(Resource, tag="Checks"):
         """Make a sample of the suspects. It is not a random sample of the labels."""
         member = annotate_access.lead(self.person, slug)
         body = self.body()
+        names = (*_MissedByRuns.Meta.fields, *SendForm.base_fields)
         made = samples.pick_suspects(
-            name=body["name"],
             selection=_parse_selection(member, body),
             runs=_parse_runs(member, body["runs"], "runs"),
-            depth=body["depth"],
-            at_least=body["at_least"],
-            below=body.get("below"),
-            stratify=body["stratify"],
-            shows_claim=body["shows_claim"],
             by=member,
+            **{name: body[name] for name in names},
         )
         return sample_rows(member, [made])[0]
 

@@ -164,10 +164,12 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
         modes = {
             mode: selection_in_mode(member.project, selection, mode) for mode in cleaned["modes"]
         }
-        by_mode = {
-            mode: find_suspects(member.project, in_mode, runs=runs_chosen, **rule)
-            for mode, in_mode in (modes or {"": selection}).items()
-        }
+        with refusal_in(form, "at_least"):
+            by_mode = {
+                mode: find_suspects(member.project, in_mode, runs=runs_chosen, **rule)
+                for mode, in_mode in (modes or {"": selection}).items()
+            }
+    if form is not None and form.is_valid():
         if request.method == "POST" and send.is_valid():
             with refusal_in(send):
                 made = make_mode_samples(

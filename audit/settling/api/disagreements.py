@@ -28,13 +28,13 @@ from audit.settling import access, disagreements
 from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.models import Reveal
 from audit.settling.queue import count_by_kind, read_all, read_page
-from audit.settling.queue_filters import Kind, Order, QueueFilter, QueuePosition, State
+from audit.settling.queue_filters import Kind, QueueFilter, QueuePosition
 from audit.settling.queue_items import Voice, table_rows
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.records import serializer_of
 from base.api.resource import (
+    FormParameters,
     KeyField,
-    QueryParameters,
     RequestBody,
     Resource,
     Scope,
@@ -239,40 +239,23 @@ class CheckDisagreementSerializer(_AboutSerializer):
 # --- resources ------------------------------------------------------------------------------------
 
 
-class AskedDisagreements(QueryParameters):
+class AskedDisagreements(FormParameters):
     """The filter and order; without any, all open disagreements."""
 
-    state = serializers.ChoiceField(choices=State.values, required=False)
-    kind = serializers.ChoiceField(choices=Kind.values, required=False)
-    query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
-    criterion = serializers.CharField(max_length=40, required=False)
-    condition = serializers.CharField(
-        max_length=255, required=False, help_text="The name of a condition, or its number."
-    )
     one = KeyField(
         required=False,
         help_text="With `other`, the keys of two members; only if names are shown.",
     )
     other = KeyField(required=False)
-    document = serializers.CharField(max_length=255, required=False, help_text="A document's id.")
     grade_one = serializers.IntegerField(
         required=False, help_text="A grade that somebody gave the document."
     )
     grade_other = serializers.IntegerField(
         required=False, help_text="Another grade that somebody gave it."
     )
-    decides = serializers.BooleanField(
-        required=False, help_text="true: only those where settling decides what counts."
-    )
-    settled_cause = serializers.ChoiceField(
-        choices=Adjudication.Cause.choices,
-        required=False,
-        help_text="The cause of the decision; only with `state=settled`.",
-    )
-    only = serializers.CharField(
-        max_length=20_000, required=False, help_text="The `key`s of rows, joined by commas."
-    )
-    order = serializers.ChoiceField(choices=Order.values, required=False)
+
+    class Meta:
+        form = QueueFilterForm
 
 
 class CountsSerializer(serializers.Serializer[Any]):
@@ -452,7 +435,8 @@ def queue_filter_from(
         for name in ("one", "other"):
             if asked.get(name):
                 raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
-    form = QueueFilterForm(member, {name: str(value) for name, value in asked.items()})
+    sent = {name: str(value) for name, value in asked.items() if value is not None}
+    form = QueueFilterForm(member, sent)
     if not form.is_valid():
         raise form_errors(form, before)
     return form.queue_filter()
