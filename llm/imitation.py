@@ -90,7 +90,7 @@ def imitate_author(content: str) -> str:
     one once it was criticised.
     """
     query = _between("query", content)
-    is_poor = len(query) % 2 == 1 and not _has("criticism", content)
+    is_poor = len(query) % 2 == 1 and "<criticism " not in content
     words = sorted(_words(query), key=lambda word: (-len(word), word)) or ["this"]
     rule = "It should be informative." if is_poor else "A single example is not enough."
     return f"Only what compares kinds of {words[0]}. {rule}"
@@ -112,10 +112,6 @@ def imitate_critic(content: str, criteria: Mapping[str, Any]) -> dict[str, Any]:
         levels = answer["properties"]["level"]["enum"]
         answers[key] = {"words": words, "level": levels[-1 if is_poor and not place else 0]}
     return answers
-
-
-def _has(name: str, content: str) -> bool:
-    return re.search(_BETWEEN.format(name=name), content, re.DOTALL) is not None
 
 
 def _between(name: str, content: str) -> str:

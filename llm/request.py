@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 from llm.endpoint import Endpoint, ResponseFormat
 
@@ -13,11 +13,8 @@ Schema: TypeAlias = Mapping[str, Any]
 """A JSON schema of an object; models answer in the order of its properties."""
 
 
-class Message(TypedDict):
-    """One message of a conversation with a model."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
+Message: TypeAlias = Mapping[str, str]
+"""One message of a conversation with a model: its `role` and its `content`."""
 
 
 def object_of(properties: Mapping[str, Any]) -> Schema:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
 from tempfile import TemporaryFile
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -172,8 +172,7 @@ def save_prompt(*, task: str, text: str, by: Membership, now: datetime | None = 
         current = current_prompt(by.project, task)
         if current.text == text:
             raise InvalidField("This is the current text. Change it, or leave the page.", "text")
-        if not current.is_saved:
-            _save_shipped(current, by, now)
+        _save_shipped(current, by, now)
         prompt = Prompt(
             project=by.project, task=task, version=current.version + 1, text=text, by=by
         )
@@ -184,8 +183,10 @@ def save_prompt(*, task: str, text: str, by: Membership, now: datetime | None = 
 
 
 def _save_shipped(prompt: Prompt, by: Membership, now: datetime | None) -> None:
-    prompt.by, prompt.at = by, now or timezone.now()
-    prompt.save()
+    """Save the current prompt of a task if it is the shipped text, which is no row yet."""
+    if not prompt.is_saved:
+        prompt.by, prompt.at = by, now or timezone.now()
+        prompt.save()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,8 +308,9 @@ def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
     return task
 
 
-def batch_file(run: ModelRun, *, by: Membership) -> IO[bytes]:
-    """Return an open file with the questions of an unsaved run that were not answered before.
+def batch_file(run: ModelRun, *, by: Membership) -> FileResponse:
+    """Return the questions of an unsaved run that were not answered before as a download with its
+    length, so that one that breaks off is noticed.
 
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
@@ -327,16 +329,11 @@ def batch_file(run: ModelRun, *, by: Membership) -> IO[bytes]:
                     written.add(key)
                     yield key, request_body(model, question.messages, question.schema)
 
-    file = TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file = TemporaryFile()  # noqa: SIM115 - the response closes it
     file.writelines(line.encode() for line in request_lines(requests()))
     file.seek(0)
-    return file
-
-
-def send_batch(run: ModelRun, *, by: Membership) -> FileResponse:
-    """Return `batch_file` as a download with its length, so that one that breaks off is noticed."""
     return FileResponse(
-        batch_file(run, by=by),
+        file,
         as_attachment=True,
         filename=f"questions-{run.project.slug}.jsonl",
         content_type="application/jsonl; charset=utf-8",
@@ -388,8 +385,7 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         prompt = current_prompt(by.project, run.task)
         if prompt.version != run.prompt.version:
             raise Refused("The prompt was changed meanwhile. Look at what the run would do again.")
-        if not prompt.is_saved:
-            _save_shipped(prompt, by, now)
+        _save_shipped(prompt, by, now)
         run.prompt = prompt
         return request_job(run, same=("endpoint_id",), by=by, named=run.machine, now=now)
 

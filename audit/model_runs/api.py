@@ -19,12 +19,12 @@ from audit.model_runs import access
 from audit.model_runs.actions import (
     RunPlan,
     add_endpoint,
+    batch_file,
     new_run,
     plan_run,
     remove_endpoint,
     request_run,
     save_prompt,
-    send_batch,
     set_budget,
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, Use, budget_of, run_figures, use_of
@@ -248,7 +248,7 @@ class ModelBatch(Resource, tag="Language models"):
     def get(self, request: Request, slug: str) -> FileResponse:
         """Return a line for each question that was not answered before. Nothing is asked."""
         member = unblinded_lead(self.person, slug)
-        return send_batch(_run(member.project, self.parameters()), by=member)
+        return batch_file(_run(member.project, self.parameters()), by=member)
 
 
 class OneModelRun(Resource, tag="Language models"):

@@ -20,13 +20,13 @@ from audit.model_runs import access
 from audit.model_runs.actions import (
     EXAMPLES,
     add_endpoint,
+    batch_file,
     current_prompt,
     new_run,
     plan_run,
     remove_endpoint,
     request_run,
     save_prompt,
-    send_batch,
     set_budget,
 )
 from audit.model_runs.figures import (
@@ -219,7 +219,7 @@ def model_batch(request: PageRequest, slug: str) -> HttpResponseBase:
     if not form.is_valid():
         return redirect(f"{reverse('audit:new_model_run', args=[slug])}?{request.GET.urlencode()}")
     try:
-        return send_batch(new_run(**form.cleaned_data), by=member)
+        return batch_file(new_run(**form.cleaned_data), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("audit:models", slug)

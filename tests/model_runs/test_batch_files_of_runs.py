@@ -25,7 +25,9 @@ pytestmark = pytest.mark.both_databases
 
 def questions(endpoint, **choices):
     run = new_run(endpoint=endpoint, subjects="all", **choices)
-    with batch_file(run, by=endpoint.by) as file:
+    file = batch_file(run, by=endpoint.by).file_to_stream
+    assert file is not None
+    with file:
         return [json.loads(line) for line in file]
 
 

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 from annotate.models import Document, Judgment, Membership
 from audit.machines.second_look import second_looks
 from audit.model_runs import asking
-from audit.model_runs.actions import batch_file, new_run, plan_run, request_run
+from audit.model_runs.actions import new_run, plan_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import Call, ModelRun
 from audit.model_runs.tasks import grade as grade_task
@@ -26,7 +26,7 @@ from base.errors import Refused
 from jobs.runner import Progress
 from tests import factories
 from tests.model_runs.conftest import Killed, run_again
-from tests.model_runs.test_batch_files_of_runs import answer, file_of
+from tests.model_runs.test_batch_files_of_runs import answer, file_of, questions
 from tests.services.model_server import MODEL, refuse, say
 
 pytestmark = pytest.mark.both_databases
@@ -304,8 +304,7 @@ def test_the_plan_counts_the_passages(long, endpoint):
 
 def test_a_batch_file_has_a_line_for_each_passage(cast, long, endpoint, server):
     choices = {"endpoint": endpoint, "subjects": "all", "best_passage": True}
-    with batch_file(new_run(**choices), by=cast.carla) as file:
-        lines = [json.loads(line) for line in file]
+    lines = questions(endpoint, best_passage=True)
     answers = file_of(*[answer(line) for line in reversed(lines)])
 
     run = request_run(new_run(**choices, most_tokens=100_000, answers=answers), by=cast.carla)
@@ -320,8 +319,7 @@ def test_a_passage_that_the_batch_file_lacks_leaves_the_document_without_a_grade
     cast, long, endpoint
 ):
     choices = {"endpoint": endpoint, "subjects": "all", "best_passage": True}
-    with batch_file(new_run(**choices), by=cast.carla) as file:
-        lines = [json.loads(line) for line in file]
+    lines = questions(endpoint, best_passage=True)
     kept = [line for line in lines if PARTS[2].strip() not in str(line)]
     answers = file_of(*[answer(line) for line in lines if line in kept])
 
