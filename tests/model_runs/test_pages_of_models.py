@@ -16,8 +16,6 @@ from tests import factories
 from tests.model_runs.conftest import KEY, run_again
 from tests.services.model_server import MODEL, say
 
-pytestmark = pytest.mark.both_databases
-
 # Of the form of a model.
 CHOICES = {
     "server": "lab",

@@ -11,8 +11,6 @@ from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from tests import factories
 
-pytestmark = pytest.mark.both_databases
-
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

@@ -12,8 +12,6 @@ from tests import factories
 from tests.pages import shows
 from tests.reports.test_agreement_parts import computed, text
 
-pytestmark = pytest.mark.both_databases
-
 
 @pytest.fixture
 def crowded(scene, client):

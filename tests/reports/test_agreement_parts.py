@@ -16,8 +16,6 @@ from audit.reports.scopes import Scope, stored_scope
 from jobs.runner import Progress
 from tests import factories
 
-pytestmark = pytest.mark.both_databases
-
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
