@@ -327,13 +327,9 @@ class Pace:
         now = self._clock()
         while self._sent and self._sent[0][0] <= now - MINUTE:
             self._sent.popleft()
-        requests, used = len(self._sent), sum(earlier for _, earlier in self._sent)
-        seconds = 0.0
-        for at, earlier in self._sent:
-            if self._allow(requests + 1, used + tokens):
-                break
-            seconds = at + MINUTE - now
-            requests, used = requests - 1, used - earlier
+        seconds, left = 0.0, self._sent.copy()
+        while left and not self._allow(len(left) + 1, tokens + sum(sent for _, sent in left)):
+            seconds = left.popleft()[0] + MINUTE - now
         return seconds
 
     def _allow(self, requests: int, tokens: int) -> bool:
