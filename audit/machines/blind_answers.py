@@ -59,13 +59,6 @@ class Reason(TextChoices):
     CHECKED = "checked", "by somebody who had checked the same label before"
 
 
-class LeftOut(NamedTuple):
-    """How many answers are left out for one reason."""
-
-    reason: Reason
-    answers: int
-
-
 class Item(NamedTuple):
     """A document under a narrative that the machine and at least one person answered."""
 
@@ -102,9 +95,9 @@ def first_chosen(machine: Membership) -> Chosen:
     return Chosen.DRAWN if samples_of(machine).exists() else Chosen.OTHERWISE
 
 
-def blind_items(machine: Membership, chosen: str) -> tuple[list[Item], list[LeftOut]]:
+def blind_items(machine: Membership, chosen: str) -> tuple[list[Item], dict[Reason, int]]:
     """Return the documents with blind answers, drawn or chosen otherwise, in the order of the
-    machine's judgments, and what is left out.
+    machine's judgments, and how many answers are left out for each reason.
 
     Three queries. Of one person's checks of a label in several samples, the first counts.
     """
@@ -125,7 +118,7 @@ def blind_items(machine: Membership, chosen: str) -> tuple[list[Item], list[Left
             items.append(
                 Item(judgment, machines[machine.pk], query, category, machines, people, agreed)
             )
-    return items, [LeftOut(reason, left_out[reason]) for reason in Reason if left_out[reason]]
+    return items, {reason: left_out[reason] for reason in Reason if left_out[reason]}
 
 
 def _judgments(machine: Membership) -> Iterable[Any]:

@@ -17,7 +17,7 @@ from django.db.models import Count
 from annotate.judgments.consensus import consensus
 from annotate.projects.models import Membership
 from audit.checks.models import RESAMPLES, SEED, SampleItem
-from audit.machines.blind_answers import Chosen, Item, LeftOut, blind_items, drawn_samples
+from audit.machines.blind_answers import Chosen, Item, Reason, blind_items, drawn_samples
 from audit.machines.certificates import Certificate, certificates_of
 from audit.machines.origin import Circularity, circularity_of
 from audit.reports.report_parts import COEFFICIENTS, coefficients, ratings_of
@@ -143,7 +143,7 @@ class Trust(NamedTuple):
     documents: int
     answers: int
     people: Annotated[int, "People with a blind answer."]
-    left_out: list[LeftOut]
+    left_out: Annotated[dict[Reason, int], f"Answers by the reason: {', '.join(Reason.values)}."]
     strata: Annotated[list[SampledStratum], "Of the samples; empty unless `chosen` is drawn."]
     certificates: Annotated[
         list[Certificate], "Of each sample of its labels; empty unless `chosen` is drawn."

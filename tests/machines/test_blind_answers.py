@@ -27,7 +27,7 @@ def answers(scene, chosen=Chosen.OTHERWISE):
             documents[item.judgment]: {names[pk]: grade for pk, grade in item.people.items()}
             for item in items
         },
-        {left.reason: left.answers for left in left_out},
+        left_out,
     )
 
 

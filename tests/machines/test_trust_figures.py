@@ -131,7 +131,7 @@ def test_machines_are_compared_on_drawn_documents(scene):
 def test_a_machine_without_people_has_figures_with_reasons(scene, chosen):
     trust = trust_of(scene.model, chosen)
 
-    assert (trust.documents, trust.left_out, trust.each) == (0, [], [])
+    assert (trust.documents, trust.left_out, trust.each) == (0, {}, [])
     assert all(one.figure.note.startswith("undefined:") for one in trust.with_agreed)
 
 
