@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum, TextChoices
+from django.db.models import Count, F, Max, OuterRef, Q, TextChoices
 from django.utils import timezone
 
 from annotate.collection import text_versions
@@ -30,7 +30,7 @@ from annotate.projects.models import Membership
 from audit.checks import actions as checking
 from audit.checks.models import Check, Sample, SampleItem
 from audit.settling.adjudication import check_reason, refuse_unless_lead
-from audit.settling.disagreement_queries import build_source
+from audit.settling.disagreement_queries import GroupSubquery, build_source
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.queue_items import read_documents
 from audit.settling.reader import Reader
@@ -79,8 +79,8 @@ class Outcome(NamedTuple):
     grade_counts: tuple[tuple[int, int], ...]
     # The relevance that the document came with, or the claim of the label.
     earlier: int | None
-    # The sum of the judgments' keys: it changes when a judgment is replaced.
-    key_sum: int
+    # When it was last answered.
+    since: datetime
 
 
 @dataclass
@@ -262,7 +262,7 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
         lambda: _read_documents_to_settle(reader, filters, choice.person),
     )
     outcomes = []
-    for narrative, candidate, followed, earlier, key_sum, *counts in rows:
+    for narrative, candidate, followed, earlier, since, *counts in rows:
         grade_counts = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
         )
@@ -273,7 +273,7 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
                 apply_rule(choice, grade_counts, followed, earlier),
                 grade_counts,
                 earlier,
-                key_sum,
+                since,
             )
         )
     return outcomes
@@ -283,23 +283,23 @@ def _read_documents_to_settle(
     reader: Reader, filters: QueueFilter, person: int | None
 ) -> list[tuple[Any, ...]]:
     """Read for each wanted document, ordered by key: its narrative and candidate, what `person`
-    said, its earlier relevance, the sum of the keys of its judgments, and how many people gave
-    each grade.
+    said, its earlier relevance, when it was last judged, and how many people gave each grade.
     """
+    loaded = Candidate.objects.filter(pk=OuterRef("candidate_id"))
     columns = {f"n_{place}": grade for place, grade in enumerate(reader.grades)}
     rows = (
         build_source(Kind.JUDGMENT, reader, filters)
-        # Or PostgreSQL reads the candidates of all projects.
-        .rows.filter(candidate__query__project=reader.project)
-        .annotate(
+        .rows.annotate(
             followed=Max("relevance", filter=Q(annotator=person or 0)),
-            earlier=Max("candidate__prior_relevance"),
-            key_sum=Sum("pk"),
-            **{name: Count("pk", filter=Q(relevance=grade)) for name, grade in columns.items()},
+            earlier=GroupSubquery(loaded.values("prior_relevance")),
+            **{
+                name: Count("annotator", filter=Q(relevance=grade))
+                for name, grade in columns.items()
+            },
         )
         .order_by("narrative_id", "candidate_id")
     )
-    names = ("narrative_id", "candidate_id", "followed", "earlier", "key_sum")
+    names = ("narrative_id", "candidate_id", "followed", "earlier", "since")
     return list(rows.values_list(*names, *columns))
 
 
@@ -380,8 +380,7 @@ def summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]
 def _token(outcomes: list[Outcome]) -> str:
     seen = blake2b(digest_size=16)
     for outcome in outcomes:
-        document = f"{outcome.narrative} {outcome.candidate}"
-        seen.update(f"{document} {outcome.relevance} {outcome.key_sum}\n".encode())
+        seen.update(f"{outcome}\n".encode())
     return seen.hexdigest()
 
 
@@ -473,18 +472,17 @@ def _compute_label_outcomes(
         raise Refused("Checked labels are not settled as one person says. Choose another rule.")
     if not filters.are_open:
         return {}
-    second = Check.objects.current().filter(item=OuterRef("item_id"), place=2)
     rows = (
         build_source(Kind.CHECK, reader, filters)
-        .rows.annotate(second_key=Subquery(second.values("pk")[:1]), claimed=F("item__claimed"))
+        .rows.annotate(claimed=F("item__claimed"))
         .order_by("item_id")
         .values_list(
             *("item_id", "item__narrative_id", "item__candidate_id", "claimed"),
-            *("item__sample__asks", "relevance", "second", "pk", "second_key"),
+            *("item__sample__asks", "relevance", "second", "since"),
         )
     )
     outcomes = {}
-    for item, narrative, candidate, claimed, asks, first, other, key, second_key in rows:
+    for item, narrative, candidate, claimed, asks, first, other, since in rows:
         # Of equal grades with different answers, a rule could not say which to adopt.
         rankable = None not in (first, other) and first != other
         counts = tuple((grade, 1) for grade in sorted((first, other))) if rankable else ()
@@ -495,5 +493,5 @@ def _compute_label_outcomes(
             and relevance not in (first, other)
         ):
             relevance = None
-        outcomes[item] = Outcome(narrative, candidate, relevance, counts, claimed, key + second_key)
+        outcomes[item] = Outcome(narrative, candidate, relevance, counts, claimed, since)
     return outcomes
