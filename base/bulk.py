@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -21,22 +21,117 @@ from django.db.models.functions import Collate
 CHUNK = 5_000
 WEIGHT = 4_000_000
 
-# Kind of column -> its type on PostgreSQL and on SQLite.
-_TYPES = {
-    "text": ("text", "text"),
-    "integer": ("bigint", "integer"),
-    "real": ("double precision", "real"),
-    "moment": ("timestamp with time zone", "text"),
-    "uuid": ("uuid", "text"),
-    "json": ("jsonb", "text"),
+Row = Sequence[Any]
+Adapter = Callable[[Any], Any]
+
+
+class _PostgreSQL:
+    number_column = "n bigint"
+    temporary_schema = "pg_temp"
+    byte_order = "C"
+    new_uuid = "gen_random_uuid()"
+    types: Mapping[str, str] = {
+        "text": "text",
+        "integer": "bigint",
+        "real": "double precision",
+        "moment": "timestamp with time zone",
+        "uuid": "uuid",
+        "json": "jsonb",
+    }
+    # Kind of column -> the function that adapts its values for the driver.
+    adapters: Mapping[str, Adapter] = {}
+
+    def tune_stage(self, name: str, texts: Sequence[str]) -> None:
+        # PostgreSQL would compress long texts here, only to decompress them again.
+        whole = ", ".join(f"ALTER COLUMN {column} SET STORAGE EXTERNAL" for column in texts)
+        if texts:
+            run(f"ALTER TABLE {name} {whole}")
+
+    def insert(self, table: str, columns: str, rows: Sequence[Row]) -> None:
+        statement = f"COPY {table} ({columns}) FROM STDIN"
+        with (
+            connection.cursor() as cursor,
+            connection.wrap_database_errors,
+            cursor.copy(statement) as copy,
+        ):
+            for row in rows:
+                copy.write_row(row)
+
+    def analyze(self, name: str) -> None:
+        # Two concurrent loads, each holding a lock, must not wait for each other here.
+        run(f"ANALYZE (SKIP_LOCKED) {name}")
+
+    def listed(self, expression: str, separator: str) -> str:
+        return f"string_agg(CAST({expression} AS text), '{separator}')"
+
+    @contextmanager
+    def large_work_mem(self) -> Iterator[None]:
+        run("SET work_mem = '64MB'")
+        try:
+            yield
+        finally:
+            if not connection.needs_rollback and connection.connection is not None:
+                run("RESET work_mem")
+
+
+class _SQLite:
+    number_column = "n integer PRIMARY KEY"
+    temporary_schema = "temp"
+    byte_order = "BINARY"
+    new_uuid = "LOWER(HEX(RANDOMBLOB(16)))"
+    types: Mapping[str, str] = {
+        "text": "text",
+        "integer": "integer",
+        "real": "real",
+        "moment": "text",
+        "uuid": "text",
+        "json": "text",
+    }
+
+    @property
+    def adapters(self) -> Mapping[str, Adapter]:
+        return {"moment": datetime_parameter, "uuid": _hex}
+
+    def tune_stage(self, name: str, texts: Sequence[str]) -> None:
+        # Some builds of SQLite overwrite dropped tables with zeros, which takes time.
+        run("PRAGMA temp.secure_delete = OFF")
+
+    def insert(self, table: str, columns: str, rows: Sequence[Row]) -> None:
+        marks = ", ".join(["%s"] * (columns.count(",") + 1))
+        statement = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608 (our names)
+        # Outside a transaction, a savepoint begins one that locks nothing until it writes, and
+        # writing to a temporary table locks only the file of temporary tables.
+        with connection.cursor() as cursor:
+            cursor.execute("SAVEPOINT filling")
+            try:
+                cursor.executemany(statement, rows)
+            finally:
+                cursor.execute("RELEASE SAVEPOINT filling")
+
+    def analyze(self, name: str) -> None:
+        pass
+
+    def listed(self, expression: str, separator: str) -> str:
+        return f"group_concat({expression}, '{separator}')"
+
+    @contextmanager
+    def large_work_mem(self) -> Iterator[None]:
+        yield
+
+
+_DATABASES: Mapping[str, _PostgreSQL | _SQLite] = {
+    "postgresql": _PostgreSQL(),
+    "sqlite": _SQLite(),
 }
 
-Row = Sequence[Any]
+
+def _database() -> _PostgreSQL | _SQLite:
+    return _DATABASES[connection.vendor]
 
 
 def on_postgresql() -> bool:
     """Return whether the database is PostgreSQL (else it is SQLite)."""
-    return connection.vendor == "postgresql"
+    return isinstance(_database(), _PostgreSQL)
 
 
 class Stage:
@@ -52,28 +147,18 @@ class Stage:
         self._rows: list[Row] = []
         self._weight = 0
         filled = ["n", *(column for column, kind in columns.items() if " " not in kind)]
+        self._filled = ", ".join(filled)
+        adapters = _database().adapters
         self._adapt = [
-            (place, adapt)
+            (place, adapters[columns[column]])
             for place, column in enumerate(filled)
-            if column != "n" and (adapt := _adapter(columns[column])) is not None
+            if columns.get(column) in adapters
         ]
-        key = "n bigint" if on_postgresql() else "n integer PRIMARY KEY"
-        declared = ", ".join([key, *(f"{c} {_declared(kind)}" for c, kind in columns.items())])
+        declared = [f"{column} {_declared(kind)}" for column, kind in columns.items()]
         drop(name)
-        run(f"CREATE TEMPORARY TABLE {name} ({declared})")
-        if not on_postgresql():
-            # Some builds of SQLite overwrite dropped tables with zeros, which takes time.
-            run("PRAGMA temp.secure_delete = OFF")
-        if on_postgresql():
-            # PostgreSQL would compress long texts here, only to decompress them again.
-            texts = [column for column, kind in columns.items() if kind.startswith("text")]
-            whole = ", ".join(f"ALTER COLUMN {column} SET STORAGE EXTERNAL" for column in texts)
-            if texts:
-                run(f"ALTER TABLE {name} {whole}")
-        names = ", ".join(filled)
-        self._copy = f"COPY {name} ({names}) FROM STDIN"
-        marks = ", ".join(["%s"] * len(filled))
-        self._insert = f"INSERT INTO {name} ({names}) VALUES ({marks})"  # noqa: S608 (our names)
+        run(f"CREATE TEMPORARY TABLE {name} ({', '.join([_database().number_column, *declared])})")
+        texts = [column for column, kind in columns.items() if kind.startswith("text")]
+        _database().tune_stage(name, texts)
 
     def add(self, *values: Any, weight: int = 0) -> None:
         """Add one row; `weight` is the number of characters of long text in it."""
@@ -88,19 +173,7 @@ class Stage:
         if not self._rows:
             return
         rows = [self._adapted(row) for row in self._rows] if self._adapt else self._rows
-        if on_postgresql():
-            with connection.cursor() as cursor, cursor.copy(self._copy) as copy:
-                for row in rows:
-                    copy.write_row(row)
-        else:
-            # Outside a transaction, a savepoint begins one that locks nothing until it writes, and
-            # writing to a temporary table locks only the file of temporary tables.
-            with connection.cursor() as cursor:
-                cursor.execute("SAVEPOINT filling")
-                try:
-                    cursor.executemany(self._insert, rows)
-                finally:
-                    cursor.execute("RELEASE SAVEPOINT filling")
+        insert(self.name, self._filled, rows)
         self._rows = []
         self._weight = 0
 
@@ -129,6 +202,15 @@ def run(sql: str, params: Mapping[str, Any] | None = None) -> int:
         return int(cursor.rowcount)
 
 
+def insert(table: str, columns: str, rows: Sequence[Row]) -> None:
+    """Insert rows of values that the driver accepts, by COPY on PostgreSQL.
+
+    `columns` are names, separated by commas. The rows are complete before: during COPY no other
+    query can run.
+    """
+    _database().insert(table, columns, rows)
+
+
 def select(sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
     """Execute a query; return its rows."""
     with connection.cursor() as cursor:
@@ -144,7 +226,7 @@ def number(sql: str, params: Mapping[str, Any] | None = None) -> int:
 
 def drop(name: str) -> None:
     """Drop a temporary table if it exists."""
-    run(f"DROP TABLE IF EXISTS {'pg_temp' if on_postgresql() else 'temp'}.{name}")
+    run(f"DROP TABLE IF EXISTS {_database().temporary_schema}.{name}")
 
 
 def index(name: str, columns: str) -> None:
@@ -154,14 +236,12 @@ def index(name: str, columns: str) -> None:
 
 def analyze(name: str) -> None:
     """Update PostgreSQL's statistics of a table just filled; autovacuum would be too late."""
-    if on_postgresql():
-        # Two concurrent loads, each holding a lock, must not wait for each other here.
-        run(f"ANALYZE (SKIP_LOCKED) {name}")
+    _database().analyze(name)
 
 
 def byte_order() -> str:
     """Return the name of the database's bytewise collation, for SQL."""
-    return "C" if on_postgresql() else "BINARY"
+    return _database().byte_order
 
 
 def bytewise(column: str) -> str:
@@ -176,7 +256,7 @@ def in_byte_order(field: Any) -> Collate:
 
 def new_uuid() -> str:
     """Return an SQL expression for a new UUID."""
-    return "gen_random_uuid()" if on_postgresql() else "LOWER(HEX(RANDOMBLOB(16)))"
+    return _database().new_uuid
 
 
 def uuid_parameter(value: uuid.UUID) -> uuid.UUID | str:
@@ -186,9 +266,7 @@ def uuid_parameter(value: uuid.UUID) -> uuid.UUID | str:
 
 def listed(expression: str, separator: str) -> str:
     """Return an SQL expression for the values of a group as one text, in any order."""
-    if on_postgresql():
-        return f"string_agg(CAST({expression} AS text), '{separator}')"
-    return f"group_concat({expression}, '{separator}')"
+    return _database().listed(expression, separator)
 
 
 def listed_values(expression: Any, separator: str) -> Aggregate:
@@ -202,33 +280,16 @@ def datetime_parameter(value: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(value)
 
 
-@contextmanager
-def large_work_mem() -> Iterator[None]:
+def large_work_mem() -> AbstractContextManager[None]:
     """Let PostgreSQL sort and join up to 64 MB in memory inside this context."""
-    if not on_postgresql():
-        yield
-        return
-    run("SET work_mem = '64MB'")
-    try:
-        yield
-    finally:
-        if not connection.needs_rollback and connection.connection is not None:
-            run("RESET work_mem")
+    return _database().large_work_mem()
 
 
 def _declared(kind: str) -> str:
     """Return a column's SQL type, with its default ("integer 0")."""
     kind, _, default = kind.partition(" ")
-    declared = _TYPES[kind][0 if on_postgresql() else 1]
+    declared = _database().types[kind]
     return f"{declared} DEFAULT {default}" if default else declared
-
-
-def _adapter(kind: str) -> Callable[[Any], Any] | None:
-    """Return the function that adapts values of a kind for the driver, or None if not needed."""
-    if on_postgresql():
-        return None
-    adapters: dict[str, Callable[[Any], Any]] = {"moment": datetime_parameter, "uuid": _hex}
-    return adapters.get(kind)
 
 
 def _hex(value: uuid.UUID | str) -> str:

@@ -28,7 +28,6 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from rest_framework import serializers
 
-from base import bulk
 from base.control_characters import code_not_in_names
 from base.errors import Refused
 from formats.texts import excerpt
@@ -72,11 +71,16 @@ _MODE = 0o600 << 16
 _UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
-def field_type(field: Any) -> str:
-    """Return the internal type of a field; of a foreign key, that of the key it points to."""
+def stored_field(field: Any) -> Any:
+    """Return the field; of a foreign key, the key that it points to."""
     while field.is_relation:
         field = field.target_field
-    return str(field.get_internal_type())
+    return field
+
+
+def field_type(field: Any) -> str:
+    """Return the internal type of a field; of a foreign key, that of the key it points to."""
+    return str(stored_field(field).get_internal_type())
 
 
 def write_row(row: Any) -> bytes:
@@ -111,24 +115,10 @@ def database_converter(field: Any) -> Converter | None:
         return _json_or_null if field.null else _json
     if kind in PLAIN:
         return None
-    to_python, adapt = _PARSERS[kind], _database_adapter(kind)
-    if adapt is None:
-        return lambda value: None if value is None else to_python(value)
-    return lambda value: None if value is None else adapt(to_python(value))
-
-
-def _database_adapter(kind: str) -> Converter | None:
-    if bulk.on_postgresql():
-        return None
-    operations = connection.ops
-    adapters: dict[str, Converter] = {
-        "DateTimeField": operations.adapt_datetimefield_value,
-        "DateField": operations.adapt_datefield_value,
-        "TimeField": operations.adapt_timefield_value,
-        "DecimalField": str,
-        "UUIDField": lambda value: value.hex,
-    }
-    return adapters.get(kind)
+    stored, parse = stored_field(field), _PARSERS[kind]
+    return lambda value: stored.get_db_prep_value(
+        None if value is None else parse(value), connection, prepared=True
+    )
 
 
 def _json(value: Any) -> str:

@@ -43,12 +43,12 @@ def reserve_keys(model: type[models.Model], first: int, last: int) -> int:
 
     Returns the shift, 0 if the keys were free. Runs in its own short transaction.
     """
-    take = _on_postgresql if bulk.on_postgresql() else _on_sqlite
+    shift = _shift_sequence if bulk.on_postgresql() else _shift_sqlite_sequence
     with transaction.atomic():
-        return take(model, first, last)
+        return shift(model, first, last)
 
 
-def _on_sqlite(model: type[models.Model], first: int, last: int) -> int:
+def _shift_sqlite_sequence(model: type[models.Model], first: int, last: int) -> int:
     # Inside a writing transaction no other connection can number rows.
     name = {"name": model._meta.db_table}
     last_given = bulk.select("SELECT seq FROM sqlite_sequence WHERE name = %(name)s", name)
@@ -61,7 +61,7 @@ def _on_sqlite(model: type[models.Model], first: int, last: int) -> int:
     return shift
 
 
-def _on_postgresql(model: type[models.Model], first: int, last: int) -> int:
+def _shift_sequence(model: type[models.Model], first: int, last: int) -> int:
     table = connection.ops.quote_name(model._meta.db_table)
     column: Any = model._meta.pk
     names = {"table": table, "column": column.column}
@@ -421,19 +421,8 @@ def _insert(model: tables.AnyModel, names: list[str], rows: Iterator[list[Any]])
             yield row
 
     table, listed = quote(model._meta.db_table), ", ".join(map(quote, names))
-    with connection.cursor() as cursor:
-        if bulk.on_postgresql():
-            copy_statement = f"COPY {table} ({listed}) FROM STDIN"
-            # Each batch is complete before it is sent: during COPY no other query can run.
-            for batch in _batches(converted()):
-                with connection.wrap_database_errors, cursor.copy(copy_statement) as copy:
-                    for row in batch:
-                        copy.write_row(row)
-            return
-        marks = ", ".join(["%s"] * len(names))
-        statement = f"INSERT INTO {table} ({listed}) VALUES ({marks})"  # noqa: S608 (our models)
-        for batch in _batches(converted()):
-            cursor.executemany(statement, batch)
+    for batch in _batches(converted()):
+        bulk.insert(table, listed, batch)
 
 
 def _batches(rows: Iterator[list[Any]]) -> Iterator[list[list[Any]]]:
