@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date
 from functools import reduce
 from operator import and_, or_
 from typing import Any, Literal, NamedTuple
@@ -23,6 +23,7 @@ from django.db.models import (
     Aggregate,
     Case,
     CharField,
+    DateField,
     Exists,
     F,
     IntegerField,
@@ -34,7 +35,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Cast, Concat
+from django.db.models.functions import Cast, Concat, TruncWeek
 
 from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication, Judgment, RejudgeRequest, StatementQuerySet
@@ -58,21 +59,22 @@ def joined_answers(member: str, value: Any) -> Aggregate:
     return listed_values(answer, ",")
 
 
-def count_patterns(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
-    """Count units (rows with `listed`) by a column or expression, and by pattern."""
+def count_patterns(units: QuerySet[Any, Any], *by: str) -> dict[tuple[Any, ...], Patterns]:
+    """Count units (rows with `listed`) by the values of some of their columns, and by pattern."""
     sql, parameters = units.order_by().query.sql_with_params()
-    counts: dict[Any, Patterns] = {}
+    counts: dict[tuple[Any, ...], Patterns] = {}
     read: dict[str, Pattern] = {}
+    columns = ", ".join((*by, "listed"))
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT {by}, listed, COUNT(*) FROM ({sql}) units GROUP BY 1, 2",  # noqa: S608 -- ours
+            f"SELECT {columns}, COUNT(*) FROM ({sql}) units GROUP BY {columns}",  # noqa: S608 -- ours
             parameters,
         )
         while rows := cursor.fetchmany(10_000):
-            for of, listed, times in rows:
+            for *of, listed, times in rows:
                 # The same answers in another order are the same pattern.
                 pattern = read.get(listed) or read.setdefault(listed, read_pattern(listed))
-                counts.setdefault(of, Counter())[pattern] += times
+                counts.setdefault(tuple(of), Counter())[pattern] += times
     return counts
 
 
@@ -362,7 +364,7 @@ def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
             "pk", "pair__query__query_id", "pair__pair_id", "pair__category", "side", "version"
         )
     }
-    return {under[narrative]: patterns for narrative, patterns in counts.items()}
+    return {under[narrative]: patterns for (narrative,), patterns in counts.items()}
 
 
 def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
@@ -381,10 +383,10 @@ def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
         .values("narrative_id", "candidate_id", "settled", "prior")
     )
     units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
-    texts = (f"COALESCE(CAST({column} AS TEXT), '')" for column in ("settled", "prior"))
-    counts = count_patterns(units, " || ' ' || ".join(texts))
-    grades = {key: [int(grade) if grade else None for grade in key.split(" ")] for key in counts}
-    return {UnitOutcome(*grades[key]): patterns for key, patterns in sorted(counts.items())}
+    counts = count_patterns(units, "settled", "prior")
+    # Units without a grade come first.
+    outcomes = sorted(counts, key=lambda grades: [(grade is not None, grade) for grade in grades])
+    return {UnitOutcome(*grades): counts[grades] for grades in outcomes}
 
 
 def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
@@ -406,23 +408,20 @@ def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
         .values("narrative_id", "candidate_id", "guideline")
     )
     units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
-    return dict(sorted(count_patterns(units, "guideline").items()))
+    counts = count_patterns(units, "guideline")
+    return {version: counts[version,] for (version,) in sorted(counts)}
 
 
 def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     """Count units by the week of their last judgment, when people's agreement was complete."""
     units = judgments_in(project, scope).values("narrative_id", "candidate_id")
-    units = units.annotate(listed=joined_answers("annotator_id", "relevance"), last=Max("at"))
-    # In both databases, Sunday is the last day of a week.
-    monday = (
-        "date(last, 'weekday 0', '-6 days')"
-        if connection.vendor == "sqlite"
-        else "CAST(date_trunc('week', last AT TIME ZONE 'UTC') AS date)"
-    )
-    counts = count_patterns(_in_week(units, scope), monday)
+    monday = Cast(TruncWeek(Max("at"), tzinfo=UTC), DateField())
+    units = units.annotate(listed=joined_answers("annotator_id", "relevance"), monday=monday)
+    counts = count_patterns(_in_week(units, scope), "monday")
     return {
-        date.fromisoformat(day) if isinstance(day, str) else day: counts[day]
-        for day in sorted(counts)
+        # SQLite has no type for dates.
+        date.fromisoformat(day) if isinstance(day, str) else day: counts[day,]
+        for (day,) in sorted(counts)
     }
 
 
@@ -464,7 +463,7 @@ def review_patterns(
         .values("review__narrative_id", "criterion", "category")
     )
     units = units.annotate(listed=joined_answers("review__auditor_id", from_worst))
-    return count_patterns(units, by)
+    return {of: patterns for (of,), patterns in count_patterns(units, by).items()}
 
 
 def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str, str], Patterns]:
@@ -476,12 +475,14 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
         "review__narrative_id", "criterion", domain=F("review__narrative__pair__query__domain")
     )
     units = units.annotate(listed=joined_answers("review__auditor_id", from_worst))
-    # Keys of criteria contain no spaces.
-    counts = count_patterns(units, "criterion || ' ' || domain")
+    counts = count_patterns(units, "domain", "criterion")
     order = {key: place for place, key in enumerate(rubric.keys)}
-    parted = [(*reversed(key.split(" ", 1)), patterns) for key, patterns in counts.items()]
-    parted.sort(key=lambda row: (row[0], order.get(row[1], len(order)), row[1]))
-    return {(domain, criterion): patterns for domain, criterion, patterns in parted}
+    return {
+        (domain, criterion): counts[domain, criterion]
+        for domain, criterion in sorted(
+            counts, key=lambda key: (key[0], order.get(key[1], len(order)), key[1])
+        )
+    }
 
 
 def period_q(project: Project, scope: Scope, moment: str) -> Q:
