@@ -24,32 +24,29 @@ TRIGGERS = {
 
 def create_triggers(apps, schema_editor):
     is_postgresql = schema_editor.connection.vendor == 'postgresql'
-    if is_postgresql:
-        schema_editor.execute(
-            f"""CREATE FUNCTION exporters_release_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-            BEGIN RAISE EXCEPTION '{SENTENCE}' USING ERRCODE = 'integrity_constraint_violation';
-            END $$"""
-        )
     for name, (columns, table, condition) in TRIGGERS.items():
         refuse = (
-            f'FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION exporters_release_refuse()'
+            f"FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION annotate_refuse('{SENTENCE}')"
             if is_postgresql
             else f"WHEN {condition} BEGIN SELECT RAISE(ABORT, '{SENTENCE}'); END"
         )
         schema_editor.execute(
-            f'CREATE TRIGGER {name} BEFORE UPDATE OF {columns} ON {table} {refuse}'
+            f'CREATE TRIGGER {name} BEFORE UPDATE OF {columns} ON {table} {refuse}',
+            params=None,
         )
 
 
 def drop_triggers(apps, schema_editor):
-    if schema_editor.connection.vendor == 'postgresql':
-        schema_editor.execute('DROP FUNCTION exporters_release_refuse() CASCADE')
-        return
-    for name in TRIGGERS:
-        schema_editor.execute(f'DROP TRIGGER {name}')
+    is_postgresql = schema_editor.connection.vendor == 'postgresql'
+    for name, (_columns, table, _condition) in TRIGGERS.items():
+        schema_editor.execute(f'DROP TRIGGER {name}' + (f' ON {table}' if is_postgresql else ''))
 
 
 class Migration(migrations.Migration):
-    dependencies = [('exporters', '0001_initial'), ('jobs', '0002_project_and_person')]
+    dependencies = [
+        ('exporters', '0001_initial'),
+        ('annotate', '0002_append_only'),
+        ('jobs', '0002_project_and_person'),
+    ]
 
     operations = [migrations.RunPython(create_triggers, drop_triggers)]
