@@ -7,12 +7,12 @@ has none.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from statistics import fmean
+from typing import Annotated, NamedTuple
 
-from django.db import connection
-
-from annotate.collection.models import Run
+from annotate.collection.models import Candidate, Run, RunLine
 from annotate.judgments.in_force import judgments_in_force
 from annotate.pools.actions import MAX_DEPTH
 from annotate.projects.models import Project
@@ -43,53 +43,61 @@ def labelled_at(project: Project, cutoffs: Sequence[int] = CUTOFFS) -> list[Labe
     """
     if not 1 <= len(cutoffs) <= MOST_CUTOFFS or not all(1 <= k <= MAX_DEPTH for k in cutoffs):
         raise Refused(f"Give 1 to {MOST_CUTOFFS} cutoffs, each from 1 to {MAX_DEPTH:,}.")
-    judgments_sql: tuple[str, tuple[Any, ...]] = (
+    runs = list(Run.objects.filter(project=project).order_by("name"))
+    if not runs:
+        return []
+    labels = _read_labels(project)
+    return [_labelled_at_of_run(run, labels, sorted(set(cutoffs))) for run in runs]
+
+
+class _Labels(NamedTuple):
+    """Which documents have a label, by key: with a query or, under its narrative, with a pair."""
+
+    of_queries: set[tuple[int, int]]
+    of_pairs: set[tuple[int, int]]
+    # Those that were not relevant before, with their query: where only the others are judged, this
+    # is their label under altered narratives.
+    not_relevant_before: set[tuple[int, int]]
+
+
+def _read_labels(project: Project) -> _Labels:
+    judged = list(
         judgments_in_force(project)
         .order_by()
-        .values_list("narrative__pair_id", "candidate_id")
-        .query.sql_with_params()
+        .values_list("narrative__pair__pk", "candidate__query__pk", "candidate__document__pk")
+        .distinct()
     )
-    runs = Run.objects.filter(project=project).select_related("project").order_by("name")
-    return [_labelled_at_of_run(run, sorted(set(cutoffs)), *judgments_sql) for run in runs]
+    candidates = Candidate.objects.filter(query__project=project).order_by()
+    loaded = candidates.values_list("query__pk", "document__pk")
+    not_relevant = loaded.filter(prior_relevance__lt=project.relevant_from)
+    return _Labels(
+        {(query, document) for _pair, query, document in judged}
+        | set(loaded.filter(prior_relevance__isnull=False)),
+        {(pair, document) for pair, _query, document in judged},
+        set(not_relevant) if project.judge_scope == Project.Scope.RELEVANT else set(),
+    )
 
 
-def _labelled_at_of_run(
-    run: Run, cutoffs: list[int], judgments_sql: str, parameters: Sequence[Any]
-) -> Labelled:
-    # A condition on a candidate `c`.
-    in_pool = "c.removed_at IS NULL"
-    if run.names_pairs:
-        topic, labelled = "l.pair_id", "(l.pair_id, c.id) IN (SELECT pair, candidate FROM judged)"
-        if run.side == Run.Side.ALTERED and run.project.judge_scope == Project.Scope.RELEVANT:
-            # Nobody judges these: their earlier relevance counts.
-            labelled += f" OR c.prior_relevance < {int(run.project.relevant_from)}"
-        topics = "SELECT pair FROM judged"
-    else:
-        topic = "l.query_id"
-        labelled = "c.prior_relevance IS NOT NULL OR c.id IN (SELECT candidate FROM judged)"
-        topics = f"""
-            SELECT c.query_id FROM annotate_candidate c WHERE {in_pool} AND ({labelled})
-        """  # noqa: S608 (our own words)
-    sums = ", ".join(
-        f"SUM(CASE WHEN t.rank <= {k} THEN t.labelled ELSE 0 END), "
-        f"SUM(CASE WHEN t.rank <= {k} THEN 1 ELSE 0 END)"
-        for k in map(int, cutoffs)
-    )
-    sql = f"""
-        WITH judged (pair, candidate) AS ({judgments_sql}), t AS (
-            SELECT {topic} AS topic, l.rank, CASE WHEN {labelled} THEN 1 ELSE 0 END AS labelled
-            FROM annotate_runline l
-            LEFT JOIN annotate_candidate c ON c.query_id = l.query_id
-                AND c.document_id = l.document_id AND {in_pool}
-            WHERE l.run_id = {int(run.pk)} AND l.rank <= {int(cutoffs[-1])}
-        )
-        SELECT {sums} FROM t WHERE t.topic IN ({topics}) GROUP BY t.topic
-    """  # noqa: S608 (numbers, our own words and a query of the ORM)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        rows = cursor.fetchall()
+def _labelled_at_of_run(run: Run, labels: _Labels, cutoffs: list[int]) -> Labelled:
+    by_topic: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    lines = RunLine.objects.filter(run=run, rank__lte=cutoffs[-1])
+    for pair, query, document, rank in lines.values_list(
+        "pair__pk", "query__pk", "document__pk", "rank"
+    ):
+        if run.names_pairs:
+            is_labelled = (pair, document) in labels.of_pairs or (
+                run.side == Run.Side.ALTERED and (query, document) in labels.not_relevant_before
+            )
+        else:
+            is_labelled = (query, document) in labels.of_queries
+        by_topic[pair if run.names_pairs else query].append((rank, is_labelled))
+    of_topics = labels.of_pairs if run.names_pairs else labels.of_queries
+    topics = by_topic.keys() & {topic for topic, _document in of_topics}
     shares: dict[int, float | None] = {}
-    for number, k in enumerate(cutoffs):
-        of_topics = [row[2 * number] / row[2 * number + 1] for row in rows]
-        shares[k] = sum(of_topics) / len(of_topics) if of_topics else None
-    return Labelled(run.name, run.tag, len(rows), shares)
+    for k in cutoffs:
+        of_each = [
+            fmean(is_labelled for rank, is_labelled in by_topic[topic] if rank <= k)
+            for topic in topics
+        ]
+        shares[k] = fmean(of_each) if of_each else None
+    return Labelled(run.name, run.tag, len(topics), shares)
