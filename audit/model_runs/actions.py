@@ -37,8 +37,10 @@ from llm.prompts import Prompt as PromptText
 from llm.prompts import PromptError
 from llm.request import request_body
 
-# A plan estimates from so many documents, and shows so many as examples.
+# A plan estimates from so many documents by chance and so many of the longest, and shows so many as
+# examples.
 ESTIMATED_FROM = 40
+LONGEST = 20
 EXAMPLES = 3
 MAX_PROMPT = 20_000
 MAX_SAMPLES = 9
@@ -218,20 +220,29 @@ class RunPlan:
 
 
 def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
-    """Return what an unsaved run would do: counted, and estimated from a few items drawn at random.
+    """Return what an unsaved run would do: counted, and estimated from a few items drawn at random
+    and the longest ones, which stand for themselves.
 
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
     task = check_choices(run, by=by)
     model, prompt = _model_and_prompt(run)
-    items, some = task.count(run), task.items(run, ESTIMATED_FROM)
-    asked = list(task.questions(run, prompt, some))
-    # A long document may have several questions.
-    calls = round(items * len(asked) / max(1, len(some))) * run.samples
-    answered = round(calls * _share_answered(run, model, asked))
-    estimates = [estimate_call(model, one.messages, one.schema) for one in asked]
-    estimate = total_estimate(estimates).for_calls(calls - answered)
-    largest = max(estimates, key=lambda one: one.tokens, default=total_estimate([]))
+    items, drawn = task.count(run), task.items(run, ESTIMATED_FROM)
+    longest = task.longest(run, LONGEST) if len(drawn) < items else []
+    others = [item for item in drawn if item not in longest]
+    calls = answered = 0
+    questions: list[Question] = []
+    estimates, largest = [], total_estimate([])
+    for some, stand_for in ((others, items - len(longest)), (longest, len(longest))):
+        asked = list(task.questions(run, prompt, some))
+        # A long document may have several questions.
+        part = round(stand_for * len(asked) / max(1, len(some))) * run.samples
+        part_answered = round(part * _share_answered(run, model, asked))
+        each = [estimate_call(model, one.messages, one.schema) for one in asked]
+        estimates.append(total_estimate(each).for_calls(part - part_answered))
+        largest = max([largest, *each], key=lambda one: one.tokens)
+        calls, answered, questions = calls + part, answered + part_answered, questions + asked
+    estimate = total_estimate(estimates)
     # Twice the largest call is reserved for each that is under way.
     under_way = largest.for_calls(2 * run.endpoint.concurrency)
     limits: dict[str, Any] = {"most_tokens": round(estimate.tokens * ROOM) + under_way.tokens}
@@ -246,9 +257,9 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
         answered_before=answered,
         tokens=estimate.tokens,
         cost=estimate.cost,
-        estimated_from=len(some),
+        estimated_from=len(others) + len(longest),
         proposed_limits=limits,
-        examples=asked[:EXAMPLES],
+        examples=questions[:EXAMPLES],
     )
 
 

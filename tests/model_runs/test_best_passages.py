@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from annotate.models import Document, Judgment, Membership
 from audit.machines.second_look import second_looks
-from audit.model_runs import asking
+from audit.model_runs import actions, asking
 from audit.model_runs.actions import new_run, plan_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import Call, ModelRun
@@ -298,6 +298,26 @@ def test_the_plan_counts_the_passages(long, endpoint):
     assert (whole.items, whole.calls) == (4, 4)
     assert (divided.items, divided.calls) == (4, 12)
     assert divided.tokens > 2.5 * whole.tokens
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_the_longest_documents_stand_for_themselves_in_the_plan(long, endpoint, monkeypatch, seed):
+    monkeypatch.setattr(actions, "ESTIMATED_FROM", 2)
+    monkeypatch.setattr(actions, "LONGEST", 1)
+
+    run = new_run(endpoint=endpoint, subjects="all", best_passage=True, draw_seed=seed)
+    plan = plan_run(run, by=endpoint.by)
+
+    # Three short documents and three passages, whichever two are drawn.
+    assert (plan.items, plan.calls) == (4, 6)
+    assert plan.estimated_from in (2, 3)
+
+
+def test_of_a_draw_the_plan_knows_no_longest_documents(long, endpoint, monkeypatch):
+    monkeypatch.setattr(actions, "ESTIMATED_FROM", 2)
+    run = new_run(endpoint=endpoint, subjects="all", drawn=3, draw_seed=1)
+
+    assert plan_run(run, by=endpoint.by).estimated_from == 2
 
 
 def test_a_batch_file_has_a_line_for_each_passage(cast, long, endpoint, server):

@@ -175,8 +175,17 @@ class ModelTask(ABC):
             parts = [part for name in self.ids for part in (Value(" "), name)]
             text = Concat(Value(f"{run.draw_seed}:"), *parts, output_field=TextField())
             rows = rows.order_by(MD5(text))[: min(limits)]
+        return self._in_order(rows)
+
+    def _in_order(self, rows: QuerySet[Any, Any]) -> list[Item]:
         listed = sorted(rows.values_list(*self.ids, *self.columns))
         return [Item(*row[len(self.ids) :]) for row in listed]
+
+    def longest(self, run: ModelRun, most: int) -> list[Item]:
+        """Return at most so many items of a run with the longest texts; none where texts are about
+        as long as each other.
+        """
+        return []
 
     def examples(self, project: Project, most: int) -> list[Item]:
         """Return some items to show a prompt with."""

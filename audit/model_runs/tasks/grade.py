@@ -8,7 +8,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotate.collection.models import Candidate, DocumentText
 from annotate.collection.shown_documents import shown_to_judges
@@ -93,6 +93,14 @@ class Grade(ModelTask):
     def count_without_text(self, run: ModelRun) -> int:
         """Return how many of these documents have no text."""
         return self._documents(run).filter(document__text_version=None).count()
+
+    def longest(self, run: ModelRun, most: int) -> list[Item]:
+        """Return the items with the longest documents; none of a draw, which may not have them."""
+        if run.drawn is not None:
+            return []
+        texts = DocumentText.objects.current().filter(document=OuterRef("document"))
+        rows = self.rows(run).annotate(length=Subquery(texts.values("length")[:1]))
+        return self._in_order(rows.order_by("-length", *self.ids)[:most])
 
     def _documents(self, run: ModelRun) -> QuerySet[Any, Any]:
         pool = self.pool(run.project)
