@@ -17,7 +17,7 @@ class ExportersConfig(AppConfig):
         from annotate.overview import contributions
         from annotate.pools import replacing
         from annotate.projects import audit_events
-        from audit.settling.disagreement_queries import effects_on_measures
+        from audit.settling.kinds.judgments import effects_on_measures
         from exporters.audit_events import AUDIT_EVENTS
         from exporters.evaluations import queue_effects
         from exporters.releases import project_since_release

@@ -326,6 +326,16 @@ class Check(ReadsText):
     def __str__(self) -> str:
         return f"check {self.pk}"
 
+    @property
+    def by(self) -> Membership:
+        """Who gave it, under the name that other decisions have for who settled."""
+        return self.checker
+
+    @property
+    def by_id(self) -> int:
+        """The key of who gave it."""
+        return self.checker_id
+
     def answers(self) -> dict[int, str]:
         """Return the answers by condition key."""
         return {int(condition): answer for condition, answer in self.verdicts.items()}

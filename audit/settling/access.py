@@ -23,7 +23,8 @@ from audit.checks import access as checks_access
 from audit.checks.models import Check
 from audit.reviews import access as reviews_access
 from audit.reviews.access import narrative_for_lead
-from audit.settling.disagreements import (
+from audit.settling.kinds import (
+    KINDS,
     CheckDisagreement,
     Disagreement,
     JudgmentDisagreement,
@@ -106,14 +107,7 @@ def disagreement_of(user: Person, key: DisagreementKey) -> Disagreement:
 
     Raises Http404 or PermissionDenied as `disagreement`.
     """
-    kind, narrative, candidate, part = key
-    keys: dict[Kind, dict[str, int]] = {
-        Kind.JUDGMENT: {"narrative": narrative, "candidate": candidate},
-        Kind.VERDICT: {"condition": part, "candidate": candidate},
-        Kind.REVIEW: {"narrative": narrative},
-        Kind.CHECK: {"item": part},
-    }
-    return disagreement(user, kind, **keys[kind])
+    return disagreement(user, key.kind, **KINDS[key.kind].keys_of(key))
 
 
 def rejudge_request(disagreement: JudgmentDisagreement, key: str) -> RejudgeRequest:

@@ -14,7 +14,8 @@ from annotate.judgments.rule_report import rules_of
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Grade
-from audit.settling.disagreements import DocumentDisagreement, VerdictDisagreement
+from audit.settling.kinds import VerdictDisagreement
+from audit.settling.kinds.judgments import DocumentDisagreement
 
 
 def warnings_on_grades(

@@ -21,7 +21,7 @@ from annotate.overview.notices import Notice
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Rating
-from audit.settling.disagreement_queries import build_source
+from audit.settling.kinds import build_source
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.reader import Reader
 from base.current_request import read_once

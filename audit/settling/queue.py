@@ -1,6 +1,6 @@
 """The queue of disagreements: one list of judgments, verdicts, reviews and checks, paged by key.
 
-`audit.settling.disagreement_queries` defines the rows of each kind; this module puts all kinds in
+`audit.settling.kinds` defines the rows of each kind; this module puts all kinds in
 one order. It reads no document's text.
 """
 
@@ -15,10 +15,11 @@ from operator import attrgetter
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
 from annotate.projects.models import Membership
-from audit.settling.disagreement_queries import Source, build_source
+from audit.settling.kinds import build_source
+from audit.settling.kinds.base import Item, Source
 from audit.settling.open_counts import count_open, open_answers
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, QueuePosition
-from audit.settling.queue_items import Item, read_items
+from audit.settling.queue_items import read_items
 from audit.settling.reader import Reader
 
 PAGE_SIZE = 50

@@ -30,7 +30,8 @@ from annotate.projects.models import Membership
 from audit.checks import actions as checking
 from audit.checks.models import Check, Sample, SampleItem
 from audit.settling.adjudication import check_reason, refuse_unless_lead
-from audit.settling.disagreement_queries import GroupSubquery, build_source
+from audit.settling.kinds import build_source
+from audit.settling.kinds.judgments import GroupSubquery
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.queue_items import read_documents
 from audit.settling.reader import Reader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -40,6 +40,12 @@ def paragraphs(text: str, level: int) -> SafeString:
 
 def _is_short_line(block: str) -> bool:
     return "\n" not in block and len(block) <= LONGEST_HEADING and not block.endswith(ENDS)
+
+
+@register.filter
+def passage(text: str, span: Mapping[str, int]) -> str:
+    """Return the part of a text that a span marks."""
+    return text[span["start"] : span["end"]]
 
 
 @register.filter

@@ -27,7 +27,7 @@ def providers() -> dict[str, Provider[..., Any]]:
 def test_every_provider_is_registered():
     every = providers()
 
-    assert "audit.settling.disagreement_queries.effects_on_measures" in every
+    assert "audit.settling.kinds.judgments.effects_on_measures" in every
     assert [name for name, one in every.items() if not one.is_registered] == []
 
 

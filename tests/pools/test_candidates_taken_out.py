@@ -15,7 +15,7 @@ from annotate.judgments import completion
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
 from annotate.pools.removal import DOCUMENTS
-from audit.settling.disagreement_queries import build_source
+from audit.settling.kinds import build_source
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.reader import Reader
 from base.errors import Refused

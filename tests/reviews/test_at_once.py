@@ -19,7 +19,6 @@ from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.decisions import decide
 from audit.settling.access import disagreement_of
 from audit.settling.adjudication import adjudicate
-from audit.settling.disagreements import save_decision
 from audit.settling.queue_filters import DisagreementKey, Kind
 from base.errors import Refused, Stale
 from tests import factories
@@ -90,7 +89,7 @@ def test_a_decision_that_replaces_another_counts_once_if_it_is_sent_twice_at_onc
 
     def send(relevance: int, sent: UUID, instead_of: UUID | None) -> Any:
         item = disagreement_of(disputed.carla.user, key)
-        return save_decision(item, {**answer, "relevance": relevance, "uuid": sent}, instead_of)
+        return item.save_decision({**answer, "relevance": relevance, "uuid": sent}, instead_of)
 
     send(0, old, None)
     outcomes = at_once(*[lambda: send(2, new, old)] * 4)

@@ -24,12 +24,13 @@ from audit.reviews.api import (
     DecisionSerializer,
 )
 from audit.reviews.passes import SignedPass
-from audit.settling import access, disagreements
+from audit.settling import access, kinds
 from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
+from audit.settling.kinds.base import Voice
 from audit.settling.models import Reveal
 from audit.settling.queue import count_by_kind, read_all, read_page
 from audit.settling.queue_filters import Kind, QueueFilter, QueuePosition
-from audit.settling.queue_items import Voice, table_rows
+from audit.settling.queue_items import table_rows
 from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.records import serializer_of
 from base.api.resource import (
@@ -227,7 +228,7 @@ class CheckDisagreementSerializer(_AboutSerializer):
     answers = CheckedSerializer(many=True)
     settled = SettlementSerializer(source="third", allow_null=True)
 
-    def get_claimed(self, disagreement: disagreements.CheckDisagreement) -> int | None:
+    def get_claimed(self, disagreement: kinds.CheckDisagreement) -> int | None:
         """Return the claimed relevance, if the reader may see it."""
         return (
             disagreement.item.claimed
@@ -330,9 +331,7 @@ class JudgmentDisagreement(Resource, tag="Disagreements"):
     """A disagreement between judges about the grade of a document."""
 
     @reads(JudgmentDisagreementSerializer, scope=Scope.LEAD)
-    def get(
-        self, request: Request, narrative: int, candidate: int
-    ) -> disagreements.JudgmentDisagreement:
+    def get(self, request: Request, narrative: int, candidate: int) -> kinds.JudgmentDisagreement:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         return access.judgment_disagreement(self.person, narrative, candidate)
 
@@ -358,9 +357,7 @@ class VerdictDisagreement(Resource, tag="Disagreements"):
     """A disagreement between judges about one condition of a document."""
 
     @reads(VerdictDisagreementSerializer, scope=Scope.LEAD)
-    def get(
-        self, request: Request, condition: int, candidate: int
-    ) -> disagreements.VerdictDisagreement:
+    def get(self, request: Request, condition: int, candidate: int) -> kinds.VerdictDisagreement:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         return access.verdict_disagreement(self.person, condition, candidate)
 
@@ -369,7 +366,7 @@ class ReviewDisagreement(Resource, tag="Disagreements"):
     """A disagreement between auditors about a narrative version. A decision settles it."""
 
     @reads(ReviewDisagreementSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, narrative: int) -> disagreements.ReviewDisagreement:
+    def get(self, request: Request, narrative: int) -> kinds.ReviewDisagreement:
         """Return each review and the decisions. 403 for a lead who has yet to review it."""
         return access.review_disagreement(self.person, narrative)
 
@@ -384,7 +381,7 @@ class CheckDisagreement(Resource, tag="Disagreements"):
     """A disagreement between two checkers of a claimed label."""
 
     @reads(CheckDisagreementSerializer, scope=Scope.LEAD)
-    def get(self, request: Request, item: int) -> disagreements.CheckDisagreement:
+    def get(self, request: Request, item: int) -> kinds.CheckDisagreement:
         """Return the two checks once both are there, and how a third person settled it."""
         return access.check_disagreement(self.person, item)
 

@@ -23,7 +23,6 @@ from audit.settling.api.disagreements import (
     SettledSerializer,
     queue_filter_from,
 )
-from audit.settling.disagreements import Disagreement, save_decision
 from audit.settling.forms import (
     SETTLING_FORMS,
     AdjudicationForm,
@@ -31,6 +30,7 @@ from audit.settling.forms import (
     SettleManyForm,
     VerdictForm,
 )
+from audit.settling.kinds import Disagreement
 from audit.settling.queue_filters import DisagreementKey, Kind
 from base.api.bodies import FormBody
 from base.api.records import RecordSerializer
@@ -235,7 +235,7 @@ class DecisionEntry(JournalEntry):
         if not form.is_valid():
             raise Refused(str(next(iter(form.errors.values()))[0]))
         decided = form.cleaned_data | {"uuid": sent["uuid"]}
-        return SavedEntry(save_decision(disagreement, decided, sent["instead_of"]).at)
+        return SavedEntry(disagreement.save_decision(decided, sent["instead_of"]).at)
 
 
 class DecisionWithdrawalEntry(JournalEntry):

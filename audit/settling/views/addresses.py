@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotate.pairs.models import Condition
 from audit.settling.forms import QueueFilterForm, joined_values
+from audit.settling.kinds import KINDS
 from audit.settling.models import Reveal
 from audit.settling.queue_filters import DisagreementKey, Kind, QueuePosition
 from base.page_request import PageRequest
@@ -44,14 +45,9 @@ def reveal_url(disagreement_key: DisagreementKey) -> str:
 
 
 def _reverse(disagreement_key: DisagreementKey, route: int) -> str:
-    kind, narrative, candidate, part = disagreement_key
-    keys = {
-        Kind.JUDGMENT: [narrative, candidate],
-        Kind.VERDICT: [part, candidate],
-        Kind.REVIEW: [narrative],
-        Kind.CHECK: [part],
-    }
-    return reverse(f"audit:{_ROUTES[kind][route]}", args=keys[kind])
+    kind = disagreement_key.kind
+    keys = KINDS[kind].keys_of(disagreement_key)
+    return reverse(f"audit:{_ROUTES[kind][route]}", kwargs=keys)
 
 
 def list_url(slug: str, asked: Mapping[str, str]) -> str:

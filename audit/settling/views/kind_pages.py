@@ -10,7 +10,6 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
@@ -30,17 +29,18 @@ from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts
 from audit.reviews.views import decision_message
 from audit.settling.contradictions import warnings_on_answers, warnings_on_grades
-from audit.settling.disagreements import (
+from audit.settling.kinds import (
     CheckDisagreement,
     Disagreement,
-    DocumentDisagreement,
-    GivenAnswer,
     JudgmentDisagreement,
     ReviewDisagreement,
     VerdictDisagreement,
+    kind_of,
 )
+from audit.settling.kinds.base import GivenAnswer
+from audit.settling.kinds.judgments import DocumentDisagreement
 from audit.settling.queue_filters import DisagreementKey, Kind
-from audit.settling.settling_session import SettlingSession, key_of, value_of
+from audit.settling.settling_session import SettlingSession, key_of
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_url,
@@ -70,32 +70,7 @@ def describe_last(member: Membership, last: Any) -> dict[str, Any] | None:
     documents = [about.candidate.document.doc_id] if hasattr(about, "candidate") else []
     what = " · ".join([*documents, of.pair.pair_id])
     url = withdrawal_url(key_of(last))
-    return {"at": last.at, "url": url, "what": what, "outcome": outcome_of(last)}
-
-
-def outcome_of(decision: Any) -> int | str:
-    """Return the outcome of a decision, for use in a sentence."""
-    if isinstance(decision, Adjudication):
-        return decision.relevance
-    if isinstance(decision, Check):
-        return "“cannot judge”" if decision.relevance is None else decision.relevance
-    if isinstance(decision, ConditionAdjudication):
-        return decision.get_answer_display()
-    return str(decision.get_outcome_display())
-
-
-@dataclass
-class Voice:
-    """One person's answer; `row` is its row."""
-
-    who: str
-    mine: bool
-    at: datetime
-    row: Judgment | Check
-    words: str = ""
-    seconds: float | None = None
-    evidence: list[dict[str, Any]] = field(default_factory=list)
-    clauses: list[dict[str, Any]] = field(default_factory=list)
+    return {"at": last.at, "url": url, "what": what, "outcome": kind_of(last).words_of(last)}
 
 
 @dataclass
@@ -107,7 +82,7 @@ class Answer:
     label: str
     adopt: int
     key: str = ""
-    voices: list[Voice] = field(default_factory=list)
+    voices: list[GivenAnswer] = field(default_factory=list)
 
     @property
     def who(self) -> str:
@@ -170,7 +145,7 @@ def session_context(
             "candidate": str(key),
             "order": [str(key) for key in session.order],
             "answers": {
-                str(key): ["decision", value_of(row), str(row.uuid)]
+                str(key): ["decision", kind_of(row).value_of(row), str(row.uuid)]
                 for key, row in session.decisions.items()
             },
             "history": [str(key) for key in session.history],
@@ -199,66 +174,52 @@ def document_context(disagreement: DocumentDisagreement | CheckDisagreement) -> 
     }
 
 
-def voice_of(
-    answer: GivenAnswer, judgment: Judgment, narrative: Narrative, text: str | None
-) -> Voice:
-    """Return one person's answer as a page shows it; `text`: that of the document."""
-    return Voice(
-        answer.who,
-        answer.mine,
-        judgment.at,
-        judgment,
-        words=judgment.note,
-        seconds=judgment.seconds,
-        evidence=_quote_spans(judgment.evidence, text),
-        clauses=_quote_spans(judgment.clauses, narrative.text),
-    )
-
-
-def _quote_spans(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
-    """Return the spans that a judge marked in a text, each with its words."""
-    return [{**span, "text": text[span["start"] : span["end"]]} for span in spans] if text else []
-
-
 def group_answers(
-    voices: Sequence[tuple[Any, str, int, Voice]],
+    answers: Sequence[GivenAnswer],
+    column: str,
+    labels: Mapping[Any, str],
     keys: Mapping[str, str],
-    taken: Iterable[str],
+    taken: Iterable[str] = (),
 ) -> list[Answer]:
-    """Group equal answers, each with the key that adopts it.
+    """Group answers that are equal in a column of their rows, each with the key that adopts it.
 
     An answer to a condition has its own key on every page. The first three grades have the keys of
     the three answers to a condition, further ones keys that are free here.
     """
-    answers: dict[Any, Answer] = {}
+    groups: dict[Any, Answer] = {}
     free = [keys["met"], keys["not_met"], keys["cant_tell"]]
     free += keymap.free_keys([*keymap.keys_on_page("settle", keys), *taken])
-    for value, label, pk, voice in voices:
-        if value not in answers:
-            key = keys.get(value) or (free[len(answers)] if len(answers) < len(free) else "")
-            answers[value] = Answer(value, label, pk, key)
-        answers[value].voices.append(voice)
-    return list(answers.values())
+    for answer in answers:
+        value = getattr(answer.row, column)
+        if value not in groups:
+            key = keys.get(value) or (free[len(groups)] if len(groups) < len(free) else "")
+            groups[value] = Answer(value, labels.get(value, ""), answer.row.pk, key)
+        groups[value].voices.append(answer)
+    return list(groups.values())
 
 
 def grades_context(
-    project: Project, voices: Sequence[Voice], keys: Mapping[str, str]
+    project: Project, answers: Sequence[GivenAnswer], keys: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the grades with their keys, and the answers grouped by grade."""
     grades = list(project.grades.order_by("value"))
-    labels: dict[int | None, str] = {grade.value: grade.name for grade in grades}
     grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("settle", keys))
     for grade in grades:
         grade.key = grade_keys[grade.value]
-    by_grade = [
-        (voice.row.relevance, labels.get(voice.row.relevance, ""), voice.row.pk, voice)
-        for voice in voices
-    ]
+    names = {grade.value: grade.name for grade in grades}
     return {
         "grades": grades,
         "grade_keys": grade_keys,
-        "answers": group_answers(by_grade, keys, grade_keys.values()),
+        "answers": group_answers(answers, "relevance", names, keys, grade_keys.values()),
     }
+
+
+def number_choices(choices: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Return the answers to choose from, each with its number as its key."""
+    return [
+        {"value": value, "name": name, "key": str(number)}
+        for number, (value, name) in enumerate(choices, start=1)
+    ]
 
 
 def split_decisions(decisions: QuerySet[Any]) -> dict[str, Any]:
@@ -288,9 +249,10 @@ class Page(ABC):
     def __init__(self, disagreement: Any) -> None:
         self.disagreement = disagreement
 
-    @abstractmethod
     def message(self, made: Any) -> str:
         """Return a message for the lead about a decision just made."""
+        document, words = self.disagreement.candidate.document, self.disagreement.words_of(made)
+        return f"{document.doc_id} is settled as {words}."
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
         """Return whether the lead can settle it now, provided that it is open."""
@@ -309,15 +271,13 @@ class Page(ABC):
         item = item_context(request, self.disagreement)
         context = item | self.context(item["keys"], item) | {"form": form}
         decision = context["decision"]
-        by = None
-        if decision is not None:
-            by = decision.checker_id if isinstance(decision, Check) else decision.by_id
-        mine = by == self.disagreement.member.pk
+        mine = decision is not None and decision.by_id == self.disagreement.member.pk
         elsewhere = self.other_page_url()
         open_now = context["differs"] and self.can_settle(context) and not elsewhere
-        reason = getattr(decision, "words", "") or getattr(decision, "reason", "")
+        reason = getattr(decision, self.disagreement.reason, "")
         return context | {
             "own_decision": mine,
+            "own_answer": decision and getattr(decision, self.disagreement.value),
             "elsewhere_url": elsewhere,
             # The reader's own decision may be replaced by another one.
             "adoptable": open_now and (decision is None or mine),
@@ -340,19 +300,11 @@ class JudgmentPage(Page):
     template = "settling/judgment.html"
     disagreement: JudgmentDisagreement
 
-    def message(self, made: Adjudication) -> str:
-        """Return a message for the lead about a decision just made."""
-        return f"{made.candidate.document.doc_id} is settled as {made.relevance}."
-
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
         """Return the document with every answer, the verdicts, the flags and the decisions."""
         disagreement = self.disagreement
         document = document_context(disagreement)
-        voices = [
-            voice_of(answer, answer.row, disagreement.narrative, document["text"])
-            for answer in disagreement.answers()
-        ]
-        grades = grades_context(disagreement.member.project, voices, keys)
+        grades = grades_context(disagreement.member.project, disagreement.answers(), keys)
         decisions = split_decisions(disagreement.decisions())
         decision = decisions["decision"]
         return {
@@ -366,7 +318,6 @@ class JudgmentPage(Page):
             "machines": disagreement.machines,
             "flags": disagreement.flags(),
             **decisions,
-            "own_answer": decision and decision.relevance,
             "causes": list_causes(keys),
         }
 
@@ -406,15 +357,6 @@ class VerdictPage(Page):
         """Return the condition and the document with every answer, and the decisions."""
         disagreement = self.disagreement
         document = document_context(disagreement)
-        voices = [
-            (
-                answer.row.answer,
-                answer.row.get_answer_display(),
-                answer.row.pk,
-                voice_of(answer, answer.row.statement, disagreement.narrative, document["text"]),
-            )
-            for answer in disagreement.answers()
-        ]
         decisions = split_decisions(disagreement.decisions())
         decision = decisions["decision"]
         return {
@@ -424,11 +366,10 @@ class VerdictPage(Page):
             ),
             "grades": list(disagreement.member.project.grades.order_by("value")),
             "condition": disagreement.condition,
-            "choices": [
-                {"value": answer.value, "name": answer.label, "key": str(place)}
-                for place, answer in enumerate(Verdict.Answer, start=1)
-            ],
-            "answers": group_answers(voices, keys, []),
+            "choices": number_choices(Verdict.Answer.choices),
+            "answers": group_answers(
+                disagreement.answers(), "answer", dict(Verdict.Answer.choices), keys
+            ),
             **rejudge_context(disagreement, item["asked"]),
             "machines": [
                 {"name": judgment.annotator.name, "verdict": verdict}
@@ -437,7 +378,6 @@ class VerdictPage(Page):
             ],
             **decisions,
             "choice_name": "answer",
-            "own_answer": decision and decision.answer,
             "causes": list_causes(keys),
         }
 
@@ -463,12 +403,8 @@ class ReviewPage(Page):
             "machine_contrasts": contrasts(disagreement.machines),
             "verdict": disagreement.verdict(),
             "decision": decision,
-            "choices": [
-                {"value": value, "name": name, "key": str(place)}
-                for place, (value, name) in enumerate(OUTCOMES, start=1)
-            ],
+            "choices": number_choices(OUTCOMES),
             "choice_name": "outcome",
-            "own_answer": decision and decision.outcome,
         }
 
 
@@ -477,10 +413,6 @@ class CheckPage(Page):
 
     template = "settling/check.html"
     disagreement: CheckDisagreement
-
-    def message(self, made: Check) -> str:
-        """Return a message for the lead about a decision just made."""
-        return f"{made.item.candidate.document.doc_id} is settled as {outcome_of(made)}."
 
     def can_settle(self, context: Mapping[str, Any]) -> bool:
         """Return False for the two checkers. A claim on an older narrative can be settled."""
@@ -499,10 +431,6 @@ class CheckPage(Page):
         """Return the document, the two answers, the claim if it may be seen, and the decision."""
         disagreement = self.disagreement
         member, third, answers = disagreement.member, disagreement.third, disagreement.answers()
-        voices = [
-            Voice(answer.who, answer.mine, answer.row.at, answer.row, words=answer.row.words)
-            for answer in answers
-        ]
         document = document_context(disagreement)
         # The prior relevance may be the claim.
         shows_claim = disagreement.shows_claim(differs=item["differs"])
@@ -513,9 +441,8 @@ class CheckPage(Page):
             "conditions": list(disagreement.narrative.conditions.order_by("number")),
             "shows_claim": shows_claim,
             "prior": document["prior"] if shows_claim else None,
-            **grades_context(member.project, voices, keys),
+            **grades_context(member.project, answers, keys),
             "decision": third,
-            "own_answer": third and third.relevance,
             "reason_optional": True,
             "own_check": any(answer.mine for answer in answers),
         }

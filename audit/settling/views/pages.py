@@ -30,8 +30,8 @@ from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.project_page import project_page
 from audit.settling import access, settle_many
-from audit.settling.disagreements import Disagreement, save_decision
 from audit.settling.forms import SETTLING_FORMS, QueueFilterForm, RuleForm, SettleManyForm
+from audit.settling.kinds import Disagreement
 from audit.settling.models import Reveal
 from audit.settling.queue import (
     PAGE_SIZE,
@@ -226,8 +226,8 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             cleaned = form.cleaned_data | {"uuid": uuid4()}
-            made = save_decision(
-                disagreement, cleaned, _parse_uuid(request.POST.get("instead_of", ""))
+            made = disagreement.save_decision(
+                cleaned, _parse_uuid(request.POST.get("instead_of", ""))
             )
             messages.success(request, page.message(made))
             return _redirect_to_next(request, disagreement)

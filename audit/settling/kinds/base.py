@@ -1,0 +1,278 @@
+"""What the kinds of disagreement have in common: rows of the queue, answers, decisions.
+
+Each kind is a class in a module of this package. Its `source` is one query whose rows can be
+ordered, paged and counted: they hold the distance between the answers (`distance`), the effect of
+settling on the result (`effect`) and the time of the disagreement (`since`). Settled ones are rows
+of the decision tables, so no answers are counted for them. An instance is one disagreement with the
+lead who reads it, for its page and the API; `audit.settling.access` finds it for a request.
+
+The effect is 2 if settling decides on a document that was relevant before, or on a whole
+instruction; 1 if it decides on another document; 0 if no document's relevance depends on it: all
+answers are on one side of `Project.relevant_from`, or the answer is not a relevance in the qrels
+(verdicts and checks). With `Order.MEASURE` the effect of a judgment is how far settling it would
+move a measure, in millionths, in the newest evaluation of systems; that of other kinds is 0.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Model, Q, QuerySet, Subquery, Value
+
+from annotate.collection.models import Candidate
+from annotate.judgments.blindness import exclude_unjudged
+from annotate.judgments.models import RejudgeRequest
+from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects.models import Membership
+from audit.checks.models import Check, SampleItem
+from audit.settling.models import Reveal
+from audit.settling.names import Naming, naming_for, reveal_names
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, QueuePosition
+from audit.settling.reader import Reader
+from base.lookup import row_or_404
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The rows of one kind, with `distance`, `effect` and `since`; `ids` are the columns of the
+    narrative and, if the kind has them, of the candidate and of the part; `project` is that of the
+    project.
+    """
+
+    kind: Kind
+    rows: QuerySet[Any, Any]
+    ids: tuple[str, ...]
+    project: str
+
+
+class Voice(NamedTuple):
+    """One person's answer in the list: by kind a relevance, an answer, or the number of criteria
+    they reject.
+    """
+
+    who: Annotated[str, "A pseudonym where names are hidden."]
+    relevance: int | None = None
+    answer: Annotated[str, "To a condition."] = ""
+    rejects: int | None = None
+    replies: Annotated[str, "Answers to the two questions, in words."] = ""
+
+
+# The answers of people to one disagreement, by the key of the membership.
+Voices = dict[int, Voice]
+
+
+@dataclass
+class Item:
+    """One disagreement as the list shows it."""
+
+    key: QueuePosition
+    narrative: Narrative
+    candidate: Candidate | None
+    condition: Condition | None = None
+    sample: SampleItem | None = None
+    voices: list[Voice] = field(default_factory=list)
+    # Whether settling decides if a document, or a whole instruction, counts.
+    decides: bool = False
+    distance: int = 0
+    settled: Any = None
+    # The latest rejudge request, answered or not.
+    rejudge_request: RejudgeRequest | None = None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an annotator was asked again and has yet to answer."""
+        return self.rejudge_request is not None and self.rejudge_request.judgment.is_current
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """One person's answer, with their displayed name; `mine`: whether the reader gave it."""
+
+    row: Any
+    who: str
+    mine: bool
+
+    @property
+    def statement(self) -> Any:
+        """The judgment or the check that it was given in."""
+        return getattr(self.row, "statement", self.row)
+
+    @property
+    def words(self) -> str:
+        """The note of the judgment, or the words of the check."""
+        words: str = self.row.words if isinstance(self.row, Check) else self.statement.note
+        return words
+
+
+class Disagreement(ABC):
+    """One disagreement, and the lead who reads it."""
+
+    kind: ClassVar[Kind]
+    # Its decisions, and their columns of what was decided, by whom and why.
+    model: ClassVar[Any]
+    value: ClassVar[str]
+    decided_by: ClassVar = "by"
+    reason: ClassVar = "reason"
+    # The columns that identify it, which its address names, by those of its key.
+    columns: ClassVar[Mapping[str, str]]
+    # The condition of a verdict, the item of a check.
+    part: Condition | SampleItem | None = None
+    item: SampleItem | None = None
+
+    def __init__(
+        self, member: Membership, narrative: Narrative, candidate: Candidate | None = None
+    ) -> None:
+        self.member = member
+        self.narrative = narrative
+        self.candidate = candidate
+
+    @property
+    def key(self) -> DisagreementKey:
+        """The keys that identify it."""
+        candidate, part = (row.pk if row else 0 for row in (self.candidate, self.part))
+        return DisagreementKey(self.kind, self.narrative.pk, candidate, part)
+
+    @cached_property
+    def naming(self) -> Naming:
+        """How the reader sees people's names."""
+        return naming_for(self.member, self.key)
+
+    def differs(self) -> bool:
+        """Return whether people differ, settled or not."""
+        return self.source(Reader(self.member), QueueFilter(), self.key, True).rows.exists()
+
+    def reveal(self) -> Reveal:
+        """Reveal the names to the reader, and record that."""
+        return reveal_names(
+            narrative=self.narrative, candidate=self.candidate, item=self.item, by=self.member
+        )
+
+    @classmethod
+    @abstractmethod
+    def source(
+        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
+    ) -> Source:
+        """Return the rows of the queue, open or settled. `only`: just this one, if it is among
+        them; `in_any_state`: also those that are settled, or that the reader cannot settle.
+        """
+
+    @classmethod
+    @abstractmethod
+    def read_voices(cls, keys: Sequence[DisagreementKey]) -> dict[DisagreementKey, Voices]:
+        """Return people's answers to several disagreements."""
+
+    @staticmethod
+    @abstractmethod
+    def compare_voices(item: Item, relevant_from: int) -> None:
+        """Set the distance between the answers of an item, and whether settling decides."""
+
+    @classmethod
+    def current_decisions(cls, project: int) -> QuerySet[Any]:
+        """Return the current decisions of a project on disagreements of this kind."""
+        parts = [column for column, part in cls.columns.items() if part == "part"]
+        decisions: QuerySet[Any] = cls.model.objects.current()
+        of_project = decisions.filter(**{f"{cls.decided_by}__project": project})
+        return of_project.select_related(cls.decided_by, *parts)
+
+    @staticmethod
+    @abstractmethod
+    def key_of(decision: Any) -> DisagreementKey:
+        """Return the disagreement that a decision settles."""
+
+    @classmethod
+    def value_of(cls, decision: Any) -> Any:
+        """Return the value of a decision: a grade, an answer to a condition, or an outcome."""
+        return getattr(decision, cls.value)
+
+    @classmethod
+    def words_of(cls, decision: Any) -> Any:
+        """Return the value of a decision for use in a sentence."""
+        name = f"get_{cls.value}_display"
+        return getattr(decision, name)() if hasattr(decision, name) else cls.value_of(decision)
+
+    @classmethod
+    def keys_of(cls, key: DisagreementKey) -> dict[str, int]:
+        """Return the values of the columns that identify a disagreement."""
+        return {column: getattr(key, part) for column, part in cls.columns.items()}
+
+    @abstractmethod
+    def decisions(self) -> QuerySet[Any]:
+        """Return its decisions, the newest first, withdrawn ones included."""
+
+    @abstractmethod
+    def decision(self) -> Any:
+        """Return the current decision, or None."""
+
+    @abstractmethod
+    def settle(self, fields: Mapping[str, Any]) -> Any:
+        """Settle it by the answer in `fields`, or by the one to adopt, and return the decision.
+
+        `fields` may have the decision's `uuid`.
+        """
+
+    @abstractmethod
+    def withdraw(self) -> None:
+        """Withdraw the current decision, or raise Refused or Http404."""
+
+    def save_decision(self, fields: Mapping[str, Any], instead_of: UUID | None) -> Any:
+        """Settle it, withdrawing the reader's own decision `instead_of` first.
+
+        A decision with the UUID in `fields` changes nothing if there is one already.
+        """
+        with transaction.atomic():
+            # One at a time: a decision that is sent twice at once must not withdraw itself.
+            InstructionPair.objects.select_for_update().get(pk=self.narrative.pair_id)
+            sent = self.decisions().filter(uuid=fields["uuid"]).first()
+            if sent is not None:
+                return sent
+            current = self.decision()
+            is_own = current is not None and current.by_id == self.member.pk
+            if is_own and current.uuid == instead_of:
+                self.withdraw()
+            return self.settle(fields)
+
+
+def settled_rows(
+    rows: QuerySet[Any, Any],
+    reader: Reader,
+    pair: str,
+    answers: QuerySet[Any, Any],
+    filters: QueueFilter,
+    field: str,
+    prefix: str = "",
+) -> QuerySet[Any, Any]:
+    """Return the current decisions that the reader may see, with their times; `answers`: people's
+    answers to the same question.
+    """
+    if filters.cause:
+        rows = rows.filter(cause=filters.cause)
+    mine = answers.filter(**{f"{prefix}annotator": reader.member})
+    rows = exclude_unjudged(rows, reader.to_judge, pair, mine)
+    if filters.people is not None:
+        first, second = (
+            Subquery(answers.filter(**{f"{prefix}annotator": person}).values(field)[:1])
+            for person in filters.people
+        )
+        rows = rows.annotate(first=first, second=second).filter(
+            Q(first__gt=F("second")) | Q(first__lt=F("second"))
+        )
+    dated: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
+    return dated
+
+
+def newest_first(decisions: QuerySet[Row]) -> QuerySet[Row]:
+    """Return decisions with who made and withdrew them, the newest first."""
+    return decisions.select_related("by", "withdrawn_by").order_by("-at", "-pk")
+
+
+def get_answer(answers: QuerySet[Row], pk: int) -> Row:
+    """Return the answer to adopt, or raise Http404."""
+    return row_or_404(answers, pk, "There is no such answer in this disagreement.")

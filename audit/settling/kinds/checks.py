@@ -1,0 +1,206 @@
+"""Disagreements between the two checkers of a claimed label.
+
+They differ when their answers do, or one of them is "cannot judge". A third check settles it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Abs, Coalesce, Concat, Greatest
+
+from annotate.collection.models import Candidate
+from annotate.judgments.in_force import in_pools
+from annotate.projects.models import Membership
+from audit.checks import actions as check_actions
+from audit.checks.models import Check, Question, SampleItem
+from audit.checks.questions import describe_replies
+from audit.settling.kinds.base import (
+    Disagreement,
+    GivenAnswer,
+    Item,
+    Source,
+    Voice,
+    Voices,
+    get_answer,
+)
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
+from audit.settling.reader import Reader
+from base.errors import Refused
+
+
+class CheckDisagreement(Disagreement):
+    """A disagreement between two checkers of a claimed label."""
+
+    kind = Kind.CHECK
+    model, value, decided_by, reason = Check, "relevance", "checker", "words"
+    columns: ClassVar = {"item": "part"}
+    candidate: Candidate
+    item: SampleItem
+
+    def __init__(self, member: Membership, item: SampleItem) -> None:
+        super().__init__(member, item.narrative, item.candidate)
+        self.item = self.part = item
+
+    @classmethod
+    def source(
+        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
+    ) -> Source:
+        """Return the source of check disagreements, open or settled by a third person."""
+        ids = ("item__narrative_id", "item__candidate_id", "item_id")
+        place = Check.SETTLES if filters.settled else 1
+        rows: QuerySet[Any, Any] = Check.objects.current().filter(
+            in_pools("item__candidate"),
+            place=place,
+            item__sample__project__in=reader.projects,
+            item__narrative__pair__removed_at=None,
+        )
+        if only is not None:
+            rows = rows.filter(item=only.part)
+        if filters.query is not None:
+            rows = rows.filter(item__narrative__pair__query=filters.query)
+        answers = Check.objects.current().filter(item=OuterRef("item_id"))
+        if filters.people is not None and not in_any_state:
+            both = answers.filter(checker__in=filters.people)
+            rows = rows.filter(Exists(both.filter(place=1)), Exists(both.filter(place=2)))
+        first_two = answers.exclude(place=Check.SETTLES)
+        rows = rows.filter(*(Exists(first_two.filter(relevance=grade)) for grade in filters.grades))
+        if filters.settled:
+            rows = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
+            return Source(cls.kind, rows, ids, "item__sample__project")
+        second = answers.filter(place=2)
+        rows = rows.annotate(
+            second=Subquery(second.values("relevance")[:1]),
+            second_at=Subquery(second.values("at")[:1]),
+            second_cannot=Subquery(second.values("cannot_judge")[:1]),
+            answers=_join_answers(),
+            second_answers=Subquery(second.annotate(both=_join_answers()).values("both")[:1]),
+        ).filter(
+            Q(second__lt=F("relevance"))
+            | Q(second__gt=F("relevance"))
+            # Different answers may lead to the same grade.
+            | Q(second_answers__lt=F("answers"))
+            | Q(second_answers__gt=F("answers"))
+            | Q(cannot_judge=True, second_at__isnull=False)
+            | Q(second_cannot=True)
+        )
+        if not in_any_state:
+            # A third person settles: not one who has checked the label.
+            rows = rows.filter(~Exists(answers.filter(place=Check.SETTLES))).exclude(
+                Exists(answers.filter(checker__in=reader.members))
+            )
+        rows = rows.annotate(
+            # "Cannot judge" has no place on the scale and counts as one step from any grade.
+            distance=Greatest(Coalesce(Abs(F("relevance") - F("second")), 1), 1),
+            effect=Value(0),
+            since=Greatest("at", "second_at"),
+        )
+        return Source(cls.kind, rows, ids, "item__sample__project")
+
+    @classmethod
+    def read_voices(cls, keys: Sequence[DisagreementKey]) -> dict[DisagreementKey, Voices]:
+        """Return the answers of the first two checkers of claimed labels."""
+        of = {key.part: key for key in keys}
+        columns = [question.column for question in Question]
+        rows = (
+            Check.objects.current()
+            .filter(item__in=of)
+            .exclude(place=Check.SETTLES)
+            .values_list("item", "checker", "checker__name", "relevance", *columns)
+        )
+        voices: dict[DisagreementKey, Voices] = defaultdict(dict)
+        for item, member, name, relevance, *replies in rows:
+            said = describe_replies(*replies)
+            voices[of[item]][member] = Voice(name, relevance=relevance, replies=said)
+        return voices
+
+    @staticmethod
+    def compare_voices(item: Item, relevant_from: int) -> None:
+        """Set the distance between the two answers."""
+        grades = [voice.relevance for voice in item.voices if voice.relevance is not None]
+        if item.voices:
+            apart = len(grades) == len(item.voices)
+            # Different answers to the two questions may lead to the same grade.
+            item.distance = max(max(grades) - min(grades), 1) if apart else 1
+
+    @classmethod
+    def current_decisions(cls, project: int) -> QuerySet[Check]:
+        """Return the current checks of a project that settle a label."""
+        return super().current_decisions(project).filter(place=Check.SETTLES)
+
+    @staticmethod
+    def key_of(decision: Check) -> DisagreementKey:
+        """Return the disagreement that a check settles."""
+        item = decision.item
+        return DisagreementKey(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
+
+    @staticmethod
+    def value_of(decision: Check) -> int | str:
+        """Return the grade that was decided, or that nobody can judge it."""
+        return "cannot_judge" if decision.relevance is None else decision.relevance
+
+    @classmethod
+    def words_of(cls, decision: Check) -> int | str:
+        """Return the grade, or that nobody can judge it."""
+        return "“cannot judge”" if decision.relevance is None else decision.relevance
+
+    @cached_property
+    def _checks(self) -> list[Check]:
+        checks = Check.objects.current().filter(item=self.item)
+        return list(checks.select_related("checker").order_by("place"))
+
+    @cached_property
+    def third(self) -> Check | None:
+        """The check of a third person, which settles it."""
+        return next((check for check in self._checks if check.place == Check.SETTLES), None)
+
+    def answers(self) -> list[GivenAnswer]:
+        """Return the checks of the first two, in display order."""
+        first_two = {
+            check.checker_id: check for check in self._checks if check.place != Check.SETTLES
+        }
+        names = self.naming.displayed({key: check.checker.name for key, check in first_two.items()})
+        return [
+            GivenAnswer(first_two[key], who, key == self.member.pk) for key, who in names.items()
+        ]
+
+    def decisions(self) -> QuerySet[Check]:
+        """Return the checks that settled it, the newest first, superseded ones included."""
+        return Check.objects.filter(item=self.item, place=Check.SETTLES).order_by("-at", "-pk")
+
+    def decision(self) -> Check | None:
+        """Return the check of a third person, or None."""
+        return self.third
+
+    def shows_claim(self, *, differs: bool) -> bool:
+        """Return whether the reader may see the claim: whoever settles is as blind as the two."""
+        return self.item.sample.shows_claim or self.third is not None or not differs
+
+    def settle(self, fields: Mapping[str, Any]) -> Check:
+        """Settle it by a grade, or by adopting one of the two answers."""
+        words: str = fields["reason"]
+        how: dict[str, Any] = {"relevance": fields["relevance"]}
+        if fields["adopt"] is not None:
+            first_two = Check.objects.current().filter(item=self.item, place__in=(1, 2))
+            adopted = get_answer(first_two, fields["adopt"])
+            how = {"relevance": adopted.relevance}
+            if adopted.cannot_judge:
+                # "Cannot judge" needs words: adopting the answer adopts its words.
+                how, words = {"cannot_judge": True}, words or adopted.words
+        how |= {"words": words, "uuid": fields.get("uuid")}
+        return check_actions.settle(item=self.item, by=self.member, **how)
+
+    def withdraw(self) -> None:
+        """Withdraw the reader's own decision, or raise Refused."""
+        if self.third is None or self.third.checker_id != self.member.pk:
+            raise Refused("You have no decision to withdraw here.")
+        check_actions.withdraw_check(item=self.item, by=self.member)
+
+
+def _join_answers() -> Concat:
+    """Join the answers to the two questions: "yesno", or "" if they are not asked."""
+    return Concat("on_topic", "meets_constraint")

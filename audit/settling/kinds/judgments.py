@@ -1,0 +1,395 @@
+"""Disagreements between judges about the grade of a document.
+
+They differ when people's current grades lead to no relevance by the project's rule
+(`annotate.judgments.consensus` applies it to one candidate), under current narratives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    Min,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import GreaterThan
+from django.http import Http404
+
+from annotate.collection.models import Candidate
+from annotate.judgments.in_force import in_pools
+from annotate.judgments.models import Adjudication, Flag, Judgment, RejudgeRequest, Verdict
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
+from audit.settling import adjudication
+from audit.settling.kinds.base import (
+    Disagreement,
+    GivenAnswer,
+    Item,
+    Source,
+    Voice,
+    Voices,
+    get_answer,
+    newest_first,
+    settled_rows,
+)
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
+from audit.settling.reader import Reader
+from base.providers import Provider
+
+# Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
+# move a measure of systems.
+effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
+    "How far would settling each disagreement of a project move a measure?"
+)
+
+
+def keep_to_settle(
+    grouped: Any,
+    reader: Reader,
+    filters: QueueFilter,
+    settled: QuerySet[Any, Any],
+    field: str,
+    prefix: str = "",
+) -> Any:
+    """Keep the groups that the reader may settle: without a current decision (`settled`), answered
+    differently (in `field`) by the people of the filter, and judged by the reader if they must.
+    """
+    person, narrative = f"{prefix}annotator", f"{prefix}narrative"
+    if filters.people is not None:
+        grouped = _keep_differing(grouped, field, person, filters.people)
+    grouped = _keep_open(
+        grouped, reader, filters, settled, f"{narrative}_id", f"{prefix}candidate_id"
+    )
+    if not reader.to_judge:
+        return grouped
+    mine = Count(person, filter=Q(**{f"{person}__in": reader.members}))
+    unjudged = Narrative.objects.filter(pair__in=reader.to_judge).values("pk")
+    return grouped.annotate(mine=mine).filter(Q(mine__gt=0) | ~Q(**{f"{narrative}__in": unjudged}))
+
+
+def _keep_differing(grouped: Any, field: str, person: str, people: tuple[int, int]) -> Any:
+    """Keep the groups that these two people answered differently."""
+    first, second = people
+    return grouped.annotate(
+        first=Max(field, filter=Q(**{person: first})),
+        second=Max(field, filter=Q(**{person: second})),
+    ).filter(Q(first__gt=F("second")) | Q(first__lt=F("second")))
+
+
+class GroupExists(Exists):
+    """An EXISTS for a group, by its grouping columns: evaluated once per group that is found to
+    differ, not for each of its rows.
+    """
+
+    def get_group_by_cols(self) -> list[Any]:
+        """Return no columns: those it refers to are grouped by already."""
+        return []
+
+
+class GroupSubquery(Subquery):
+    """A subquery for a value of a group, by its grouping columns, like `GroupExists`."""
+
+    def get_group_by_cols(self) -> list[Any]:
+        """Return no columns: those it refers to are grouped by already."""
+        return []
+
+
+def _keep_open(
+    grouped: Any,
+    reader: Reader,
+    filters: QueueFilter,
+    settled: QuerySet[Any, Any],
+    narrative: str,
+    candidate: str,
+) -> Any:
+    """Keep the groups without a current decision: those sent back to an annotator if
+    `filters.waiting`, else the others.
+
+    The subqueries are wrapped in a Case; without it the database evaluates them before grouping.
+    """
+    several = Q(people__gt=1)
+    grouped = grouped.annotate(is_settled=_case(several, GroupExists(settled))).filter(
+        is_settled=False
+    )
+    if not reader.anything_sent_back:
+        return grouped.none() if filters.waiting else grouped
+    sent_back = RejudgeRequest.objects.open().filter(by__project__in=reader.projects)
+    of_group = sent_back.filter(
+        judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
+    )
+    # Few documents were sent back: a list that is computed once rules out all others.
+    among = Q(**{f"{candidate}__in": sent_back.values("judgment__candidate")})
+    return grouped.annotate(is_waiting=_case(several & among, GroupExists(of_group))).filter(
+        is_waiting=filters.waiting
+    )
+
+
+def _case(when: Q, then: Exists) -> Case:
+    return Case(When(when, then=then), default=Value(value=False), output_field=BooleanField())
+
+
+def _effect(reader: Reader, order: Order, straddles: Q) -> Any:
+    """Return the effect of settling a group; `straddles`: its answers are on both sides."""
+    if order is Order.EFFECT:
+        before = Candidate.objects.filter(
+            pk=OuterRef("candidate_id"),
+            # PostgreSQL may read all that are relevant first; so it reads those of these projects.
+            query__project__in=reader.projects,
+            prior_relevance__gte=reader.project.relevant_from,
+        )
+        return Case(
+            When(straddles & Q(GroupExists(before)), then=Value(2)),
+            When(straddles, then=Value(1)),
+            default=Value(0),
+            output_field=IntegerField(),
+        )
+    if order is Order.MEASURE:
+        moved = effects_on_measures(reader.project).filter(
+            narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id")
+        )
+        return Coalesce(GroupSubquery(moved.values("effect")[:1]), Value(0))
+    return Value(0)
+
+
+def _no_majority(grouped: Any, grades: list[int]) -> Any:
+    for grade in grades:
+        saying_it = Count("annotator", filter=Q(relevance=grade))
+        grouped = grouped.filter(people__gte=2 * saying_it)
+    return grouped
+
+
+def judgments_on(keys: Sequence[DisagreementKey]) -> QuerySet[Judgment]:
+    """Return people's current judgments of the documents of these disagreements, and of some others
+    under the same narratives.
+    """
+    return (
+        Judgment.objects.current()
+        .of_people()
+        .filter(
+            narrative__in={key.narrative for key in keys},
+            candidate__in={key.candidate for key in keys},
+        )
+    )
+
+
+class DocumentDisagreement(Disagreement):
+    """A disagreement between the judges of a document: about its grade, or one condition."""
+
+    candidate: Candidate
+
+    @cached_property
+    def _current(self) -> list[Judgment]:
+        """The current judgments, with their verdicts and conditions."""
+        return list(
+            Judgment.objects.current()
+            .filter(narrative=self.narrative, candidate=self.candidate)
+            .select_related("annotator")
+            .prefetch_related(Prefetch("verdicts", Verdict.objects.select_related("condition")))
+            .order_by("annotator__name")
+        )
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The displayed names of the judges, by the key of the membership, in display order."""
+        return self.naming.displayed(
+            {
+                judgment.annotator_id: judgment.annotator.name
+                for judgment in self._current
+                if not judgment.annotator.is_machine
+            }
+        )
+
+    @property
+    def judgments(self) -> list[Judgment]:
+        """People's current judgments, in display order."""
+        by_judge = {judgment.annotator_id: judgment for judgment in self._current}
+        return [by_judge[member] for member in self.names]
+
+    @property
+    def machines(self) -> list[Judgment]:
+        """The current judgments of machines."""
+        return [judgment for judgment in self._current if judgment.annotator.is_machine]
+
+    def rejudge_requests(self) -> QuerySet[RejudgeRequest]:
+        """Return the document's rejudge requests that are not withdrawn, the oldest first."""
+        return (
+            RejudgeRequest.objects.not_withdrawn()
+            .filter(judgment__narrative=self.narrative, judgment__candidate=self.candidate)
+            .select_related("judgment", "by")
+            .order_by("at", "pk")
+        )
+
+    def decision(self) -> Any:
+        """Return the current decision, or None."""
+        return self.decisions().filter(withdrawn_at=None, text_replaced_at=None).first()
+
+    def withdraw(self) -> None:
+        """Withdraw the current decision, or raise Http404."""
+        if (decision := self.decision()) is None:
+            raise Http404("This disagreement has no decision.")
+        adjudication.withdraw_adjudication(adjudication=decision, by=self.member)
+
+
+class GivenFlag(NamedTuple):
+    """A current flag; `who` is None if the name is hidden."""
+
+    flag: Flag
+    who: str | None
+
+
+class JudgmentDisagreement(DocumentDisagreement):
+    """A disagreement between judges about the grade of a document."""
+
+    kind = Kind.JUDGMENT
+    model, value = Adjudication, "relevance"
+    columns: ClassVar = {"narrative": "narrative", "candidate": "candidate"}
+
+    @classmethod
+    def source(
+        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
+    ) -> Source:
+        """Return the source of grade disagreements, open or settled."""
+        ids, project = ("narrative_id", "candidate_id"), "narrative__pair__project"
+        narratives = reader.narratives(filters, only).values("pk")
+        current = Judgment.objects.current().exclude(annotator__in=reader.machines)
+        same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
+        if filters.settled:
+            rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(
+                in_pools(), narrative__in=narratives
+            )
+            answers = current.filter(**same)
+            rows = settled_rows(rows, reader, "narrative__pair", answers, filters, "relevance")
+            rows = rows.filter(
+                *(Exists(answers.filter(relevance=grade)) for grade in filters.grades)
+            )
+            if filters.decides:
+                relevant = Q(relevance__gte=reader.project.relevant_from)
+                rows = rows.filter(
+                    Exists(answers.filter(relevant)), Exists(answers.filter(~relevant))
+                )
+            if only is not None:
+                rows = rows.filter(candidate=only.candidate)
+            return Source(cls.kind, rows, ids, project)
+        rows = current.filter(in_pools(), narrative__in=narratives)
+        if only is not None:
+            rows = rows.filter(candidate=only.candidate)
+        grouped = (
+            rows.order_by()
+            .values("narrative_id", "candidate_id")
+            .annotate(
+                people=Count("annotator"),
+                low=Min("relevance"),
+                high=Max("relevance"),
+                since=Max("at"),
+            )
+            .annotate(distance=F("high") - F("low"))
+            .filter(distance__gt=0)
+        )
+        if reader.project.consensus == Project.Consensus.MAJORITY:
+            # No grade has more than half. A count for each grade costs one pass over the rows; a
+            # subquery for each candidate would cost ten times as much.
+            grouped = _no_majority(grouped, reader.grades)
+        if filters.grades:
+            counts = [Count("annotator", filter=Q(relevance=grade)) for grade in filters.grades]
+            grouped = grouped.filter(*(GreaterThan(count, 0) for count in counts))
+        threshold = reader.project.relevant_from
+        straddles = Q(low__lt=threshold, high__gte=threshold)
+        if filters.decides:
+            grouped = grouped.filter(straddles)
+        if not in_any_state:
+            settled = Adjudication.objects.current().filter(**same)
+            grouped = keep_to_settle(grouped, reader, filters, settled, "relevance")
+        effect = _effect(reader, filters.order, straddles)
+        return Source(cls.kind, grouped.annotate(effect=effect), ids, project)
+
+    @classmethod
+    def read_voices(cls, keys: Sequence[DisagreementKey]) -> dict[DisagreementKey, Voices]:
+        """Return the judges' grades of documents."""
+        of = {(key.narrative, key.candidate): key for key in keys}
+        voices: dict[DisagreementKey, Voices] = {key: {} for key in keys}
+        for narrative, candidate, member, name, relevance in judgments_on(keys).values_list(
+            "narrative", "candidate", "annotator", "annotator__name", "relevance"
+        ):
+            if key := of.get((narrative, candidate)):
+                voices[key][member] = Voice(name, relevance=relevance)
+        return voices
+
+    @staticmethod
+    def compare_voices(item: Item, relevant_from: int) -> None:
+        """Set the distance between the grades, and whether settling decides."""
+        if grades := [voice.relevance for voice in item.voices if voice.relevance is not None]:
+            item.distance = max(grades) - min(grades)
+            item.decides = min(grades) < relevant_from <= max(grades)
+
+    @staticmethod
+    def key_of(decision: Adjudication) -> DisagreementKey:
+        """Return the disagreement that a decision settles."""
+        return DisagreementKey(Kind.JUDGMENT, decision.narrative_id, decision.candidate_id, 0)
+
+    def answers(self) -> list[GivenAnswer]:
+        """Return people's current judgments, in display order."""
+        return [
+            GivenAnswer(
+                judgment, self.names[judgment.annotator_id], judgment.annotator_id == self.member.pk
+            )
+            for judgment in self.judgments
+        ]
+
+    def flags(self) -> list[GivenFlag]:
+        """Return the current flags, in an order that reveals no names: people who only flagged have
+        no pseudonym.
+        """
+        flags = Flag.objects.current().filter(narrative=self.narrative, candidate=self.candidate)
+        hidden = self.naming.hidden
+        return [
+            GivenFlag(
+                flag, self.names.get(flag.annotator_id, None if hidden else flag.annotator.name)
+            )
+            for flag in flags.select_related("annotator").order_by("uuid")
+        ]
+
+    def decisions(self) -> QuerySet[Adjudication]:
+        """Return its decisions, the newest first, withdrawn ones included."""
+        decisions = Adjudication.objects.select_related("narrative")
+        return newest_first(decisions.filter(narrative=self.narrative, candidate=self.candidate))
+
+    def judgment(self, pk: int) -> Judgment:
+        """Return one person's judgment, current or not, or raise Http404."""
+        judgments = Judgment.objects.of_people().select_related(
+            "annotator", "narrative", "candidate"
+        )
+        return get_answer(judgments.filter(narrative=self.narrative, candidate=self.candidate), pk)
+
+    def settle(self, fields: Mapping[str, Any]) -> Adjudication:
+        """Settle it by a grade, or by adopting one judge's grade."""
+        why = reason_in(fields, self.member)
+        if fields.get("adopt") is not None:
+            return adjudication.adopt(judgment=self.judgment(fields["adopt"]), **why)
+        return adjudication.adjudicate(
+            narrative=self.narrative,
+            candidate=self.candidate,
+            relevance=fields["relevance"],
+            **why,
+        )
+
+
+def reason_in(fields: Mapping[str, Any], by: Membership) -> dict[str, Any]:
+    """Return why and by whom it is settled, as the actions of settling take it."""
+    reason = fields.get("reason", "")
+    return {"cause": fields["cause"], "reason": reason, "uuid": fields.get("uuid"), "by": by}
