@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 BOUND = 0.02
 
 
-QUESTION_SENTENCES = {
-    Question.TOPIC: "On topic or not was wrong in %(words)s.",
-    Question.CONSTRAINT: "Meeting the constraint or not was wrong in %(words)s.",
+QUESTION_SUBJECTS = {
+    Question.TOPIC: "On topic or not",
+    Question.CONSTRAINT: "Meeting the constraint or not",
 }
 
 
@@ -318,42 +318,29 @@ def paper_sentences(
         *agreement,
         *_error_sentences(sample, overall, weighted, drawn),
     ]
-    if overall.unjudgeable:
-        left = {"left": f"{overall.unjudgeable:,}", "items": f"{overall.items:,}"}
-        parts.append("{left} of the {items} labels could not be judged.".format(**left))
-    if overall.checked + overall.unjudgeable < overall.items:
-        left = {
-            "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
-            "items": f"{overall.items:,}",
-        }
-        parts.append("{left} of the {items} labels are not included yet.".format(**left))
-    if outdated:
-        parts.append(
-            f"{outdated:,} of the {overall.items:,} labels belong to narratives that were "
-            "replaced or taken out since."
-        )
+    left_out = {
+        "could not be judged": overall.unjudgeable,
+        "are not included yet": overall.items - overall.checked - overall.unjudgeable,
+        "belong to narratives that were replaced or taken out since": outdated,
+    }
+    parts += [
+        f"{number:,} of the {overall.items:,} labels {words}."
+        for words, number in left_out.items()
+        if number
+    ]
     return " ".join(parts)
 
 
 def _extent_sentence(sample: Sample, overall: Rates, by_two: int) -> str:
     """Return how many labels two people have checked, of how many, and how these were chosen."""
-    about = {
-        "checked": f"{by_two:,}",
-        "items": f"{overall.items:,}",
-        "frame": f"{overall.frame:,}",
-        "source": _source_in_words(sample),
-        "how": _selection_in_words(sample, overall.items),
-    }
+    items, frame = f"{overall.items:,}", f"{overall.frame:,}"
     drawn = sample.kind == Sample.Kind.RANDOM
-    if by_two < overall.items and drawn:
-        words = "Two people each checked %(checked)s of the %(items)s labels drawn from %(frame)s"
-    elif by_two < overall.items:
-        words = "Two people each checked %(checked)s of %(items)s labels"
-    elif drawn:
-        words = "Two people each checked %(checked)s of %(frame)s labels"
+    if by_two < overall.items:
+        of = f" of the {items} labels drawn from {frame}" if drawn else f" of {items} labels"
     else:
-        words = "Two people each checked %(checked)s labels"
-    return (words + " (%(source)s; %(how)s).") % about
+        of = f" of {frame} labels" if drawn else " labels"
+    chosen = f"{_source_in_words(sample)}; {_selection_in_words(sample, overall.items)}"
+    return f"Two people each checked {by_two:,}{of} ({chosen})."
 
 
 def _error_sentences(
@@ -362,30 +349,26 @@ def _error_sentences(
     """Return a sentence for each kind of error that the sample asks about; if the strata were drawn
     at different rates, also the weighted rate of all labels.
     """
-    if sample.asks == Sample.Asks.COUNT:
-        sentences = {"grade": "The number of conditions met was wrong in %(words)s."}
-    elif sample.asks == Sample.Asks.QUESTIONS:
-        sentences = {"status": "Relevant or not was wrong in %(words)s."}
-    else:
-        sentences = {
-            "status": "Relevant or not was wrong in %(words)s.",
-            "grade": "The grade was wrong in %(words)s.",
-        }
-    rates = [
-        sentence % {"words": _rate_in_words(overall.questions[question].rate, drawn)}
-        for question, sentence in QUESTION_SENTENCES.items()
+    status = {"status": "Relevant or not"}
+    subjects = {
+        Sample.Asks.COUNT: {"grade": "The number of conditions met"},
+        Sample.Asks.QUESTIONS: status,
+        Sample.Asks.GRADE: {**status, "grade": "The grade"},
+    }[Sample.Asks(sample.asks)]
+    sentences = [
+        f"{subject} was wrong in {_rate_in_words(overall.questions[question].rate, drawn)}."
+        for question, subject in QUESTION_SUBJECTS.items()
         if question in overall.questions
     ]
-    for kind, sentence in sentences.items():
-        rate: Proportion = getattr(overall, kind)
-        rates.append(sentence % {"words": _rate_in_words(rate, drawn)})
-        whole: Stratified | None = getattr(weighted, kind) if weighted else None
+    for kind, subject in subjects.items():
+        sentences.append(f"{subject} was wrong in {_rate_in_words(getattr(overall, kind), drawn)}.")
+        whole: Stratified | None = getattr(weighted, kind, None)
         if whole is not None and whole.share is not None:
-            rates.append(
+            sentences.append(
                 "Weighted by the sizes of the strata, that is "
                 f"{_weighted_rate_in_words(whole)} of all labels."
             )
-    return rates
+    return sentences
 
 
 def _weighted_rate_in_words(rate: Stratified) -> str:
@@ -426,21 +409,18 @@ def _selection_in_words(sample: Sample, items: int) -> str:
         else:
             words = "of each grade those on which its own answers differ most"
         return f"{words}, not a random sample"
-    about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
+    drawn = f"drawn at random with seed {sample.seed}"
     if sample.per == Sample.Per.INSTRUCTION:
-        words = "{size} of each instruction, drawn at random with seed {seed}".format(**about)
+        words = f"{sample.size:,} of each instruction, {drawn}"
         if sample.stratify == Sample.Stratify.LABEL:
             words += ", in turn from those that comply, violate, and are off topic"
     elif sample.stratify != Sample.Stratify.NONE:
-        by = {"by": sample.get_stratify_display().lower()}
         fewer = any(frame < (sample.size or 0) for frame in sample.frame.values())
-        words = "{size} of each stratum, drawn at random with seed {seed}".format(**about)
-        if fewer:
-            words = "up to {size} of each stratum, drawn at random with seed {seed}".format(**about)
-        words += ", stratified by {by}".format(**by)
+        by = sample.get_stratify_display().lower()
+        size = f"{'up to ' if fewer else ''}{sample.size:,}"
+        words = f"{size} of each stratum, {drawn}, stratified by {by}"
     else:
-        about["size"] = f"{items:,}"
-        words = "{size} drawn at random with seed {seed}".format(**about)
+        words = f"{items:,} {drawn}"
     return words + (", relevant ones only" if sample.relevant_only else "")
 
 
@@ -450,8 +430,7 @@ def agreement_sentence(
     """Return a sentence on how far the two agreed."""
     if percent.value is None:
         return f"The agreement of the two is {percent.note}."
-    about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
-    sentence = "The two agreed on {percent}%".format(**about)
+    sentence = f"The two agreed on {100 * percent.value:.1f}%"
     if kappa.value is None:
         sentence += f" ({kappa.name} is {kappa.note})"
     elif kappa.interval is None:
@@ -460,21 +439,16 @@ def agreement_sentence(
         low, high = kappa.interval
         sentence += f" ({kappa.name} {kappa.value:.2f}, 95% interval {low:.2f} to {high:.2f})"
     if differed:
-        sentence += "; a third person settled {settled}".format(**about)
+        sentence += f"; a third person settled {settled:,}"
     return sentence + "."
 
 
 def question_agreement_sentences(questions: Sequence[QuestionAgreement]) -> list[str]:
     """Return for each question a sentence on how far the two agreed."""
+    predicates = {Question.TOPIC: "is on topic", Question.CONSTRAINT: "meets the constraint"}
     return [
-        "On whether it {question}: {agreed}".format(
-            question={
-                Question.TOPIC: "is on topic",
-                Question.CONSTRAINT: "meets the constraint",
-            }[agreement.question],
-            agreed=agreement_sentence(0, 0, agreement.percent, agreement.kappa),
-        )
-        for agreement in questions
+        f"On whether it {predicates[question]}: {agreement_sentence(0, 0, percent, kappa)}"
+        for question, percent, kappa in questions
     ]
 
 

@@ -28,6 +28,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.models import SampleItem
 from audit.checks.queue import IS_OPEN, with_checks
+from base.amounts import amount
 from base.errors import Refused
 
 
@@ -90,7 +91,7 @@ def undecided_sentence(project: Project) -> str:
     number = count_undecided(project)
     if not number:
         return ""
-    labels = "1 label" if number == 1 else f"{number:,} labels"
+    labels = amount(number, "label")
     return (
         f"Machines claim {labels} differently: what nobody judged or checked would be left out. "
         "Choose whose claims count under Checks."

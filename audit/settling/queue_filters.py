@@ -99,9 +99,9 @@ class QueueFilter:
         return replace(self, **changes)
 
     @property
-    def are_open(self) -> bool:
-        """Whether they are open, and none was sent back to an annotator."""
-        return not self.settled and not self.waiting
+    def state(self) -> State:
+        """Their state."""
+        return State.SETTLED if self.settled else State.WAITING if self.waiting else State.OPEN
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

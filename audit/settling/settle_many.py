@@ -32,7 +32,7 @@ from audit.checks.models import Check, Sample, SampleItem
 from audit.settling.adjudication import check_reason, refuse_unless_lead
 from audit.settling.kinds import build_source
 from audit.settling.kinds.judgments import GroupSubquery
-from audit.settling.queue_filters import Kind, QueueFilter
+from audit.settling.queue_filters import Kind, QueueFilter, State
 from audit.settling.queue_items import read_documents
 from audit.settling.reader import Reader
 from base.current_request import read_once
@@ -256,7 +256,7 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
     if choice.rule is Rule.PERSON and by.project.hide_names:
         raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
     filters = filters.replaced(kind=filters.kind or Kind.JUDGMENT)
-    if Kind.JUDGMENT not in filters.kinds or not filters.are_open:
+    if Kind.JUDGMENT not in filters.kinds or filters.state is not State.OPEN:
         return []
     rows = read_once(
         (_read_documents_to_settle, by.pk, filters, choice.person),
@@ -471,7 +471,7 @@ def _compute_label_outcomes(
     check_choice(choice, reader)
     if choice.rule is Rule.PERSON:
         raise Refused("Checked labels are not settled as one person says. Choose another rule.")
-    if not filters.are_open:
+    if filters.state is not State.OPEN:
         return {}
     rows = (
         build_source(Kind.CHECK, reader, filters)

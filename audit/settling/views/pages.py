@@ -56,6 +56,7 @@ from audit.settling.views.addresses import (
     revealed_disagreement,
 )
 from audit.settling.views.kind_pages import PAGES, session_context
+from base.amounts import amount
 from base.csv_output import csv_response
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message, refusal_in
@@ -91,7 +92,9 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             ("settled", filters.replaced(settled=True, waiting=False)),
         )
     }
-    ticked_kind = _settled_together(filters.kind, listed.counts) if filters.are_open else None
+    ticked_kind = (
+        _settled_together(filters.kind, listed.counts) if filters.state is State.OPEN else None
+    )
     return project_page(
         request,
         "settling/disagreements.html",
@@ -114,7 +117,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         total=listed.total,
         kinds=_kinds(filters, listed.counts, here, asked),
         totals=totals,
-        showing="settled" if filters.settled else "waiting" if filters.waiting else "open",
+        showing=filters.state.name.lower(),
         by_effect=filters.order is Order.EFFECT,
         by_measure=filters.order is Order.MEASURE,
         open_url=add_filter(here, {**asked_open, "state": ""}),
@@ -166,14 +169,8 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
     filters = QueueFilterForm(member, filter_in(request.GET)).queue_filter()
     total = sum(count_by_kind(member, filters).values())
-    about = {"count": f"{total:,}"}
-    if filters.settled:
-        words = "{count} settled".format(**about)
-    elif filters.waiting:
-        words = "{count} waiting for an annotator".format(**about)
-    else:
-        words = "{count} open".format(**about)
-    return HttpResponse(words, content_type="text/plain; charset=utf-8")
+    state = filters.state.label.lower()
+    return HttpResponse(f"{total:,} {state}", content_type="text/plain; charset=utf-8")
 
 
 @require_GET
@@ -404,8 +401,8 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
                 settled = settle_many.settle_checks(
                     filters=filters, choice=rule_form.choice(), by=member, **cleaned
                 )
-                labels = "label is" if settled == 1 else "labels are"
-                messages.success(request, f"{settled:,} checked {labels} settled.")
+                are = amount(settled, "checked label is", "checked labels are")
+                messages.success(request, f"{are} settled.")
                 return redirect(list_url(slug, {**asked, "state": State.SETTLED}))
             batch = settle_many.settle_many(
                 filters=filters, choice=rule_form.choice(), by=member, **cleaned
@@ -481,14 +478,8 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
     access.batch_decisions(member, batch)
     with refusal_as_message(request):
         back = settle_many.withdraw_batch(batch=batch, by=member)
-        messages.success(
-            request,
-            (
-                f"{back:,} decision is withdrawn; people differ there again."
-                if back == 1
-                else f"{back:,} decisions are withdrawn; people differ there again."
-            ),
-        )
+        are = amount(back, "decision is", "decisions are")
+        messages.success(request, f"{are} withdrawn; people differ there again.")
     return redirect("audit:batch", slug, batch)
 
 
