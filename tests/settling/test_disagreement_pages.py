@@ -579,3 +579,6 @@ def test_a_decision_on_a_replaced_text_is_neither_current_nor_withdrawn(led, cli
     assert page.context["adoptable"]
     assert shows(page, "The river counts.")
     assert shows(page, "on an earlier text of the document")
+    (decision,) = client.get(f"/api/v1{led.url}").json()["decisions"]
+    assert decision["withdrawn_at"] is None
+    assert decision["text_replaced_at"] is not None

@@ -572,3 +572,16 @@ def test_kinds_that_are_settled_one_by_one_are_not_taken_for_documents(scene, ki
 @pytest.mark.parametrize("asked", [{"waiting": True}, {"settled": True, "cause": "edge"}])
 def test_a_list_of_what_is_not_open_settles_nothing(scene, asked):
     assert scene.preview(filters=QueueFilter(**asked)).total == 0
+
+
+def test_a_batch_offers_to_withdraw_only_what_still_counts(scene, client):
+    batch = scene.settle()
+    replaced = Adjudication.objects.filter(candidate=scene.candidates["A"])
+    replaced.update(text_replaced_at=scene.carla.joined_at)
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url("batch", batch))
+
+    assert page.context["totals"] == {"all": 3, "standing": 2, "replaced": 1}
+    assert shows(page, "2 of them are still current")
+    assert shows(page, "or the document got another text")

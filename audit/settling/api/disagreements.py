@@ -46,27 +46,30 @@ from base.api.resource import (
 from base.csv_output import csv_response
 
 
-class SettledSerializer(serializers.Serializer[Any]):
-    """A decision on the grade of a document, current or withdrawn."""
+class _DecisionSerializer(serializers.Serializer[Any]):
+    """A decision on what judges differ about."""
+
+    cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
+    reason = serializers.CharField()
+    by = serializers.CharField(source="by.name")
+    at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+    text_replaced_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the document got another text, which ended the decision."
+    )
+
+
+class SettledSerializer(_DecisionSerializer):
+    """A decision on the grade of a document, current or ended."""
 
     relevance = serializers.IntegerField()
-    cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
-    reason = serializers.CharField()
-    by = serializers.CharField(source="by.name")
-    at = serializers.DateTimeField()
     batch = serializers.UUIDField(allow_null=True)
-    withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
-class ConditionSettledSerializer(serializers.Serializer[Any]):
-    """A decision on whether a document meets a condition, current or withdrawn."""
+class ConditionSettledSerializer(_DecisionSerializer):
+    """A decision on whether a document meets a condition, current or ended."""
 
     answer = serializers.ChoiceField(choices=Verdict.Answer.choices)
-    cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
-    reason = serializers.CharField()
-    by = serializers.CharField(source="by.name")
-    at = serializers.DateTimeField()
-    withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
 class DisagreementSerializer(OfNarrativeSerializer):

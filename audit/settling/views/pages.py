@@ -444,7 +444,10 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     visible = access.visible_decisions(member, batch)
     listed = visible.select_related("narrative__pair__query", "candidate__document")
     page = page_by_key(listed.defer("narrative__text"), request.GET)
-    standing = Q(withdrawn_at__isnull=True)
+    counts = {
+        "standing": Q(withdrawn_at=None, text_replaced_at=None),
+        "replaced": Q(withdrawn_at=None, text_replaced_at__isnull=False),
+    }
     return project_page(
         request,
         "settling/batch.html",
@@ -452,7 +455,9 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
         "disagreements",
         grades=list(member.project.grades.order_by("value")),
         first=first,
-        totals=of_it.aggregate(all=Count("pk"), standing=Count("pk", filter=standing)),
+        totals=of_it.aggregate(
+            all=Count("pk"), **{name: Count("pk", filter=which) for name, which in counts.items()}
+        ),
         settled=list(
             visible.order_by("relevance").values_list("relevance").annotate(n=Count("pk"))
         ),
