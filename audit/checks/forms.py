@@ -87,9 +87,8 @@ class _ClaimsForm(forms.Form):
         relevant_only = bool(self.cleaned_data.get("relevant_only"))
         machine = self._machines.get(chosen)
         asks = self.cleaned_data.get("asks") or Sample.Asks.GRADE
-        if machine is not None:
-            return ClaimSelection(Sample.Source.MACHINE, machine, relevant_only, asks)
-        return ClaimSelection(chosen, None, relevant_only, asks)
+        source = chosen if machine is None else Sample.Source.MACHINE
+        return ClaimSelection(source, machine, relevant_only, asks)
 
 
 class MachineForm(forms.Form):

@@ -24,6 +24,11 @@ class Suspect(NamedTuple):
     missed: int
     of: int
 
+    @property
+    def key(self) -> str:
+        """Its place in the list, for the address of the next page."""
+        return f"{self.missed}-{self.claim.narrative.pk}-{self.claim.candidate}"
+
 
 @dataclass(frozen=True)
 class FoundSuspects:

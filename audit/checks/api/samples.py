@@ -274,11 +274,7 @@ class Suspects(Resource, tag="Checks"):
             runs=runs,
             **{name: query[name] for name in _MissedByRuns.Meta.fields},
         ).suspects
-        places = [
-            f"{suspect.missed}-{suspect.claim.narrative.pk}-{suspect.claim.candidate}"
-            for suspect in suspects
-        ]
-        part, following = requested_part(request, places)
+        part, following = requested_part(request, [suspect.key for suspect in suspects])
         return page_response(request, self.shape(suspects[part]), following)
 
     @writes(SampleSerializer, body=SentSuspects, scope=Scope.LEAD, status=201)

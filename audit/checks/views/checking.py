@@ -48,6 +48,8 @@ MAX_LABELS = 50
 NOTHING_TO_CHECK = "There is nothing more for you to check in this sample."
 NOTHING_TO_SETTLE = "There is nothing more for you to settle in this sample."
 NOTHING_IN_MODE = "You have no more labels in this mode."
+CHECKED_BY_TWO = "Two people have checked this one already."
+NOTHING_HERE_TO_SETTLE = "There is nothing for you to settle in that label."
 
 
 @dataclass(frozen=True)
@@ -274,15 +276,13 @@ def _answer_data(check: Check | None) -> dict[str, Any]:
 @require_GET
 def checking(request: PageRequest, pk: int) -> HttpResponse:
     """Redirect to the next label that the reader can check."""
-    member, sample = access.sample(request.user, pk)
-    return _redirect_to_next(request, member, sample, None)
+    return _redirect_to_next(request, *access.sample(request.user, pk))
 
 
 @require_GET
 def settling(request: PageRequest, pk: int) -> HttpResponse:
     """Redirect to the next label on which two others differ."""
-    member, sample = access.sample(request.user, pk)
-    return _redirect_to_next_to_settle(request, member, sample, None)
+    return _redirect_to_next(request, *access.sample(request.user, pk), settles=True)
 
 
 @require_http_methods(["GET", "POST"])
@@ -290,18 +290,32 @@ def settling(request: PageRequest, pk: int) -> HttpResponse:
 @never_cache  # a cached page would show answers that are no longer current
 def check(request: PageRequest, pk: int) -> HttpResponse:
     """Show a document and its narrative, and record the reader's check; then go to the next."""
-    member, item = access.item(request.user, pk)
-    is_saved, error = _save_answer(request, member, item, actions.check)
-    if is_saved:
-        return _redirect_to_next(request, member, item.sample, item)
-    session = read_session(member, item, settles=False)
-    if item.pk not in session.order:
+    return _answer_label(request, *access.item(request.user, pk), settles=False)
+
+
+@require_http_methods(["GET", "POST"])
+@gzip_page
+@never_cache
+def settlement(request: PageRequest, pk: int) -> HttpResponse:
+    """Show the two checks to a third person and record their answer; then go to the next."""
+    return _answer_label(request, *access.item(request.user, pk), settles=True)
+
+
+def _answer_label(
+    request: PageRequest, member: Membership, item: SampleItem, *, settles: bool
+) -> HttpResponse:
+    save = actions.settle if settles else actions.check
+    is_saved, error = _save_answer(request, member, item, save)
+    if not is_saved:
+        session = read_session(member, item, settles=settles)
+        if item.pk in session.order:
+            return _render_page(request, member, item, session, error)
         mine = Check.objects.current().filter(item=item, checker=member).first()
-        if mine is not None and mine.place == Check.SETTLES:
+        if mine is not None and mine.place == Check.SETTLES and not settles:
             return redirect("audit:settlement", item.pk)
-        messages.info(request, error or "Two people have checked this one already.")
-        return _redirect_to_next(request, member, item.sample, item)
-    return _render_page(request, member, item, session, error)
+        nothing = NOTHING_HERE_TO_SETTLE if settles else CHECKED_BY_TWO
+        messages.info(request, error or nothing)
+    return _redirect_to_next(request, member, item.sample, item, settles=settles)
 
 
 @require_GET
@@ -350,20 +364,6 @@ def check_reason(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(item.sample)
-
-
-@require_http_methods(["GET", "POST"])
-def settlement(request: PageRequest, pk: int) -> HttpResponse:
-    """Show the two checks to a third person and record their answer; then go to the next."""
-    member, item = access.item(request.user, pk)
-    is_saved, error = _save_answer(request, member, item, actions.settle)
-    if is_saved:
-        return _redirect_to_next_to_settle(request, member, item.sample, item.pk)
-    session = read_session(member, item, settles=True)
-    if item.pk not in session.order:
-        messages.info(request, error or "There is nothing for you to settle in that label.")
-        return _redirect_to_next_to_settle(request, member, item.sample, item.pk)
-    return _render_page(request, member, item, session, error)
 
 
 def _redirect_to_answer(mine: Check) -> HttpResponse:
@@ -490,30 +490,27 @@ def _mode_links(member: Membership, item: SampleItem) -> list[dict[str, Any]]:
     return links
 
 
-def _waiting(member: Membership, sample: Sample, after: SampleItem | None) -> QuerySet[SampleItem]:
-    return waiting_labels(member, after) if after is not None else to_check(member, sample)
-
-
 def _redirect_to_next(
-    request: PageRequest, member: Membership, sample: Sample, after: SampleItem | None
+    request: PageRequest,
+    member: Membership,
+    sample: Sample,
+    after: SampleItem | None = None,
+    *,
+    settles: bool = False,
 ) -> HttpResponse:
-    onward = next_to_check(member, _waiting(member, sample, after), after.pk if after else None)
+    """Redirect to the next label that the reader can check or settle, or say that none is left."""
+    key = after.pk if after else None
+    if settles:
+        onward = next_item(to_settle(member, sample), key)
+    else:
+        waiting = waiting_labels(member, after) if after else to_check(member, sample)
+        onward = next_to_check(member, waiting, key)
     if onward is not None:
-        return redirect("audit:check", onward)
+        return redirect("audit:settlement" if settles else "audit:check", onward)
     # The page of a paused project already says that it is paused.
-    if member.project.paused_at is None:
-        if checks_in_modes(member.project) and waiting_by_mode(member):
+    if settles or member.project.paused_at is None:
+        if not settles and checks_in_modes(member.project) and waiting_by_mode(member):
             messages.info(request, f"{NOTHING_IN_MODE} Continue with another mode.")
             return redirect("audit:checks", member.project.slug)
-        messages.info(request, NOTHING_TO_CHECK)
-    return redirect(sample)
-
-
-def _redirect_to_next_to_settle(
-    request: PageRequest, member: Membership, sample: Sample, after: int | None
-) -> HttpResponse:
-    onward = next_item(to_settle(member, sample), after)
-    if onward is not None:
-        return redirect("audit:settlement", onward)
-    messages.info(request, NOTHING_TO_SETTLE)
+        messages.info(request, NOTHING_TO_SETTLE if settles else NOTHING_TO_CHECK)
     return redirect(sample)

@@ -287,10 +287,7 @@ def _suspects_query(request: PageRequest, runs: list[Run]) -> QueryDict:
 
 def _suspects_page(suspects: list[Suspect], query: QueryDict) -> Page[Any]:
     """Return the page of suspects after the one in `?after=`; the whole list is in memory."""
-    keys = [
-        f"{suspect.missed}-{suspect.claim.narrative.pk}-{suspect.claim.candidate}"
-        for suspect in suspects
-    ]
+    keys = [suspect.key for suspect in suspects]
     after = query.get("after", "")
     start = keys.index(after) + 1 if after in keys else 0
     rows = suspects[start : start + PAGE_SIZE]
