@@ -174,3 +174,15 @@ def test_a_filter_that_matches_no_label_settles_none(scene, client, asked):
     )
 
     assert shown.context["preview"].total == 0
+
+
+def test_a_program_settles_labels_without_a_cause(scene, client):
+    client.force_login(scene.carla.user)
+    address = "/api/v1/projects/tides/disagreements/settling/"
+    rule = {"kind": "check", "rule": "higher"}
+    sent = {**rule, "reason": "Agreed.", "token": client.get(address, rule).json()["token"]}
+
+    answer = client.post(address, sent, content_type="application/json")
+
+    assert answer.status_code == 201
+    assert settled() == {"A": 2, "B": 2}

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEntry, Sender
 from annotate.judging.forms import StatementUuidField
+from annotate.judgments.models import Adjudication
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, settle_many
@@ -57,6 +58,12 @@ class AskedRule(AskedDisagreements):
 
 class SentMany(AskedRule, FormBody):
     """The rule with its reason, and the token of the preview that was seen."""
+
+    cause = serializers.ChoiceField(
+        choices=Adjudication.Cause.choices,
+        default="",
+        help_text="Why they differ; checked labels need none.",
+    )
 
     class Meta:
         form = SettleManyForm
