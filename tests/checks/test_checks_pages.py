@@ -7,6 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from annotate.projects.schedule import pause
 from audit.checks import actions
 from audit.checks.queue import to_check
 from audit.models import Check, Sample, SampleItem
@@ -265,6 +266,19 @@ def test_settling_shows_both_answers_without_names_and_opens_the_next(scene, sam
     assert "The other said" in page
     assert "ben" not in without_random(page)
     assert response.url == url("settlement", second.pk)
+    assert Check.objects.get(place=3).relevance == 2
+
+
+def test_labels_of_a_paused_project_are_still_settled(scene, sample, client):
+    sign_in(client, scene.dan)
+    for doc_id in "AB":
+        check_label(sample, doc_id, ada=0, ben=2)
+    pause(by=scene.carla)
+
+    page = client.get(url("settlement", item(sample, "A").pk))
+    client.post(url("settlement", item(sample, "A").pk), {"relevance": "2"})
+
+    assert page.status_code == 200
     assert Check.objects.get(place=3).relevance == 2
 
 

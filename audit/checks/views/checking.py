@@ -110,8 +110,9 @@ def read_session(member: Membership, item: SampleItem, *, settles: bool) -> Chec
         mine = mine.filter(item__sample__project=member.project_id, item__narrative__side=side)
     if not settles:
         waiting = waiting_labels(member, item)
-    # A paused project still shows what was answered.
-    open_labels = [] if member.project.paused_at else list(waiting.values_list("pk", flat=True))
+    # A paused project gives nobody a next label to check, and still shows what was answered.
+    gives = settles or member.project.paused_at is None
+    open_labels = list(waiting.values_list("pk", flat=True)) if gives else []
     answers = {check.item_id: check for check in mine}
     return CheckingSession(sorted({*open_labels, *answers}), answers, settles)
 
