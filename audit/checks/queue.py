@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from django.db.models import (
@@ -95,6 +95,14 @@ def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[Sampl
 def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any, Any]:
     """Return the unsettled items on which two others differ or that they could not judge."""
     return _to_settle([member], sample)
+
+
+def open_documents(member: Membership, documents: Collection[int]) -> set[int]:
+    """Return those of these documents (keys) of which `member` could still check a label: until
+    then a checker does not see their ids.
+    """
+    open_labels = to_check(member).filter(candidate__document__in=documents)
+    return set(open_labels.values_list("candidate__document", flat=True))
 
 
 class Waiting(NamedTuple):

@@ -18,17 +18,10 @@ from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from annotate.projects.models import Membership
 from audit.checks import access, actions
 from audit.checks.actions import MAX_WORDS
-from audit.checks.condition_counts import (
-    broken_conditions_of,
-)
+from audit.checks.condition_counts import broken_conditions_of
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Reply, Sample, SampleItem
-from audit.checks.queue import (
-    next_item,
-    next_to_check,
-    to_check,
-    to_settle,
-)
+from audit.checks.queue import next_item, next_to_check, open_documents, to_check, to_settle
 from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.errors import Refused
 
@@ -118,7 +111,9 @@ class LabelSerializer(serializers.Serializer[Any]):
         source="name.label", help_text="The name on pages: the document's title, or a neutral name."
     )
     doc_id = serializers.CharField(
-        source="name.doc_id", allow_null=True, help_text="null until you have answered."
+        source="name.doc_id",
+        allow_null=True,
+        help_text="null until you have answered each label of the document that you could check.",
     )
     claimed = serializers.IntegerField(
         allow_null=True, help_text="Null if checkers are blind to it."
@@ -221,13 +216,11 @@ def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
     can_settle = settles or to_settle(member, item.sample).filter(pk=item.pk).exists()
     first_two = [check for check in current if check.place != Check.SETTLES] if can_settle else []
     broken = broken_conditions_of(item) if mine is not None else None
+    document = item.candidate.document
+    hidden = mine is None or (not settles and bool(open_documents(member, {document.pk})))
     return {
         "item": item,
-        "name": name_of(
-            item.candidate.document,
-            member.project,
-            hidden=mine is None or (can_settle and not settles),
-        ),
+        "name": name_of(document, member.project, hidden=hidden),
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
         "reason": item.reason if mine is not None and mine.reason_read_at else None,

@@ -33,7 +33,7 @@ from audit.checks.condition_counts import BrokenConditions, broken_conditions_of
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.modes import MODES, checks_in_modes, waiting_by_mode
-from audit.checks.queue import next_item, next_to_check, to_check, to_settle
+from audit.checks.queue import next_item, next_to_check, open_documents, to_check, to_settle
 from base import keymap
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
@@ -225,11 +225,7 @@ def label_views(
     conditions = {
         pk: list(narrative.conditions.order_by("number")) for pk, narrative in narratives.items()
     }
-    still_open = set(
-        to_check(member)
-        .filter(candidate__document__in={item.candidate.document_id for item in items})
-        .values_list("candidate__document", flat=True)
-    )
+    still_open = open_documents(member, {item.candidate.document_id for item in items})
     views = []
     for item in items:
         answer = session.answers.get(item.pk)
