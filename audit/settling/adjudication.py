@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -34,74 +34,48 @@ Decision = Adjudication | ConditionAdjudication
 DecisionT = TypeVar("DecisionT", Adjudication, ConditionAdjudication)
 
 
+class Why(TypedDict):
+    """Why and by whom it is settled; `uuid`: the decision's own, if its sender made one."""
+
+    cause: str
+    by: Membership
+    reason: NotRequired[str]
+    uuid: NotRequired[UUID | None]
+    now: NotRequired[datetime | None]
+
+
 def adjudicate(
-    *,
-    narrative: Narrative,
-    candidate: Candidate,
-    relevance: int,
-    reason: str,
-    cause: str,
-    by: Membership,
-    uuid: UUID | None = None,
-    now: datetime | None = None,
+    *, narrative: Narrative, candidate: Candidate, relevance: int, **why: Unpack[Why]
 ) -> Adjudication:
     """Settle a candidate on which people's current judgments differ, and return the decision.
 
-    Judgments are not changed. Repeating a decision as the same lead changes nothing. `uuid`: its
-    own, if its sender made one. Refused: not a
+    Judgments are not changed. Repeating a decision as the same lead changes nothing. Refused: not a
     lead, a grade the project does not have, no reason, no cause (an `Adjudication.Cause`), nothing
     to settle, already settled. Stale: the narrative has a newer version.
     """
     decision = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
-    return _settle(decision, narrative, reason=reason, cause=cause, by=by, uuid=uuid, now=now)
+    return _settle(decision, narrative, **why)
 
 
-def adopt(
-    *,
-    judgment: Judgment,
-    cause: str,
-    by: Membership,
-    reason: str = "",
-    uuid: UUID | None = None,
-    now: datetime | None = None,
-) -> Adjudication:
+def adopt(*, judgment: Judgment, **why: Unpack[Why]) -> Adjudication:
     """Settle a candidate by adopting one judge's grade. Without a reason, the notes of those who
     gave that grade are used, without their names.
 
     Refused or Stale as in `adjudicate`; also Stale if the judgment is no longer current.
     """
     _refuse_outdated(judgment)
-    alike = (
-        Judgment.objects.current()
-        .of_people()
-        .filter(
-            narrative=judgment.narrative_id,
-            candidate=judgment.candidate_id,
-            relevance=judgment.relevance,
-        )
-    )
-    return adjudicate(
-        narrative=judgment.narrative,
-        candidate=judgment.candidate,
-        relevance=judgment.relevance,
-        reason=reason.strip() or _adoption_reason(alike),
-        cause=cause,
-        by=by,
-        uuid=uuid,
-        now=now,
-    )
+    decided: dict[str, Any] = {
+        "narrative": judgment.narrative,
+        "candidate": judgment.candidate,
+        "relevance": judgment.relevance,
+    }
+    alike = Judgment.objects.current().of_people().filter(**decided)
+    why["reason"] = why.get("reason", "").strip() or _adoption_reason(alike)
+    return adjudicate(**decided, **why)
 
 
 def settle_condition(
-    *,
-    condition: Condition,
-    candidate: Candidate,
-    answer: str,
-    reason: str,
-    cause: str,
-    by: Membership,
-    uuid: UUID | None = None,
-    now: datetime | None = None,
+    *, condition: Condition, candidate: Candidate, answer: str, **why: Unpack[Why]
 ) -> ConditionAdjudication:
     """Settle whether a candidate meets a condition on which people's current verdicts differ.
 
@@ -111,44 +85,24 @@ def settle_condition(
     if answer not in Verdict.Answer.values:
         raise Refused("Choose one: met, not met, or can't tell.")
     decision = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
-    narrative = condition.narrative
-    return _settle(decision, narrative, reason=reason, cause=cause, by=by, uuid=uuid, now=now)
+    return _settle(decision, condition.narrative, **why)
 
 
-def adopt_verdict(
-    *,
-    verdict: Verdict,
-    cause: str,
-    by: Membership,
-    reason: str = "",
-    uuid: UUID | None = None,
-    now: datetime | None = None,
-) -> ConditionAdjudication:
+def adopt_verdict(*, verdict: Verdict, **why: Unpack[Why]) -> ConditionAdjudication:
     """Settle whether a candidate meets a condition by adopting one judge's answer. Without a
     reason, the notes of those who gave that answer are used, without their names.
 
     Refused or Stale as in `settle_condition`; also Stale if the judgment is no longer current.
     """
     _refuse_outdated(verdict.statement)
+    candidate, condition, answer = verdict.statement.candidate, verdict.condition, verdict.answer
     alike = (
         Judgment.objects.current()
         .of_people()
-        .filter(
-            candidate=verdict.statement.candidate_id,
-            verdicts__condition=verdict.condition_id,
-            verdicts__answer=verdict.answer,
-        )
+        .filter(candidate=candidate, verdicts__condition=condition, verdicts__answer=answer)
     )
-    return settle_condition(
-        condition=verdict.condition,
-        candidate=verdict.statement.candidate,
-        answer=verdict.answer,
-        reason=reason.strip() or _adoption_reason(alike),
-        cause=cause,
-        by=by,
-        uuid=uuid,
-        now=now,
-    )
+    why["reason"] = why.get("reason", "").strip() or _adoption_reason(alike)
+    return settle_condition(condition=condition, candidate=candidate, answer=answer, **why)
 
 
 def withdraw_adjudication(
@@ -169,20 +123,13 @@ def withdraw_adjudication(
     return current
 
 
-def _settle(
-    decision: DecisionT,
-    narrative: Narrative,
-    *,
-    reason: str,
-    cause: str,
-    by: Membership,
-    uuid: UUID | None,
-    now: datetime | None,
-) -> DecisionT:
+def _settle(decision: DecisionT, narrative: Narrative, **why: Unpack[Why]) -> DecisionT:
     """Save a decision, unless there is a current one or nobody differs."""
-    decision.reason, decision.cause, decision.by = check_reason(reason, cause), cause, by
-    decision.at = now or timezone.now()
-    decision.uuid = uuid or decision.uuid
+    by = why["by"]
+    decision.reason = check_reason(why.get("reason", ""), why["cause"])
+    decision.cause, decision.by = why["cause"], by
+    decision.at = why.get("now") or timezone.now()
+    decision.uuid = why.get("uuid") or decision.uuid
     with transaction.atomic():
         _lock_narrative(narrative, by)
         decision.text_version = text_versions.lock_read_version(decision.candidate.document_id)[

@@ -32,9 +32,7 @@ class Naming(NamedTuple):
     reveals: list[Reveal]
 
     def displayed(self, people: Mapping[int, str]) -> dict[int, str]:
-        """Return the displayed names of people (real names by the keys of memberships), in display
-        order.
-        """
+        """Return the displayed names of people (real names by the keys of memberships)."""
         return display_names(self.disagreement_key, people, self.hidden)
 
 

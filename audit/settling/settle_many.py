@@ -122,11 +122,17 @@ class Preview:
 
 
 def preview(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview:
-    """Preview settling all that match `filters`: one query, and two for the documents shown. No
-    document's text is read.
+    """Preview settling all documents, or checked labels, that match `filters`: one query, and two
+    for those shown. No document's text is read.
     """
-    outcomes = _compute_outcomes(by, filters, choice)
+    outcomes = _compute_all(by, filters, choice)
     return summarize(by, outcomes, sample_outcomes(outcomes))
+
+
+def _compute_all(by: Membership, filters: QueueFilter, choice: RuleChoice) -> list[Outcome]:
+    if filters.kind is Kind.CHECK:
+        return list(_compute_label_outcomes(by, filters, choice).values())
+    return _compute_outcomes(by, filters, choice)
 
 
 def settle_many(
@@ -311,10 +317,8 @@ def idle_rules(reader: Membership, filters: QueueFilter) -> list[Rule]:
     """
     choice, rules = RuleChoice(Rule.HIGHER), [Rule.MAJORITY, Rule.ALONE, Rule.EARLIER]
     if filters.kind is Kind.CHECK:
-        outcomes = list(_compute_label_outcomes(reader, filters, choice).values())
         rules.append(Rule.PERSON)
-    else:
-        outcomes = _compute_outcomes(reader, filters, choice)
+    outcomes = _compute_all(reader, filters, choice)
     return [
         rule
         for rule in rules
@@ -408,15 +412,6 @@ def sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
     ]
 
 
-def preview_checks(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview:
-    """Preview settling all checked labels that match `filters`: one query, and two for those shown.
-
-    A label that somebody could not judge is left open.
-    """
-    outcomes = list(_compute_label_outcomes(by, filters, choice).values())
-    return summarize(by, outcomes, sample_outcomes(outcomes))
-
-
 def settle_checks(
     *,
     filters: QueueFilter,
@@ -466,7 +461,9 @@ def _answer(outcome: Outcome, adopted: Check | None) -> dict[str, Any]:
 def _compute_label_outcomes(
     by: Membership, filters: QueueFilter, choice: RuleChoice
 ) -> dict[int, Outcome]:
-    """Return the outcome for each wanted label, by the key of its item."""
+    """Return the outcome for each wanted label, by the key of its item. One that somebody could not
+    judge is left open.
+    """
     reader = Reader(by)
     check_choice(choice, reader)
     if choice.rule is Rule.PERSON:

@@ -11,7 +11,7 @@ from annotate.models import Condition
 from audit.checks import actions as checking
 from audit.models import Check, Sample, SampleItem
 from audit.settling.queue_filters import Kind, QueueFilter
-from audit.settling.settle_many import Rule, RuleChoice, preview_checks, settle_checks
+from audit.settling.settle_many import Rule, RuleChoice, preview, settle_checks
 from base.errors import Refused, Stale
 from tests import factories
 from tests.pages import shows
@@ -68,7 +68,7 @@ def test_a_list_of_labels_alone_leads_to_settling_them_together(scene, client):
 
 def settle(scene, rule, **more) -> int:
     choice = RuleChoice(rule, **more)
-    token = preview_checks(scene.carla, OF_CHECKS, choice).token
+    token = preview(scene.carla, OF_CHECKS, choice).token
     return settle_checks(
         filters=OF_CHECKS, choice=choice, reason="By the meeting.", token=token, by=scene.carla
     )
@@ -120,7 +120,7 @@ def test_the_page_offers_only_rules_that_settle_a_label(scene, client):
 
 def test_labels_that_changed_since_the_preview_are_not_settled(scene):
     choice = RuleChoice(Rule.HIGHER)
-    token = preview_checks(scene.carla, OF_CHECKS, choice).token
+    token = preview(scene.carla, OF_CHECKS, choice).token
     checking.check(item=scene.items["A"], relevance=1, by=scene.ada)
 
     with pytest.raises(Stale):

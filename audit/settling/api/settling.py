@@ -156,9 +156,7 @@ class SettlingMany(Resource, tag="Disagreements"):
         asked = self.parameters()
         choice = _rule_choice(member, asked, "?")
         filters = queue_filter_from(member, _filter_parameters(asked))
-        of_checks = filters.kind is Kind.CHECK
-        count = settle_many.preview_checks if of_checks else settle_many.preview
-        preview = count(member, filters, choice)
+        preview = settle_many.preview(member, filters, choice)
         settled = [{"relevance": grade, "count": count} for grade, count in preview.settled.items()]
         return vars(preview) | {"settled": settled}
 

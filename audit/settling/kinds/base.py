@@ -203,13 +203,14 @@ class Disagreement(ABC):
         """Return the values of the columns that identify a disagreement."""
         return {column: getattr(key, part) for column, part in cls.columns.items()}
 
-    @abstractmethod
-    def decisions(self) -> QuerySet[Any]:
-        """Return its decisions, the newest first, withdrawn ones included."""
+    def decisions(self) -> Any:
+        """Return its decisions, the newest first, ended ones included."""
+        made = self.model.objects.filter(**self.keys_of(self.key)).order_by("-at", "-pk")
+        return made.select_related("by", "withdrawn_by")
 
-    @abstractmethod
     def decision(self) -> Any:
         """Return the current decision, or None."""
+        return self.decisions().current().first()
 
     @abstractmethod
     def settle(self, fields: Mapping[str, Any]) -> Any:
@@ -266,11 +267,6 @@ def settled_rows(
         )
     dated: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
     return dated
-
-
-def newest_first(decisions: QuerySet[Row]) -> QuerySet[Row]:
-    """Return decisions with who made and withdrew them, the newest first."""
-    return decisions.select_related("by", "withdrawn_by").order_by("-at", "-pk")
 
 
 def get_answer(answers: QuerySet[Row], pk: int) -> Row:

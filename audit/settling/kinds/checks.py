@@ -169,7 +169,7 @@ class CheckDisagreement(Disagreement):
         ]
 
     def decisions(self) -> QuerySet[Check]:
-        """Return the checks that settled it, the newest first, superseded ones included."""
+        """Return the checks that settled it, the newest first, ended ones included."""
         return Check.objects.filter(item=self.item, place=Check.SETTLES).order_by("-at", "-pk")
 
     def decision(self) -> Check | None:

@@ -45,7 +45,6 @@ from audit.settling.kinds.base import (
     Voice,
     Voices,
     get_answer,
-    newest_first,
     settled_rows,
 )
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
@@ -226,6 +225,10 @@ class DocumentDisagreement(Disagreement):
         """The current judgments of machines."""
         return [judgment for judgment in self._current if judgment.annotator.is_machine]
 
+    def sign(self, row: Judgment | Verdict, judge: int) -> GivenAnswer:
+        """Return the answer of a judge (a key) with their displayed name."""
+        return GivenAnswer(row, self.names[judge], judge == self.member.pk)
+
     def rejudge_requests(self) -> QuerySet[RejudgeRequest]:
         """Return the document's rejudge requests that are not withdrawn, the oldest first."""
         return (
@@ -234,10 +237,6 @@ class DocumentDisagreement(Disagreement):
             .select_related("judgment", "by")
             .order_by("at", "pk")
         )
-
-    def decision(self) -> Any:
-        """Return the current decision, or None."""
-        return self.decisions().filter(withdrawn_at=None, text_replaced_at=None).first()
 
     def withdraw(self) -> None:
         """Withdraw the current decision, or raise Http404."""
@@ -344,12 +343,7 @@ class JudgmentDisagreement(DocumentDisagreement):
 
     def answers(self) -> list[GivenAnswer]:
         """Return people's current judgments, in display order."""
-        return [
-            GivenAnswer(
-                judgment, self.names[judgment.annotator_id], judgment.annotator_id == self.member.pk
-            )
-            for judgment in self.judgments
-        ]
+        return [self.sign(judgment, judgment.annotator_id) for judgment in self.judgments]
 
     def flags(self) -> list[GivenFlag]:
         """Return the current flags, in an order that reveals no names: people who only flagged have
@@ -363,11 +357,6 @@ class JudgmentDisagreement(DocumentDisagreement):
             )
             for flag in flags.select_related("annotator").order_by("uuid")
         ]
-
-    def decisions(self) -> QuerySet[Adjudication]:
-        """Return its decisions, the newest first, withdrawn ones included."""
-        decisions = Adjudication.objects.select_related("narrative")
-        return newest_first(decisions.filter(narrative=self.narrative, candidate=self.candidate))
 
     def judgment(self, pk: int) -> Judgment:
         """Return one person's judgment, current or not, or raise Http404."""

@@ -17,7 +17,7 @@ from audit.reviews import access as reviews_access
 from audit.reviews import criteria, decisions
 from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.passes import Pass, SignedPass, passes_of, sign_passes, verdict_of
-from audit.settling.kinds.base import Disagreement, Item, Source, Voice, Voices, newest_first
+from audit.settling.kinds.base import Disagreement, Item, Source, Voice, Voices
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from audit.settling.reader import Reader
 
@@ -141,14 +141,6 @@ class ReviewDisagreement(Disagreement):
     def verdict(self) -> criteria.Verdict:
         """Return the verdict that follows from people's reviews."""
         return verdict_of(self._passes, self.member.project)
-
-    def decisions(self) -> QuerySet[Decision]:
-        """Return its decisions, the newest first, withdrawn ones included."""
-        return newest_first(Decision.objects.filter(narrative=self.narrative))
-
-    def decision(self) -> Decision | None:
-        """Return the current decision, or None."""
-        return self.decisions().filter(withdrawn_at=None).first()
 
     def settle(self, fields: Mapping[str, Any]) -> Decision:
         """Decide what becomes of the instruction."""

@@ -23,7 +23,6 @@ from audit.settling.kinds.base import (
     Voice,
     Voices,
     get_answer,
-    newest_first,
     settled_rows,
 )
 from audit.settling.kinds.judgments import (
@@ -124,9 +123,7 @@ class VerdictDisagreement(DocumentDisagreement):
     def answers(self) -> list[GivenAnswer]:
         """Return people's current verdicts, in display order."""
         return [
-            GivenAnswer(
-                verdict, self.names[judgment.annotator_id], judgment.annotator_id == self.member.pk
-            )
+            self.sign(verdict, judgment.annotator_id)
             for judgment in self.judgments
             if (verdict := self.verdict_in(judgment)) is not None
         ]
@@ -139,11 +136,6 @@ class VerdictDisagreement(DocumentDisagreement):
             if verdict.condition_id == self.condition.pk
         )
         return next(verdicts, None)
-
-    def decisions(self) -> QuerySet[ConditionAdjudication]:
-        """Return its decisions, the newest first, withdrawn ones included."""
-        decisions = ConditionAdjudication.objects.select_related("condition__narrative")
-        return newest_first(decisions.filter(condition=self.condition, candidate=self.candidate))
 
     def settle(self, fields: Mapping[str, Any]) -> ConditionAdjudication:
         """Settle it by an answer, or by adopting one judge's answer."""

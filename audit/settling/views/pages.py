@@ -409,11 +409,10 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
             )
             return redirect("audit:batch", slug, batch)
     changed = request.htmx and not request.htmx.boosted
-    count = settle_many.preview_checks if of_checks else settle_many.preview
     preview = None
     if sound and rule_form.is_valid():
         with refusal_in(rule_form, "rule"):
-            preview = count(member, filters, rule_form.choice())
+            preview = settle_many.preview(member, filters, rule_form.choice())
     return project_page(
         request,
         "settling/settling_many.html#preview" if changed else "settling/settling_many.html",
