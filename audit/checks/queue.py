@@ -35,7 +35,13 @@ from base.current_request import read_once
 IS_OPEN = Q(outcome__isnull=True, unjudgeable=False)
 TO_SETTLE = Q(answered=2) & IS_OPEN
 # The filters of a sample's labels, for leads.
-LABEL_FILTERS = ("all", "wrong", "to-settle", "unsure", "unchecked")
+LABEL_FILTERS = {
+    "all": Q(),
+    "wrong": Q(outcome__isnull=False) & ~Q(outcome=F("claimed")),
+    "to-settle": TO_SETTLE,
+    "unsure": Q(unsure__gt=0) | Q(unjudgeable=True),
+    "unchecked": Q(answered__lt=2),
+}
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
@@ -198,20 +204,10 @@ def _sampled_projects(members: Sequence[Membership]) -> set[int]:
     )
 
 
-def filter_labels(found: Sample, showing: str) -> QuerySet[Any, Any]:
+def filter_labels(sample: Sample, showing: str) -> QuerySet[Any, Any]:
     """Return the labels of a sample with their checks: all, or some of them (LABEL_FILTERS)."""
-    items = with_checks(SampleItem.objects.filter(sample=found)).select_related(
-        "narrative__pair", "candidate__document"
-    )
-    if showing == "wrong":
-        return items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
-    if showing == "to-settle":
-        return items.filter(TO_SETTLE)
-    if showing == "unsure":
-        return items.filter(Q(unsure__gt=0) | Q(unjudgeable=True))
-    if showing == "unchecked":
-        return items.filter(answered__lt=2)
-    return items
+    items = with_checks(SampleItem.objects.filter(sample=sample)).filter(LABEL_FILTERS[showing])
+    return items.select_related("narrative__pair", "candidate__document")
 
 
 def hide_open_checks(labels: Sequence[Any]) -> Sequence[Any]:

@@ -85,7 +85,7 @@ class AskedSample(QueryParameters):
 class AskedLabels(QueryParameters):
     """The filter of labels; all by default."""
 
-    show = serializers.ChoiceField(choices=LABEL_FILTERS, default=LABEL_FILTERS[0])
+    show = serializers.ChoiceField(choices=list(LABEL_FILTERS), default="all")
 
 
 class SampleFigures(Resource, tag="Checks"):

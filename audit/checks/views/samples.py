@@ -216,7 +216,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
     if member.leads:
         bound = BoundForm(request.GET)
         showing = request.GET.get("show", "")
-        showing = showing if showing in LABEL_FILTERS else LABEL_FILTERS[0]
+        showing = showing if showing in LABEL_FILTERS else "all"
         page = page_by_key(filter_labels(sample, showing), request.GET, PAGE_SIZE)
         counted = figures(sample, bound=bound.share())
         context |= {
