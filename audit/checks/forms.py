@@ -207,9 +207,9 @@ class _Runs(forms.ModelMultipleChoiceField[Run]):
     def label_from_instance(self, obj: Run) -> str:
         """Return the label of a run in the list."""
         if obj.side == Run.Side.ALTERED:
-            return str(f"{obj.name} (over instructions)")
+            return f"{obj.name} (over instructions)"
         if obj.side == Run.Side.REVERSED:
-            return str(f"{obj.name} (over reversed instructions)")
+            return f"{obj.name} (over reversed instructions)"
         return obj.name
 
 

@@ -49,7 +49,7 @@ def mode_samples(
     """Yield for each mode the name of its sample and its request for claims."""
     for mode in modes:
         yield (
-            f"{name} ({str(MODES[mode]).lower()})",
+            f"{name} ({MODES[mode].lower()})",
             selection_in_mode(project, selection, mode),
         )
 

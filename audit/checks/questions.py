@@ -67,7 +67,7 @@ class QuestionAgreement(NamedTuple):
 def describe_replies(*replies: str) -> str:
     """Return somebody's answers to the questions in words; "" if they are not asked."""
     answered = zip(Question, replies, strict=False)
-    return ", ".join(str(IN_WORDS[question][reply]) for question, reply in answered if reply)
+    return ", ".join(IN_WORDS[question][reply] for question, reply in answered if reply)
 
 
 def question_replies_of(sample: Sample) -> Answers:

@@ -21,7 +21,7 @@ def at_most(share: float | None) -> str:
 @register.filter
 def mode_name(side: str) -> str:
     """Return the mode of a narrative side, in the paper's words."""
-    return str(MODES.get(side, ""))
+    return MODES.get(side, "")
 
 
 @register.filter

@@ -136,7 +136,7 @@ class RuleForm(forms.Form):
         """Require the person, or the grade, that the rule needs."""
         cleaned = super().clean() or self.cleaned_data
         if "person" not in self.fields and self.data.get("rule") == Rule.PERSON:
-            self.errors["rule"] = self.error_class([str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)])
+            self.errors["rule"] = self.error_class([NO_PERSON_WHILE_NAMES_ARE_HIDDEN])
         if cleaned.get("rule") == Rule.PERSON and not cleaned.get("person") and not self.errors:
             self.add_error("person", "Choose whose answers to adopt.")
         if cleaned.get("rule") == Rule.GRADE and cleaned.get("grade") is None and not self.errors:

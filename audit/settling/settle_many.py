@@ -260,7 +260,7 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
     reader = Reader(by)
     check_choice(choice, reader)
     if choice.rule is Rule.PERSON and by.project.hide_names:
-        raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
+        raise Refused(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)
     filters = filters.replaced(kind=filters.kind or Kind.JUDGMENT)
     if Kind.JUDGMENT not in filters.kinds or filters.state is not State.OPEN:
         return []

@@ -434,7 +434,7 @@ def queue_filter_from(
     if member.project.hide_names:
         for name in ("one", "other"):
             if asked.get(name):
-                raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
+                raise ValidationError({f"{before}{name}": [NAMES_ARE_HIDDEN]})
     sent = {name: str(value) for name, value in asked.items() if value is not None}
     form = QueueFilterForm(member, sent)
     if not form.is_valid():

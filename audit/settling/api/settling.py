@@ -107,15 +107,13 @@ class _Settling(Resource, tag="Disagreements"):
     """The decision on a disagreement: an answer of one's own, or an adopted one."""
 
     kind: ClassVar[Kind]
-    # The field of an answer of one's own.
-    own: ClassVar[str]
 
     def settle(self, keys: dict[str, int]) -> Any:
         """Settle the disagreement with these keys as the request says; 400 without one answer."""
         disagreement = access.disagreement(self.person, self.kind, **keys)
-        body = self.body()
-        if (body.get(self.own) is None) == (body.get("adopt") is None):
-            raise ValidationError({self.own: [str(CHOOSE)]})
+        body, own = self.body(), disagreement.value
+        if (body.get(own) is None) == (body.get("adopt") is None):
+            raise ValidationError({own: [CHOOSE]})
         return disagreement.settle(body)
 
     @writes(None, scope=Scope.LEAD, status=204)
@@ -127,7 +125,7 @@ class _Settling(Resource, tag="Disagreements"):
 class Settling(_Settling):
     """The decision on the grade of a document."""
 
-    kind, own = Kind.JUDGMENT, "relevance"
+    kind = Kind.JUDGMENT
 
     @writes(SettledSerializer, body=AdjudicationForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, **keys: int) -> Any:
@@ -138,7 +136,7 @@ class Settling(_Settling):
 class ConditionSettling(_Settling):
     """The decision on one condition of a document."""
 
-    kind, own = Kind.VERDICT, "answer"
+    kind = Kind.VERDICT
 
     @writes(ConditionSettledSerializer, body=VerdictForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, **keys: int) -> Any:
