@@ -232,6 +232,18 @@ def test_the_page_starts_with_documents_that_every_run_misses(tides, carla):
     assert shows(page, "Left out: 1 relevant document of 1 query that too")
 
 
+def test_the_page_starts_without_runs_over_instructions_which_say_nothing_of_earlier_qrels(
+    tides, carla
+):
+    Run.objects.create(project=tides, name="fourth", sha256="0" * 64, side=Run.Side.ALTERED)
+
+    page = carla.get(URL)
+
+    chosen = [run.name for run in page.context["form"].cleaned_data["runs"]]
+    assert chosen == ["first", "second", "third"]
+    assert page.context["form"].cleaned_data["at_least"] == 3
+
+
 def test_the_page_lists_suspects_and_makes_a_sample_of_them(tides, carla):
     listed = carla.get(URL, form_data())
     sent = carla.post(URL, form_data(name="Look again", stratify="none"))

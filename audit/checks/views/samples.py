@@ -275,13 +275,17 @@ def _rate_line(line: Rates, kind: str) -> dict[str, Any]:
 
 
 def _suspects_query(request: PageRequest, runs: list[Run]) -> QueryDict:
-    """Return the rule in the query string or form; by default, documents that every run misses."""
+    """Return the rule in the query string or form; by default, the documents of the earlier qrels
+    that every run misses, but for runs over instructions, which say nothing about them.
+    """
     sent = request.POST if request.method == "POST" else request.GET
     if "runs" in sent or "depth" in sent or request.method == "POST":
         return sent
+    of_queries = [run for run in runs if not run.names_pairs] or runs
     default = QueryDict(mutable=True)
-    default.setlist("runs", [str(run.pk) for run in runs])
-    default.update({"claims": Sample.Source.PRIOR, "at_least": str(len(runs)), "depth": "100"})
+    default.setlist("runs", [str(run.pk) for run in of_queries])
+    at_least = str(len(of_queries))
+    default.update({"claims": Sample.Source.PRIOR, "at_least": at_least, "depth": "100"})
     return default
 
 
