@@ -111,6 +111,14 @@ class AnswerCounts:
                 documents[answers] += len(pattern.candidates)
         return documents
 
+    def judged(self, project: Project) -> int:
+        """Count the documents that judges are shown and that have a grade or a decision."""
+        return sum(
+            len(pattern.candidates)
+            for pattern in self.patterns
+            if pattern.is_judged and pattern.documents.is_shown(project)
+        )
+
     def only_flagged(self, project: Project) -> int:
         """Count the documents that judges are shown and that people flagged and nobody graded."""
         return sum(

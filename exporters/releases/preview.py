@@ -8,13 +8,12 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, NamedTuple, NoReturn
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef
 
 from annotate.collection.removal import QUERIES
-from annotate.collection.shown_documents import shown_to_judges
+from annotate.judgments import cached_counts
+from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.completion import pool_sizes
-from annotate.judgments.in_force import judgments_in_force
-from annotate.judgments.models import Adjudication, Flag, Judgment
+from annotate.judgments.models import Flag, Judgment
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.rule_report import rule_report, rules_of
 from annotate.pairs.models import InstructionPair, Narrative
@@ -217,23 +216,11 @@ def _warnings(
 def count_unjudged(project: Project, written: list[Pair]) -> int:
     """Return how many documents put before judges nobody has judged or settled, in these pairs."""
     sizes = pool_sizes([project], {pair.pk: pair.query.pk for pair in written})
-    judgments = judgments_in_force(project)
-    judged = dict(
-        judgments.order_by()
-        .values_list("narrative_id")
-        .annotate(n=Count("candidate", distinct=True))
-    )
-    settled_only = Adjudication.objects.current().filter(
-        ~Exists(judgments.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
-        shown_to_judges(project, candidate="candidate__"),
-        candidate__query__project=project,
-        candidate__removed_at__isnull=True,
-    )
-    settled = dict(settled_only.order_by().values_list("narrative_id").annotate(n=Count("pk")))
+    counts = counts_of(cached_counts.states_in_force([project]))
+    judged = {narrative: counted.judged(project) for narrative, counted in counts.items()}
     return sum(
-        max(0, sizes[pair.pk] - judged.get(key, 0) - settled.get(key, 0))
+        max(0, sizes[pair.pk] - judged.get(pair.versions[Narrative.Side.ALTERED].pk, 0))
         for pair in written
-        for key in [pair.versions[Narrative.Side.ALTERED].pk]
     )
 
 
