@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, NamedTuple, NoReturn
 
 from django.conf import settings
+from django.db.models import Q
 
 from annotate.collection.removal import QUERIES
 from annotate.judgments import cached_counts
@@ -86,7 +87,11 @@ def preview(by: Membership) -> Preview:
         "narrative__pair__project": project,
         "narrative__pair__query__removed_at": None,
     }
-    judgments = Judgment.objects.current().filter(**of_project)
+    taken_out_with_query = Narrative.objects.filter(pair__query__in=QUERIES.removed(project))
+    # Without a join for each judgment to its query.
+    judgments = Judgment.objects.current().filter(
+        ~Q(narrative__in=taken_out_with_query.values("pk")), annotator__project=project
+    )
     queries = selection.queries(project)
     counts = [
         ("queries", len(queries)),
