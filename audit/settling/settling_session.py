@@ -53,13 +53,14 @@ def read_session(member: Membership, filters: QueueFilter, key: DisagreementKey)
 
 
 def recent_decisions(member: Membership) -> list[Any]:
-    """Return the reader's current decisions of the last hour, the latest at the end: four
-    queries.
+    """Return the reader's current decisions of the last hour that can be undone, the latest at the
+    end: four queries.
     """
     since = timezone.now() - UNDO_OFFERED
     decisions: list[Any] = []
     for kind in KINDS.values():
-        rows = kind.current_decisions(member.project_id).filter(**{kind.decided_by: member})
+        rows = kind.current_decisions(member.project_id).filter(kind.undoable)
+        rows = rows.filter(**{kind.decided_by: member})
         decisions += rows.filter(at__gt=since).order_by("-at", "-pk")[:AHEAD]
     return sorted(decisions, key=lambda row: row.at)
 

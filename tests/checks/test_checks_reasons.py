@@ -11,6 +11,7 @@ from annotate.models import Judgment
 from audit.checks import actions
 from audit.checks.claims import build_frame
 from audit.models import Check
+from audit.settling.settling_session import recent_decisions
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
 
@@ -98,6 +99,18 @@ def test_reading_the_reason_makes_a_settlement_final(scene, sample):
         actions.settle(item=item(sample), relevance=0, by=scene.dan)
     with pytest.raises(Refused, match="You have read the reason"):
         actions.withdraw_check(item=item(sample), by=scene.dan)
+
+
+def test_a_settlement_whose_reason_was_read_is_not_offered_to_be_undone(scene, sample):
+    actions.check(item=item(sample), relevance=1, by=scene.ada)
+    actions.check(item=item(sample), relevance=0, by=scene.ben)
+    settled = actions.settle(item=item(sample), relevance=1, by=scene.dan)
+    before = recent_decisions(scene.dan)
+
+    actions.read_reason(item=item(sample), by=scene.dan)
+
+    assert before == [settled]
+    assert recent_decisions(scene.dan) == []
 
 
 def test_a_sample_that_does_not_show_reasons_refuses(scene, client):

@@ -121,6 +121,8 @@ class Disagreement(ABC):
     value: ClassVar[str]
     decided_by: ClassVar = "by"
     reason: ClassVar = "reason"
+    # Which of its decisions can be undone.
+    undoable: ClassVar = Q()
     # The columns that identify it, which its address names, by those of its key.
     columns: ClassVar[Mapping[str, str]]
     # The condition of a verdict, the item of a check.

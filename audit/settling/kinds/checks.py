@@ -39,6 +39,7 @@ class CheckDisagreement(Disagreement):
     kind = Kind.CHECK
     model, value, decided_by, reason = Check, "relevance", "checker", "words"
     columns: ClassVar = {"item": "part"}
+    undoable: ClassVar = Q(reason_read_at=None)
     candidate: Candidate
     item: SampleItem
 
