@@ -29,6 +29,8 @@ from tests.model_runs.conftest import Killed, run_again
 from tests.model_runs.test_batch_files_of_runs import answer, file_of, questions
 from tests.services.model_server import MODEL, refuse, say
 
+pytestmark = pytest.mark.both_databases
+
 # 131 characters: three passages of at most 60, with the grades 0, 2 and 1.
 LONG = (
     "A river runs to the sea at night.\n"
@@ -358,7 +360,6 @@ def test_passages_with_the_same_words_are_paid_once(cast, grade, server):
     assert grades(cast.project)["twin"] == 2
 
 
-@pytest.mark.both_databases
 def test_a_passage_of_a_document_is_answered_once_in_a_run(long, grade):
     run = grade(best_passage=True)
     call = run.calls.get(candidate=long, passage=2)
