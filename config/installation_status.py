@@ -17,6 +17,7 @@ from annotate.projects.audit_log import record
 from base.users import User
 from jobs import queue
 from jobs.models import Job, job_kinds, specific
+from jobs.status import WorkerSeen, WorkerStatus, worker_status, workers
 
 logger = logging.getLogger(__name__)
 
@@ -132,6 +133,49 @@ def failed_jobs(
 def running_jobs() -> list[Job]:
     """Return the running jobs, oldest first: at most one for each worker process."""
     return specific(Job.objects.filter(state=Job.State.RUNNING).order_by("started_at", "pk"))
+
+
+class Status(NamedTuple):
+    """The state of the installation."""
+
+    worker: WorkerStatus
+    workers: list[WorkerSeen]
+    messages: Annotated[int | None, "In the broker; null if it does not answer."]
+    unapplied: Annotated[list[str], "Migrations that the database lacks."]
+    queues: list[Queue]
+    running: list[Job]
+    failed: list[Job]
+    # The last of the failed jobs, if more follow.
+    last_failed: ListPosition | None
+
+    @property
+    def is_well(self) -> bool:
+        """Whether jobs are being done, by a database as new as the code."""
+        return self.worker.alive and self.messages is not None and not self.unapplied
+
+
+def read_status(
+    *, before: ListPosition | None = None, failed: int = 25, now: datetime | None = None
+) -> Status:
+    """Return the state of the installation, with so many failed jobs, those after `before`.
+
+    Of a database older than the code nothing else is read: its tables may not exist yet.
+    """
+    messages, unapplied = count_messages(), unapplied_migrations()
+    if unapplied:
+        no_worker = WorkerStatus(alive=False, last_seen=None, busy=False)
+        return Status(no_worker, [], messages, unapplied, [], [], [], None)
+    jobs, last = failed_jobs(before=before, size=failed)
+    return Status(
+        worker_status(now=now),
+        workers(now=now),
+        messages,
+        unapplied,
+        queues(),
+        running_jobs(),
+        jobs,
+        last,
+    )
 
 
 def find_job(pk: int) -> Job | None:

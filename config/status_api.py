@@ -18,48 +18,51 @@ from annotate.projects.api import (
 from annotate.projects.audit_log_page import table
 from annotate.projects.forms import AuditLogForm
 from base.api.jobs import JobSerializer
-from base.api.records import serializer_of
+from base.api.records import RecordSerializer
 from base.api.resource import Resource, Scope, reads, writes
 from base.csv_output import csv_response
 from base.errors import Refused
 from config import installation_status
-from jobs import queue, status
+from jobs import queue
 from jobs.models import Job
 
 
-class StatusSerializer(serializers.Serializer[Any]):
+class JobOfProjectSerializer(JobSerializer):
+    """A background job of some project."""
+
+    about = serializers.StringRelatedField[Any](source="*", help_text="What it is about.")
+    project = serializers.CharField(source="project.slug")
+    by = serializers.CharField(
+        source="by.user.username", allow_null=True, help_text="Who requested it."
+    )
+    attempts = serializers.IntegerField()
+    request = serializers.UUIDField(
+        format="hex", allow_null=True, help_text="The id of the request, as in the logs."
+    )
+
+
+class StatusSerializer(RecordSerializer):
     """The state of the installation."""
 
-    worker = serializers.BooleanField(help_text="Whether a worker takes work.")
-    workers = serializer_of(status.WorkerSeen)(many=True)
-    messages = serializers.IntegerField(
-        allow_null=True, help_text="Messages waiting in the broker; null if it does not answer."
+    worker = serializers.BooleanField(
+        source="worker.alive", help_text="Whether a worker takes work."
     )
-    unapplied = serializers.ListField(
-        child=serializers.CharField(), help_text="Migrations that the database lacks."
-    )
-    queues = serializer_of(installation_status.Queue)(many=True)
-    running = JobSerializer(many=True)
-    failed = JobSerializer(many=True, help_text="The newest 25.")
+    running = JobOfProjectSerializer(many=True)
+    failed = JobOfProjectSerializer(many=True, help_text="The newest 25.")
+
+    class Meta:
+        record = installation_status.Status
+        fields = ("worker", "workers", "messages", "unapplied", "queues", "running", "failed")
 
 
 class InstallationStatus(Resource, tag="Installation"):
     """The state of the installation; administrators only."""
 
     @reads(StatusSerializer)
-    def get(self, request: Request) -> dict[str, Any]:
+    def get(self, request: Request) -> installation_status.Status:
         """Return the state of workers, queues and jobs."""
         _check_staff(self)
-        failed, _more = installation_status.failed_jobs()
-        return {
-            "worker": status.worker_status().alive,
-            "workers": status.workers(),
-            "messages": installation_status.count_messages(),
-            "unapplied": installation_status.unapplied_migrations(),
-            "queues": installation_status.queues(),
-            "running": installation_status.running_jobs(),
-            "failed": failed,
-        }
+        return installation_status.read_status()
 
 
 class JobRetry(Resource, tag="Installation"):

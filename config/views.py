@@ -27,7 +27,7 @@ from base.pagination import parse_key
 from config import installation_status
 from config.installation_status import ListPosition
 from config.metrics import exposition
-from jobs import queue, status
+from jobs import queue
 
 View = Callable[..., HttpResponseBase]
 
@@ -97,19 +97,14 @@ def staff_only(view: View) -> View:
 @staff_only
 def status_page(request: PageRequest) -> HttpResponse:
     """Show workers, queues, running jobs and failed jobs."""
-    failed, more = installation_status.failed_jobs(before=_parse_position(request.GET))
+    status = installation_status.read_status(before=_parse_position(request.GET))
+    last = status.last_failed
     return render(
         request,
         "status.html",
         {
-            "messages_waiting": installation_status.count_messages(),
-            "unapplied": installation_status.unapplied_migrations(),
-            "worker": status.worker_status(),
-            "workers": status.workers(),
-            "queues": installation_status.queues(),
-            "running": installation_status.running_jobs(),
-            "failed": failed,
-            "next_url": f"?{_position_query(more)}" if more else None,
+            "status": status,
+            "next_url": f"?{_position_query(last)}" if last else None,
             "first_url": request.path if "before" in request.GET else None,
         },
     )

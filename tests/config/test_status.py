@@ -149,7 +149,7 @@ def test_workers_are_shown_as_alive_or_silent(client, administrator):
         worker="celery@busy", at=timezone.now() - timedelta(hours=1), seen_at=timezone.now()
     )
 
-    rows = get_page(client).context["workers"]
+    rows = get_page(client).context["status"].workers
 
     assert [(row.name, row.alive) for row in rows] == [
         ("celery@busy", True),
@@ -185,7 +185,7 @@ def test_waiting_jobs_are_counted_by_kind(client, administrator, carla):
             carla, state="queued", error="", finished_at=None, requested_at=AT + minutes * MINUTE
         )
 
-    rows = {row.kind: row for row in get_page(client).context["queues"]}
+    rows = {row.kind: row for row in get_page(client).context["status"].queues}
 
     assert rows["export"][2:] == (3, AT + MINUTE, 0, 0)
     assert rows["load"][2:] == (0, None, 0, 0)
@@ -205,7 +205,7 @@ def test_failed_jobs_of_all_kinds_are_paginated(client, administrator, carla):
 
     while True:
         response = get_page(client, query)
-        found += response.context["failed"]
+        found += response.context["status"].failed
         query = response.context["next_url"]
         if query is None:
             break
@@ -226,7 +226,7 @@ def test_an_invalid_position_shows_the_first_page(client, administrator, carla, 
     response = client.get(reverse("status"), {"before": place})
 
     assert response.status_code == 200
-    assert len(response.context["failed"]) == 1
+    assert len(response.context["status"].failed) == 1
 
 
 def test_the_number_of_queries_does_not_depend_on_failed_jobs(
@@ -296,10 +296,9 @@ def test_the_command_prints_json(carla, monkeypatch):
 
     output = json.loads(run_status("--json")[1])
 
-    assert output["workers"]["take_work"] is True
-    assert output["broker"] == {"up": True, "messages": 0}
+    assert (output["worker"], output["messages"]) == (True, 0)
     (job,) = output["failed"]
-    assert (job["kind"], job["number"], job["project"]) == ("export", export.pk, "tides")
+    assert (job["kind"], job["id"], job["project"]) == ("export", export.pk, "tides")
     assert (job["error"], job["request"]) == ("The disk is full.", REQUEST_ID)
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.utils import timezone
 
 from base.commands import RejudgeCommand
 from config import installation_status
+from config.status_api import StatusSerializer
 from jobs import queue
 from jobs.models import Job
-from jobs.status import worker_status, workers
 
 
 class Command(RejudgeCommand):
@@ -48,9 +47,12 @@ class Command(RejudgeCommand):
         if options["retry"] is not None:
             self._retry(options["retry"])
             return
-        status = _read_status(options["failed"])
-        self.stdout.write(json.dumps(status, indent=2) if options["json"] else _as_text(status))
-        if not (status["workers"]["take_work"] and status["broker"]["up"]) or status["unapplied"]:
+        status = installation_status.read_status(failed=options["failed"])
+        if options["json"]:
+            self.stdout.write(json.dumps(StatusSerializer(status).data, indent=2))
+        else:
+            self.stdout.write(_as_text(status))
+        if not status.is_well:
             raise SystemExit(1)
 
     def _retry(self, number: int) -> None:
@@ -64,102 +66,44 @@ class Command(RejudgeCommand):
         self.stdout.write(f"{job.kind} {number} waits for a worker.")
 
 
-def _read_status(failed: int) -> dict[str, Any]:
-    now = timezone.now()
-    messages = installation_status.count_messages()
-    unapplied = installation_status.unapplied_migrations()
-    if unapplied:
-        # The tables that the rest would read may not exist yet.
-        return {
-            "unapplied": unapplied,
-            "broker": {"up": messages is not None, "messages": messages},
-            "workers": {"take_work": False, "seen": []},
-            "queues": [],
-            "running": [],
-            "failed": [],
-        }
-    return {
-        "unapplied": [],
-        "broker": {"up": messages is not None, "messages": messages},
-        "workers": {
-            "take_work": worker_status(now=now).alive,
-            "seen": [
-                {
-                    "name": worker.name,
-                    "alive": worker.alive,
-                    "seen_at": _iso(worker.seen_at),
-                    "took_at": _iso(worker.took_at),
-                }
-                for worker in workers(now=now)
-            ],
-        },
-        "queues": [
-            {**row._asdict(), "oldest": _iso(row.oldest)} for row in installation_status.queues()
-        ],
-        "running": [_job(job) for job in installation_status.running_jobs()],
-        "failed": [_job(job) for job in installation_status.failed_jobs(size=failed)[0]],
-    }
-
-
-def _job(job: Job) -> dict[str, Any]:
-    return {
-        "kind": job.kind,
-        "number": job.pk,
-        "about": str(job),
-        "project": job.project.slug,
-        "asked_by": job.by and job.by.user and job.by.user.get_username(),
-        "started_at": _iso(job.started_at),
-        "finished_at": _iso(job.finished_at),
-        "step": job.step,
-        "done": job.done,
-        "total": job.total,
-        "attempts": job.attempts,
-        "error": job.error,
-        "request": job.request and job.request.hex,
-    }
-
-
 def _iso(time: datetime | None) -> str | None:
     return time.isoformat(timespec="seconds") if time else None
 
 
-def _as_text(status: dict[str, Any]) -> str:
+def _as_text(status: installation_status.Status) -> str:
     lines = []
-    if status["unapplied"]:
+    if status.unapplied:
         lines.append(
             f"The database is new, or older than the code. Run: {settings.COMMAND} prepare"
         )
-    broker = status["broker"]
-    if broker["up"]:
-        lines.append(f"Broker   answers; {broker['messages']:,} messages waiting")
-    else:
+    if status.messages is None:
         lines.append("Broker   does not answer")
-    lines.append(
-        "Workers  take work" if status["workers"]["take_work"] else "Workers  do not take work"
-    )
+    else:
+        lines.append(f"Broker   answers; {status.messages:,} messages waiting")
+    lines.append("Workers  take work" if status.worker.alive else "Workers  do not take work")
     lines += [
-        f"  {worker['name']}: {'alive' if worker['alive'] else 'silent'}, last seen "
-        f"{worker['seen_at']}, last took work {worker['took_at'] or 'never'}"
-        for worker in status["workers"]["seen"]
+        f"  {worker.name}: {'alive' if worker.alive else 'silent'}, last seen "
+        f"{_iso(worker.seen_at)}, last took work {_iso(worker.took_at) or 'never'}"
+        for worker in status.workers
     ]
-    for row in status["queues"]:
-        since = f" since {row['oldest']}" if row["oldest"] else ""
+    for row in status.queues:
+        since = f" since {_iso(row.oldest)}" if row.oldest else ""
         lines.append(
-            f"{row['name']}: {row['waiting']:,} waiting{since}, {row['running']:,} running, "
-            f"{row['failed']:,} failed"
+            f"{row.name}: {row.waiting:,} waiting{since}, {row.running:,} running, "
+            f"{row.failed:,} failed"
         )
-    for job in status["running"]:
-        of_total = f" of {job['total']:,}" if job["total"] else ""
-        lines.append(f"Running  {_job_title(job)}: {job['step']}, {job['done']:,}{of_total}")
-    for job in status["failed"]:
+    for job in status.running:
+        of_total = f" of {job.total:,}" if job.total else ""
+        lines.append(f"Running  {_job_title(job)}: {job.step}, {job.done:,}{of_total}")
+    for job in status.failed:
         lines += [
-            f"Failed   {_job_title(job)}, {job['finished_at']}",
-            f"         {job['error']}",
-            f"         retry: {settings.COMMAND} status --retry {job['number']}",
+            f"Failed   {_job_title(job)}, {_iso(job.finished_at)}",
+            f"         {job.error}",
+            f"         retry: {settings.COMMAND} status --retry {job.pk}",
         ]
     return "\n".join(lines)
 
 
-def _job_title(job: dict[str, Any]) -> str:
-    by = f", requested by {job['asked_by']}" if job["asked_by"] else ""
-    return f"{job['kind']} {job['number']} ({job['about']}) in {job['project']}{by}"
+def _job_title(job: Job) -> str:
+    by = f", requested by {job.by.user.get_username()}" if job.by and job.by.user else ""
+    return f"{job.kind} {job.pk} ({job}) in {job.project.slug}{by}"
