@@ -76,6 +76,11 @@ class RuleStanding:
     broken: list[PairStatus]
 
     @property
+    def pairs(self) -> int:
+        """The number of pairs."""
+        return self.holds + self.not_known + len(self.broken)
+
+    @property
     def state(self) -> State:
         """The state of the rule in the whole project."""
         if self.broken:

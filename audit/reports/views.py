@@ -102,7 +102,10 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
         "overview",
         kind=kind_of(member.project.kind),
         report=report,
-        rules=[_rule(request, report, standing) for standing in rule_standings(report)],
+        rules=[
+            (standing, _broken_pairs(request, report, standing))
+            for standing in rule_standings(report)
+        ],
         named=MAX_NAMED,
         coverage=coverage(member),
         blind=access.BLIND if blind else "",
@@ -121,22 +124,16 @@ def categories_table(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
-def _rule(request: HttpRequest, report: RuleReport, standing: RuleStanding) -> dict[str, Any]:
-    """Return one rule with its counts, and a page of the pairs that break it."""
+def _broken_pairs(
+    request: HttpRequest, report: RuleReport, standing: RuleStanding
+) -> dict[str, Any]:
+    """Return a page of the pairs that break a rule."""
     rule = standing.rule.value
     after = request.GET.get("after", "") if request.GET.get("rule") == rule else ""
     behind = parse_key(after) or 0
     rest = [pair for pair in standing.broken if pair.pair.pk > behind]
     shown = rest[:LISTED]
     return {
-        "rule": rule,
-        "name": standing.name,
-        "sentence": standing.sentence,
-        "state": standing.state,
-        "pairs": standing.holds + standing.not_known + len(standing.broken),
-        "kept": standing.holds,
-        "not_yet": standing.not_known,
-        "broken": len(standing.broken),
         "names_documents": standing.rule is Rule.SHRINKING or standing.rule.is_of_labels,
         "rows": [_broken_pair(report, standing.rule, pair) for pair in shown],
         "first_url": f"?rule={rule}#{rule}-title" if behind else "",

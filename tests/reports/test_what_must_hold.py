@@ -191,7 +191,7 @@ def test_page_links_to_documents_that_became_relevant(tides, client):
     )
     assert shows(shown, f'<a href="{address}" dir="auto">grown-0</a>')
     assert client.get(address).status_code == 200
-    counts = {rule["rule"]: rule["broken"] for rule in page.context["rules"]}
+    counts = {rule.rule.value: len(rule.broken) for rule, _listed in page.context["rules"]}
     assert counts == {"shrinking": 1, "change": 1, "balance": 1}
 
 
@@ -201,8 +201,9 @@ def test_the_bar_of_a_rule_shows_pairs_without_a_judgment_as_not_known(tides, cl
     page = client.get(reverse("audit:collection", args=["tides"]))
 
     # Of four pairs two hold, one is broken, and nobody has judged the fourth.
-    shrinking = page.context["rules"][0]
-    assert [shrinking[key] for key in ("kept", "not_yet", "broken", "pairs")] == [2, 1, 1, 4]
+    shrinking, _listed = page.context["rules"][0]
+    assert (shrinking.holds, shrinking.not_known) == (2, 1)
+    assert (len(shrinking.broken), shrinking.pairs) == (1, 4)
     assert '<rect x="0.000" y="0" width="50.000" height="4" class="part-kept"/>' in (
         page.content.decode()
     )
@@ -215,10 +216,10 @@ def test_pairs_that_break_a_rule_are_paged(tides, client, monkeypatch):
     client.force_login(tides.carla.user)
     url = reverse("audit:collection", args=["tides"])
 
-    first = client.get(url).context["rules"][2]
-    second = client.get(url + first["next_url"].partition("#")[0]).context["rules"][2]
+    rule, first = client.get(url).context["rules"][2]
+    _rule, second = client.get(url + first["next_url"].partition("#")[0]).context["rules"][2]
 
-    assert first["broken"] == second["broken"] == 3
+    assert len(rule.broken) == 3
     assert [row["pair"].query.title for row in first["rows"]] == ["good"]
     assert [row["pair"].query.title for row in second["rows"]] == ["grown"]
     assert second["first_url"] == "?rule=balance#balance-title"
