@@ -243,7 +243,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
 
     # Rejudge requests.
     rejudge_request = story.logs("rejudging.asked", times=2)(
-        lambda: rejudge_requests.ask(judgment=judgment, words="Look again.", by=carla)
+        lambda: rejudge_requests.ask(statement=judgment, words="Look again.", by=carla)
     )
     story.logs("rejudging.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)

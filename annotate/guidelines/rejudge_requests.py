@@ -1,6 +1,6 @@
-"""Rejudge requests: for one judgment, or for all that were made under older guidelines.
+"""Rejudge requests: for one answer, or for all judgments that were made under older guidelines.
 
-A rejudge request edits nothing. While it is open, the document is shown again to the judgment's
+A rejudge request edits nothing. While it is open, the document is shown again to the answer's
 author, whose assignment has work again; any answer they give then answers the request."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotate.guidelines.models import GuidelineCase
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
-from annotate.judgments.models import Judgment, RejudgeRequest
+from annotate.judgments.models import Judgment, RejudgeRequest, Statement
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from annotate.projects import access as projects_access
@@ -88,40 +88,42 @@ class RequestCounts(NamedTuple):
 
 
 def ask(
-    *, judgment: Judgment, words: str, by: Membership, now: datetime | None = None
+    *, statement: Statement, words: str, by: Membership, now: datetime | None = None
 ) -> RejudgeRequest:
-    """Ask the author of a judgment to judge again, and return the rejudge request.
+    """Ask the author of a judgment or a flag to judge again, and return the rejudge request.
 
     The same request by the same lead again changes nothing. Refused: a member who is not a lead of
-    the project, a request without words, a judgment by a machine or by somebody who cannot be
-    asked, a judgment that already has a request, a document that is not judged any more. Stale: its
-    author has answered again since, or the narrative or the text has a newer version.
+    the project, a request without words, an answer by a machine or by somebody who cannot be
+    asked, one that already has a request, a flag "later", a document that is not judged any more.
+    Stale: its author has answered again since, or the narrative or the text has a newer version.
     """
     now = now or timezone.now()
     words = _clean_words(words)
     with transaction.atomic():
-        pair = _lock_pair_for_lead(judgment, by)
-        author = judgment.annotator
+        pair = _lock_pair_for_lead(statement, by)
+        author = statement.annotator
         if author.is_machine or author.user_id is None or author.left_at is not None:
             # The message has no name: the lead may not know whose judgment it is.
             raise Refused("Whoever gave this answer does not sign in here, and cannot be asked.")
+        if not statement.is_final:
+            raise Refused("This was put off, and waits for an answer already.")
         in_force = judged_narrative(pair)
-        if in_force is None or in_force.pk != judgment.narrative_id:
+        if in_force is None or in_force.pk != statement.narrative_id:
             raise Stale("The narrative changed. Nobody judges under this version any more.")
-        if not candidates_to_judge(pair).filter(pk=judgment.candidate_id).exists():
+        if not candidates_to_judge(pair).filter(pk=statement.candidate_id).exists():
             raise Refused("This document is not among those to be judged for this query.")
         assignment = lock_assignment(pair, author, now)
-        stored = Judgment.objects.only("ended_at", "text_replaced_at").get(pk=judgment.pk)
+        stored = Statement.objects.only("ended_at", "text_replaced_at").get(pk=statement.pk)
         if stored.ended_at is not None:
             raise Stale("This answer has changed in the meantime. Look at it, then ask.")
         if stored.text_replaced_at is not None:
             raise Stale("The document got a new text. Its judges will judge it again anyway.")
-        existing = RejudgeRequest.objects.not_withdrawn().filter(judgment=judgment).first()
+        existing = RejudgeRequest.objects.not_withdrawn().filter(statement=statement).first()
         if existing is not None:
             if (existing.words, existing.by_id) != (words, by.pk):
                 raise Refused("This was asked already. Take that back first, then ask again.")
             return existing
-        made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
+        made = RejudgeRequest.objects.create(statement=statement, words=words, by=by, at=now)
         # They have judged in this assignment, so it must not be given back as untouched.
         assignments.touch(assignment, done=False, now=now)
         _record("rejudging.asked", made, by, now)
@@ -137,15 +139,15 @@ def withdraw(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _lock_pair_for_lead(rejudge_request.judgment, by)
-        author = rejudge_request.judgment.annotator
+        pair = _lock_pair_for_lead(rejudge_request.statement, by)
+        author = rejudge_request.statement.annotator
         # Lock their assignment, to wait for an answer that is being saved.
         held = pair.assignments.filter(task=Task.JUDGE, member=author)
         list(held.select_for_update())
-        stored = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
+        stored = RejudgeRequest.objects.select_related("statement").get(pk=rejudge_request.pk)
         if stored.withdrawn_at is not None:
             return stored
-        if stored.judgment.ended_at is not None:
+        if stored.statement.ended_at is not None:
             raise Refused("This was already answered.")
         stored.withdrawn_at, stored.withdrawn_by = now, by
         stored.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -210,7 +212,7 @@ def ask_older(
         )
         RejudgeRequest.objects.bulk_create(
             (
-                RejudgeRequest(judgment_id=key, by=by, words=words, guideline=guideline, at=now)
+                RejudgeRequest(statement_id=key, by=by, words=words, guideline=guideline, at=now)
                 for key in chosen.order_by("pk").values_list("pk", flat=True)
             ),
             batch_size=CHUNK,
@@ -233,7 +235,7 @@ def count_requests(guideline: Guideline) -> RequestCounts:
     rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
     return RequestCounts(
         _open_requests(guideline).count(),
-        rejudge_requests.not_withdrawn().filter(judgment__ended_at__isnull=False).count(),
+        rejudge_requests.not_withdrawn().filter(statement__ended_at__isnull=False).count(),
         rejudge_requests.filter(withdrawn_at__isnull=False).count(),
     )
 
@@ -246,7 +248,7 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
         lock_assignments(project)
         rejudge_requests = _open_requests(guideline)
         theirs = rejudge_requests.filter(
-            judgment__annotator=OuterRef("member"), judgment__narrative__pair=OuterRef("pair")
+            statement__annotator=OuterRef("member"), statement__narrative__pair=OuterRef("pair")
         )
         judges = Assignment.objects.filter(task=Task.JUDGE, pair__project=project)
         concerned = list(judges.filter(Exists(theirs)).values_list("pk", flat=True))
@@ -260,9 +262,9 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
 
 def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: datetime) -> None:
     """Record in the audit log which document is to be judged again, but not by whom."""
-    judgment = rejudge_request.judgment
-    narrative = judgment.narrative
-    named = f"{narrative.pair} · {narrative} · {judgment.candidate.document}"
+    statement = rejudge_request.statement
+    narrative = statement.narrative
+    named = f"{narrative.pair} · {narrative} · {statement.candidate.document}"
     record(project=by.project, what=what, about=rejudge_request, named=named, by=by, now=now)
 
 
@@ -279,12 +281,12 @@ def _open_requests(guideline: Guideline) -> QuerySet[RejudgeRequest]:
     A new narrative version ends a rejudge request.
     """
     return RejudgeRequest.objects.open().filter(
-        guideline=guideline, judgment__in=judgments_in_force(guideline.project)
+        guideline=guideline, statement__in=judgments_in_force(guideline.project)
     )
 
 
 def _older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgment]:
-    requests = RejudgeRequest.objects.not_withdrawn().filter(judgment=OuterRef("pk"))
+    requests = RejudgeRequest.objects.not_withdrawn().filter(statement=OuterRef("pk"))
     judgments = judgments_in_force(guideline.project).filter(
         ~Exists(requests), at__lt=guideline.created_at
     )
@@ -325,12 +327,12 @@ def _clean_words(words: str) -> str:
     return words
 
 
-def _lock_pair_for_lead(judgment: Judgment, by: Membership) -> InstructionPair:
-    """Lock and return the pair of a judgment, as settling does; refuse members who do not lead."""
+def _lock_pair_for_lead(statement: Statement, by: Membership) -> InstructionPair:
+    """Lock and return the pair of an answer, as settling does; refuse members who do not lead."""
     pair = (
         InstructionPair.objects.select_for_update(of=("self",))
         .select_related("project")
-        .get(pk=judgment.narrative.pair_id)
+        .get(pk=statement.narrative.pair_id)
     )
     if not by.leads or by.project_id != pair.project_id:
         raise Refused("Only leads of this project can ask its judges to look again.")

@@ -28,7 +28,7 @@ class ShownRejudgeRequest:
     """A rejudge request as it is shown to the judge."""
 
     rejudge_request: RejudgeRequest
-    # The UUID of the statement it is shown with: the judgment, or the "later" flag that followed.
+    # The UUID of the statement it is shown with: the answer, or the "later" flag that followed.
     uuid: UUID
     # Whether that statement is current.
     open: Annotated[bool, "Whether it waits for your answer."]
@@ -203,25 +203,25 @@ def read_rejudge_requests(
     for rejudge_request in (
         RejudgeRequest.objects.not_withdrawn()
         .filter(
-            judgment__narrative=narrative,
-            judgment__annotator=member,
-            judgment__candidate__in=candidates,
-            judgment__text_replaced_at=None,
+            statement__narrative=narrative,
+            statement__annotator=member,
+            statement__candidate__in=candidates,
+            statement__text_replaced_at=None,
         )
-        .select_related("judgment", "by", "guideline")
+        .select_related("statement", "by", "guideline")
         .defer("guideline__text")
         .order_by("pk")
     ):
-        judgment = rejudge_request.judgment
-        answer = answers.get(Spot(judgment.candidate_id))
+        asked = rejudge_request.statement
+        answer = answers.get(Spot(asked.candidate_id))
         is_later = (
-            answer is not None and answer.flag == Flag.Kind.LATER and answer.at == judgment.ended_at
+            answer is not None and answer.flag == Flag.Kind.LATER and answer.at == asked.ended_at
         )
-        requests.setdefault(judgment.candidate_id, []).append(
+        requests.setdefault(asked.candidate_id, []).append(
             ShownRejudgeRequest(
                 rejudge_request,
-                answer.uuid if answer and is_later else judgment.uuid,
-                is_later or judgment.ended_at is None,
+                answer.uuid if answer and is_later else asked.uuid,
+                is_later or asked.ended_at is None,
             )
         )
     return requests

@@ -64,10 +64,10 @@ class JudgingSession:
     uuids: dict[int, UUID] = field(default_factory=dict)
     # The documents whose answer can be withdrawn, earliest answer first; none from a file.
     history: list[int] = field(default_factory=list)
-    # The documents whose judgment has a rejudge request.
+    # The documents whose answer has a rejudge request.
     again: frozenset[int] = frozenset()
-    # The UUIDs of the statements that rejudge requests are shown with: also of superseded
-    # judgments (they may become current again), and of "later" flags on such documents.
+    # The UUIDs of the statements that rejudge requests are shown with: also of superseded ones
+    # (they may become current again), and of "later" flags on such documents.
     rejudge_uuids: list[UUID] = field(default_factory=list)
     # The documents whose judgment has a note.
     noted: frozenset[int] = frozenset()
@@ -81,8 +81,8 @@ class JudgingSession:
 
     @property
     def settled(self) -> int:
-        """The number of documents that need no answer: judged without a rejudge request, or
-        flagged other than "later".
+        """The number of documents that need no answer: judged, or flagged other than "later",
+        without a rejudge request.
         """
         return sum(1 for candidate in self.order if self._is_settled(candidate))
 
@@ -140,9 +140,10 @@ class JudgingSession:
         return self.order[position + 1] if position + 1 < len(self.order) else None
 
     def _is_settled(self, candidate: int) -> bool:
-        if candidate in self.judged:
-            return candidate not in self.again
-        return self.flagged.get(candidate, Flag.Kind.LATER) != Flag.Kind.LATER
+        if candidate in self.again:
+            return False
+        flag = self.flagged.get(candidate, Flag.Kind.LATER)
+        return candidate in self.judged or flag != Flag.Kind.LATER
 
 
 def read_judging_session(
@@ -167,11 +168,11 @@ def read_judging_session(
     ]
     first = [(number, row) for number, row in statements if not row.repeat]
     rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
-        judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
+        statement__narrative=narrative, statement__annotator=by, statement__text_replaced_at=None
     )
     requests = list(
         rejudge_requests.order_by("pk").values_list(
-            "judgment__candidate", "judgment__uuid", "judgment__ended_at"
+            "statement__candidate", "statement__uuid", "statement__ended_at"
         )
     )
     later = {(row.candidate, row.at): row.uuid for _, row in first if row.flag == Flag.Kind.LATER}

@@ -59,7 +59,7 @@ class JudgingState:
     current: Statement | None
     # For a repeat: the key of the annotator's current judgment of the same document.
     first: int | None
-    # Whether the current judgment has a rejudge request.
+    # Whether the current answer has a rejudge request.
     has_rejudge_request: bool
     # Whether the UUID was used before.
     is_resend: bool
@@ -91,8 +91,8 @@ class JudgingState:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the document needs no further answer: it has a grade without a rejudge request,
-        or a flag other than "later".
+        """Whether the document needs no further answer: it has a grade, or a flag other than
+        "later", without a rejudge request.
         """
         if self.current is None or self.has_rejudge_request:
             return False
@@ -295,12 +295,12 @@ def _pool_and_repeats_sql(project: Project, *, again: bool) -> str:
     """  # noqa: S608 (constants)
 
 
-def _rejudge_request_sql(judgment: str) -> str:
-    """Return SQL that is true if the judgment with this table alias has a rejudge request."""
+def _rejudge_request_sql(statement: str) -> str:
+    """Return SQL that is true if the statement with this table alias has a rejudge request."""
     return f"""
         EXISTS (
             SELECT 1 FROM annotate_rejudgerequest l
-            WHERE l.judgment_id = {judgment}.id AND l.withdrawn_at IS NULL
+            WHERE l.statement_id = {statement}.id AND l.withdrawn_at IS NULL
         )
     """  # noqa: S608 (our own alias)
 

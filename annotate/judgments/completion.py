@@ -31,7 +31,7 @@ from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import cached_counts
 from annotate.judgments.answer_counts import counts_of
-from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.in_force import answers_in_force
 from annotate.judgments.models import RejudgeRequest, Repeat
 from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -362,10 +362,10 @@ def _left_to_judge(
     sizes = pool_sizes(
         projects, {pair: narrative.pair.query_id for pair, narrative in in_force.items()}
     )
-    # A judgment has at most one request that is not withdrawn. Requests are few: filter by them
+    # An answer has at most one request that is not withdrawn. Requests are few: filter by them
     # first.
-    requested = judgments_in_force(*projects).filter(
-        pk__in=RejudgeRequest.objects.not_withdrawn().values("judgment"),
+    requested = answers_in_force(*projects).filter(
+        pk__in=RejudgeRequest.objects.not_withdrawn().values("statement"),
         narrative__pair__in=pairs,
         annotator__in=people,
     )

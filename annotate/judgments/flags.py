@@ -8,12 +8,14 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from annotate.judgments.blindness import blind_pairs
-from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership
 from base.pagination import Page, page_by_key
 
 SIZE = 50
+# Whether a lead has asked whoever flagged a document to look again.
+WAITS = Exists(RejudgeRequest.objects.not_withdrawn().filter(statement=OuterRef("pk")))
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,12 @@ def list_flags(reader: Membership, asked: QueryDict, *, of: Membership | None = 
     kind = asked.get("kind", "")
     if kind in Flag.Kind.values:
         flags = flags.filter(flag=kind)
-    rows = flags.select_related("annotator", "candidate__document", "narrative__pair__query").defer(
-        "narrative__text", "narrative__pair__query__description"
+    rows = flags.annotate(waits=WAITS).select_related(
+        "annotator", "candidate__document", "narrative__pair__query"
     )
     return FlagPage(
         {kind.value: counted.get(kind.value, 0) for kind in Flag.Kind},
-        page_by_key(rows, asked, SIZE),
+        page_by_key(
+            rows.defer("narrative__text", "narrative__pair__query__description"), asked, SIZE
+        ),
     )

@@ -7,9 +7,23 @@ from django.db.models import Q, QuerySet
 from annotate.collection.answers import AnswerKind
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment, Repeat
+from annotate.judgments.models import (
+    Adjudication,
+    ConditionAdjudication,
+    Flag,
+    Judgment,
+    Repeat,
+    Statement,
+)
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
+
+
+def answers_in_force(*projects: Project) -> QuerySet[Statement]:
+    """Return people's current judgments and final flags of the documents to judge, under current
+    narratives.
+    """
+    return Statement.objects.current().final().of_people().filter(_in_force(*projects))
 
 
 def judgments_in_force(*projects: Project) -> QuerySet[Judgment]:

@@ -437,20 +437,19 @@ class RejudgeRequestQuerySet(models.QuerySet["RejudgeRequest"]):
         return self.filter(withdrawn_at__isnull=True)
 
     def open(self) -> RejudgeRequestQuerySet:
-        """Return the unanswered requests: their judgment is still current, on the newest text."""
+        """Return the unanswered requests: their answer is still current, on the newest text."""
         return self.not_withdrawn().filter(
-            judgment__ended_at__isnull=True, judgment__text_replaced_at__isnull=True
+            statement__ended_at__isnull=True, statement__text_replaced_at__isnull=True
         )
 
 
 class RejudgeRequest(models.Model):
-    """A lead's request to the author of a judgment to judge again.
+    """A lead's request to the author of a judgment or a flag to judge again.
 
-    The judgment stays as it is. Any later answer by its author, even the same grade, answers the
-    request.
+    The answer stays as it is. Any later one by its author, even the same, answers the request.
     """
 
-    judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="asks")
+    statement = models.ForeignKey(Statement, on_delete=models.PROTECT, related_name="asks")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
     words = models.TextField()
     # The version of the guidelines that is the reason for the request, if any.
@@ -467,10 +466,10 @@ class RejudgeRequest(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            # A judgment has one request that is not withdrawn; every key press looks for it.
+            # An answer has one request that is not withdrawn; every key press looks for it.
             models.UniqueConstraint(
-                name="rejudge_request_once_per_judgment",
-                fields=["judgment"],
+                name="rejudge_request_once",
+                fields=["statement"],
                 condition=Q(withdrawn_at__isnull=True),
             ),
             models.CheckConstraint(name="rejudge_request_has_words", condition=~Q(words="")),

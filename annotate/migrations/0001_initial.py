@@ -791,10 +791,10 @@ class Migration(migrations.Migration):
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
                 ('guideline', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='asks', to='annotate.guideline')),
                 ('withdrawn_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
-                ('judgment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='asks', to='annotate.judgment')),
+                ('statement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='asks', to='annotate.statement')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('withdrawn_at__isnull', True)), fields=('judgment',), name='rejudge_request_once_per_judgment'), models.CheckConstraint(condition=models.Q(('words', ''), _negated=True), name='rejudge_request_has_words'), models.CheckConstraint(condition=models.Q(models.Q(('withdrawn_at__isnull', True), ('withdrawn_by__isnull', True)), models.Q(('withdrawn_at__isnull', False), ('withdrawn_by__isnull', False)), _connector='OR'), name='rejudge_request_withdrawn_by_at')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('withdrawn_at__isnull', True)), fields=('statement',), name='rejudge_request_once'), models.CheckConstraint(condition=models.Q(('words', ''), _negated=True), name='rejudge_request_has_words'), models.CheckConstraint(condition=models.Q(models.Q(('withdrawn_at__isnull', True), ('withdrawn_by__isnull', True)), models.Q(('withdrawn_at__isnull', False), ('withdrawn_by__isnull', False)), _connector='OR'), name='rejudge_request_withdrawn_by_at')],
             },
         ),
         migrations.CreateModel(

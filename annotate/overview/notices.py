@@ -133,8 +133,8 @@ def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]
         RejudgeRequest.objects.open()
         .filter(by__project__in=[member.project_id for member in members])
         .order_by()
-        .values_list("judgment__annotator")
-        .annotate(n=Count("pk"), at=Max("at"), pair=Min("judgment__narrative__pair"))
+        .values_list("statement__annotator")
+        .annotate(n=Count("pk"), at=Max("at"), pair=Min("statement__narrative__pair"))
     )
     causes = {member: cause for member, *cause in rows}
     notices = {}

@@ -341,9 +341,9 @@ def could_see(moment: str) -> Q:
     own = earlier.filter(annotator=OuterRef("annotator"))
     of_others = earlier.of_people().exclude(annotator=OuterRef("annotator"))
     asked = RejudgeRequest.objects.filter(
-        judgment__narrative=OuterRef("narrative"),
-        judgment__candidate=OuterRef("candidate"),
-        judgment__annotator=OuterRef("annotator"),
+        statement__narrative=OuterRef("narrative"),
+        statement__candidate=OuterRef("candidate"),
+        statement__annotator=OuterRef("annotator"),
         # Requests for a new version of the guidelines do not depend on others' answers.
         guideline__isnull=True,
         at__lte=OuterRef(moment),

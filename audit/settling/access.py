@@ -33,7 +33,7 @@ from audit.settling.kinds import (
 )
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.reader import Reader
-from base.lookup import first_or_404, row_or_404
+from base.lookup import row_or_404
 from base.pagination import parse_key
 
 NO_CONDITION = "There is no such condition in your projects."
@@ -114,12 +114,12 @@ def rejudge_request(disagreement: JudgmentDisagreement, key: str) -> RejudgeRequ
     """Return a rejudge request in a disagreement, by its key as a form sends it, or raise
     Http404.
     """
-    return first_or_404(
-        RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative").filter(
-            pk=parse_key(key) or 0,
-            judgment__narrative=disagreement.narrative,
-            judgment__candidate=disagreement.candidate,
-        ),
+    requests = RejudgeRequest.objects.filter(
+        statement__narrative=disagreement.narrative, statement__candidate=disagreement.candidate
+    )
+    return row_or_404(
+        requests.select_related("statement__annotator", "statement__narrative"),
+        parse_key(key) or 0,
         "There is no such request in this disagreement.",
     )
 

@@ -104,12 +104,12 @@ def _revealed_keys(reader: Reader, keys: list[QueuePosition]) -> set[tuple[int, 
 def _add_rejudge_requests(items: dict[DisagreementKey, Item], keys: list[DisagreementKey]) -> None:
     """Add the latest rejudge request of each document, also to its conditions."""
     requests = RejudgeRequest.objects.not_withdrawn().filter(
-        judgment__narrative__in={key.narrative for key in keys},
-        judgment__candidate__in={key.candidate for key in keys},
+        statement__narrative__in={key.narrative for key in keys},
+        statement__candidate__in={key.candidate for key in keys},
     )
     last = {
-        (request.judgment.narrative_id, request.judgment.candidate_id): request
-        for request in requests.select_related("judgment", "by").order_by("at", "pk")
+        (request.statement.narrative_id, request.statement.candidate_id): request
+        for request in requests.select_related("statement", "by").order_by("at", "pk")
     }
     for key in keys:
         items[key].rejudge_request = last.get((key.narrative, key.candidate))

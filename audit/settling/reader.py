@@ -59,7 +59,7 @@ class Reader:
     def sent_back(self) -> set[int]:
         """The keys of the narratives with an open rejudge request."""
         requests = RejudgeRequest.objects.open().filter(by__project__in=self.projects)
-        return set(requests.values_list("judgment__narrative", flat=True))
+        return set(requests.values_list("statement__narrative", flat=True))
 
     @cached_property
     def _assignments(self) -> list[tuple[str, int]]:

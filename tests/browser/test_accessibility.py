@@ -616,7 +616,7 @@ def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
     # Her latest pair: on the first one everything is done, and its page only says so.
     pair = ada.assignments.filter(task=Task.JUDGE).latest("pk").pair
     judgment = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
-    rejudge_requests.ask(judgment=judgment, words="Read the end of it.", by=lead)
+    rejudge_requests.ask(statement=judgment, words="Read the end of it.", by=lead)
     return {"annotate:judge": [reverse("annotate:judge", args=[pair.pk, judgment.candidate_id])]}
 
 

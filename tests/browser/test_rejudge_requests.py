@@ -40,7 +40,7 @@ def scene(live_server, new_person):
 
         def ask(self, doc_id: str) -> RejudgeRequest:
             return rejudge_requests.ask(
-                judgment=Judgment.objects.current().get(candidate__document__doc_id=doc_id),
+                statement=Judgment.objects.current().get(candidate__document__doc_id=doc_id),
                 words=WORDS,
                 by=self.carla,
             )
@@ -77,7 +77,7 @@ def test_home_leads_to_the_document_and_the_same_grade_answers_the_request(scene
     expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
     scene.answered()
     answer = Judgment.objects.current().get(candidate__document__doc_id="B")
-    assert (answer.relevance, answer.replaces) == (2, scene.rejudge_request.judgment)
+    assert (answer.relevance, answer.replaces) == (2, scene.rejudge_request.statement)
 
 
 def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
@@ -100,8 +100,8 @@ def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
 
 def test_undoing_an_earlier_answer_restores_the_notice(scene):
     judging.judge(
-        narrative=scene.rejudge_request.judgment.narrative,
-        candidate=scene.rejudge_request.judgment.candidate,
+        narrative=scene.rejudge_request.statement.narrative,
+        candidate=scene.rejudge_request.statement.candidate,
         relevance=0,
         by=scene.ada,
     )

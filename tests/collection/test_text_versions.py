@@ -421,12 +421,12 @@ def test_a_stale_judgment_cannot_get_a_rejudge_request(scene):
     scene.change()
 
     with pytest.raises(Stale, match="a new text"):
-        rejudge_requests.ask(judgment=judgment, words="Sure?", by=scene.carla)
+        rejudge_requests.ask(statement=judgment, words="Sure?", by=scene.carla)
 
 
 def test_a_new_text_closes_a_rejudge_request(scene):
     judgment = scene.judge().row
-    rejudge_requests.ask(judgment=judgment, words="Sure?", by=scene.carla)
+    rejudge_requests.ask(statement=judgment, words="Sure?", by=scene.carla)
 
     scene.change()
 

@@ -35,7 +35,7 @@ class Scene:
         self.ben = self._judge("ben", 2)
         self.judgment = Judgment.objects.get(annotator=self.ada, candidate=self.first)
         self.rejudge_request = rejudge_requests.ask(
-            judgment=self.judgment, words=WORDS, by=self.carla
+            statement=self.judgment, words=WORDS, by=self.carla
         )
 
     def _judge(self, name: str, relevance: int) -> Any:
@@ -214,7 +214,7 @@ def test_rejudge_requests_cost_the_same_however_many_there_are(
     with django_assert_num_queries(21) as one:
         client.get(scene.url("listing"))
     other = Judgment.objects.get(annotator=scene.ada, candidate=scene.second)
-    rejudge_requests.ask(judgment=other, words="And this.", by=scene.carla)
+    rejudge_requests.ask(statement=other, words="And this.", by=scene.carla)
 
     with django_assert_num_queries(len(one)):
         client.get(scene.url("listing"))

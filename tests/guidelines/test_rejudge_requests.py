@@ -48,9 +48,14 @@ class Scene:
             by=by or self.ada,
         )
 
-    def ask(self, judgment=None, words="Look at the second table.", **more) -> RejudgeRequest:
+    def ask(self, answer=None, words="Look at the second table.", **more) -> RejudgeRequest:
         return rejudge_requests.ask(
-            judgment=judgment or self.judgment, words=words, by=more.pop("by", self.carla), **more
+            statement=answer or self.judgment, words=words, by=more.pop("by", self.carla), **more
+        )
+
+    def flag(self, kind=Flag.Kind.CANNOT_JUDGE) -> Any:
+        return judging.flag(
+            narrative=self.narrative, candidate=self.first, kind=kind, words="Why?", by=self.ada
         )
 
     def judging_session(self) -> judging_session.JudgingSession:
@@ -99,6 +104,38 @@ def test_any_grade_answers_a_request(scene, relevance):
     assert scene.done()
 
 
+def test_a_flagged_document_is_shown_again_until_there_is_another_answer(scene):
+    flag = scene.flag()
+    assert scene.done()
+
+    scene.ask(flag)
+
+    session = scene.judging_session()
+    assert (session.next(), session.settled, session.total) == (scene.first.pk, 1, 2)
+    assert scene.done() is False
+    assert RejudgeRequest.objects.open().get().statement == flag
+
+
+@pytest.mark.parametrize("answer", ["grade", "the same flag"])
+def test_a_grade_or_the_same_flag_answers_a_request_about_a_flag(scene, answer):
+    scene.ask(scene.flag())
+
+    scene.judge(2) if answer == "grade" else scene.flag()
+
+    assert not RejudgeRequest.objects.open().exists()
+    assert scene.judging_session().next() is None
+    assert scene.done()
+
+
+def test_a_document_that_was_put_off_is_not_asked_for(scene):
+    later = scene.flag(Flag.Kind.LATER)
+
+    with pytest.raises(Refused, match="waits for an answer already"):
+        scene.ask(later)
+
+    assert not RejudgeRequest.objects.exists()
+
+
 def test_undoing_the_answer_restores_judgment_and_rejudge_request(scene):
     scene.ask()
     scene.judge(2)
@@ -107,7 +144,7 @@ def test_undoing_the_answer_restores_judgment_and_rejudge_request(scene):
 
     scene.judgment.refresh_from_db()
     assert scene.judgment.ended_at is None
-    assert RejudgeRequest.objects.open().get().judgment == scene.judgment
+    assert RejudgeRequest.objects.open().get().statement == scene.judgment
     assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
 
@@ -185,7 +222,7 @@ def test_the_database_refuses_two_rejudge_requests_for_one_judgment(scene):
     scene.ask()
 
     with pytest.raises(IntegrityError):
-        RejudgeRequest.objects.create(judgment=scene.judgment, words="Again.", by=scene.carla)
+        RejudgeRequest.objects.create(statement=scene.judgment, words="Again.", by=scene.carla)
 
 
 def test_a_request_needs_words(scene):
@@ -268,7 +305,7 @@ def test_an_assignment_with_repeats_is_done_once_all_repeats_are_answered(db):
     for candidate in pool_of:
         judging.judge(narrative=narrative, candidate=candidate, relevance=1, by=ada)
     judgment = Judgment.objects.get(candidate=pool_of[0])
-    rejudge_request = rejudge_requests.ask(judgment=judgment, words="Look at the table.", by=carla)
+    rejudge_request = rejudge_requests.ask(statement=judgment, words="Look at the table.", by=carla)
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
 
@@ -280,7 +317,7 @@ def test_an_assignment_with_repeats_is_done_once_all_repeats_are_answered(db):
         sent = {"narrative": narrative.pk, "candidate": number, "relevance": 1}
         judging.record_sent(sent, pair=pair, by=ada)
     assert ada.assignments.get().done_at is not None
-    rejudge_request = rejudge_requests.ask(judgment=judgment, words="Look at the table.", by=carla)
+    rejudge_request = rejudge_requests.ask(statement=judgment, words="Look at the table.", by=carla)
     assert ada.assignments.get().done_at is None
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     assert ada.assignments.get().done_at is not None

@@ -160,7 +160,7 @@ def test_a_document_with_a_rejudge_request_comes_first_with_its_words(scene):
     for candidate in scene.documents[:2]:
         scene.judge(candidate.pk, 1)
     judgment = Judgment.objects.get(candidate=scene.documents[1])
-    RejudgeRequest.objects.create(judgment=judgment, by=carla, words="Read the second line.")
+    RejudgeRequest.objects.create(statement=judgment, by=carla, words="Read the second line.")
 
     at = scene.program.get(scene.at("judging-session/")).json()
     (document_view,) = scene.program.get(

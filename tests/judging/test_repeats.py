@@ -443,7 +443,7 @@ def test_a_rejudge_request_comes_first_and_is_not_shown_on_the_repeat(scene):
         if number == scene.first_of(scene.again()[0]):
             judgment = row
     carla = factories.lead(scene.project)
-    rejudge_requests.ask(judgment=judgment, words="Read the last page.", by=carla)
+    rejudge_requests.ask(statement=judgment, words="Read the last page.", by=carla)
 
     at = scene.judging_session()
 
@@ -459,14 +459,14 @@ def test_withdrawing_a_rejudge_request_ends_no_assignment_with_repeats_left(scen
         if number != last:
             scene.grade(number, 1)
     first = Judgment.objects.order_by("pk")[0]
-    rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
+    rejudge_request = rejudge_requests.ask(statement=first, words="Read the last page.", by=carla)
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     assert not scene.assignment_is_done()
 
     scene.grade(last)
     assert scene.assignment_is_done()
-    rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
+    rejudge_request = rejudge_requests.ask(statement=first, words="Read the last page.", by=carla)
     assert not scene.assignment_is_done()
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     assert scene.assignment_is_done()

@@ -78,7 +78,7 @@ class Scene:
 
     def asked(self) -> list[tuple[str, str]]:
         rows = RejudgeRequest.objects.open().values_list(
-            "judgment__annotator__name", "judgment__candidate__document__doc_id"
+            "statement__annotator__name", "statement__candidate__document__doc_id"
         )
         return sorted(rows)
 

@@ -141,7 +141,7 @@ class Scene:
 
     def send_back(self, who: int, where: int, what: int) -> None:
         for one in Judgment.objects.current().of_people().filter(annotator=self.people[who])[:1]:
-            rejudge_requests.ask(judgment=one, words="Look again.", by=self.carla)
+            rejudge_requests.ask(statement=one, words="Look again.", by=self.carla)
 
     def withdraw_requests(self, who: int, where: int, what: int) -> None:
         for one in RejudgeRequest.objects.open():

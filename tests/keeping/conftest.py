@@ -101,7 +101,7 @@ class FilledInstallation:
             at=LATER,
         )
         RejudgeRequest.objects.create(
-            judgment=tides.narrative.statements.current().filter(annotator=tides.ada)[0],
+            statement=tides.narrative.statements.current().filter(annotator=tides.ada)[0],
             words="Look at the date.",
             by=tides.carla,
             at=LATER,

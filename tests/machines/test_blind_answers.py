@@ -95,7 +95,7 @@ def test_somebody_who_led_once_counts_as_a_lead(scene):
 def test_an_answer_after_a_request_to_look_again_does_not_count(scene):
     judge(scene, "A", ada=1, ben=1)
     first = Judgment.objects.get(annotator=scene.ada)
-    RejudgeRequest.objects.create(judgment=first, by=scene.carla, words="Look again.")
+    RejudgeRequest.objects.create(statement=first, by=scene.carla, words="Look again.")
     Judgment.objects.filter(pk=first.pk).update(ended_at=timezone.now())
     judge(scene, "A", ada=0)
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, Flag, Project
+from annotate.models import Adjudication, Assignment, Flag, Project, RejudgeRequest
 from tests import factories
 from tests.pages import shows
 
@@ -65,6 +65,19 @@ def test_flags_are_counted_by_kind_and_listed_with_their_words(tides, client):
         "It is in Finnish.",
     ]
     assert "Taken back." not in page.content.decode()
+
+
+def test_the_list_says_which_flags_somebody_was_asked_to_look_at_again(tides, client):
+    asked = Flag.objects.current().get(annotator=tides.ada, flag="problem")
+    RejudgeRequest.objects.create(statement=asked, words="Reload it.", by=tides.carla)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+    program = client.get("/api/v1/projects/tides/flags/").json()["results"]
+
+    assert [flag.waits for flag in page.context["flags"]] == [True, False, False]
+    assert page.content.decode().count("asked to look again") == 1
+    assert [flag["waits"] for flag in program] == [True, False, False]
 
 
 @pytest.mark.parametrize(

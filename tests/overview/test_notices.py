@@ -88,7 +88,7 @@ def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair,
     ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
     candidate = pair.query.candidates.get()
     judgment = factories.judgment(factories.altered(pair), candidate, ada)
-    RejudgeRequest.objects.create(judgment=judgment, by=carla, words="Why?", at=NOON)
+    RejudgeRequest.objects.create(statement=judgment, by=carla, words="Why?", at=NOON)
 
     assert counts_of_notices(ada)["look-again"] == 1
     assert "look-again" not in counts_of_notices(ben)

@@ -229,7 +229,7 @@ def test_judgment_changed_before_settling_is_blind(scene):
 def test_the_answer_to_a_rejudge_request_is_not_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
     bens = candidate.statements.get(annotator=scene.ben)
-    RejudgeRequest.objects.create(judgment=bens, by=scene.carla, words="Look.", at=NOON + DAY)
+    RejudgeRequest.objects.create(statement=bens, by=scene.carla, words="Look.", at=NOON + DAY)
     again(bens, 1, NOON + 2 * DAY)
 
     assert percent(everyone(scene)) == 1.0
@@ -241,7 +241,7 @@ def test_an_answer_under_new_guidelines_is_blind(scene):
     bens = candidate.statements.get(annotator=scene.ben)
     version = guideline(scene, 1, NOON + DAY)
     RejudgeRequest.objects.create(
-        judgment=bens, by=scene.carla, words="Look.", guideline=version, at=NOON + DAY
+        statement=bens, by=scene.carla, words="Look.", guideline=version, at=NOON + DAY
     )
     again(bens, 1, NOON + 2 * DAY)
 

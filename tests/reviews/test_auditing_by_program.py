@@ -179,7 +179,7 @@ def test_a_judge_is_asked_to_look_again_once(disputed):
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/rejudge-requests/"
-    body = {"judgment": disputed.adas.pk, "words": "See the last paragraph."}
+    body = {"answer": disputed.adas.pk, "words": "See the last paragraph."}
 
     made = carla.send("POST", where, body, **{"Idempotency-Key": "once"})
     again = carla.send("POST", where, body, **{"Idempotency-Key": "once"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 import pytest
@@ -9,7 +10,7 @@ from django.urls import reverse
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Condition, RejudgeRequest, Verdict
+from annotate.models import Assignment, Condition, Project, RejudgeRequest, Statement, Verdict
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
 from tests import factories
@@ -38,7 +39,7 @@ def listed(scene, **wanted) -> list[int]:
 
 def send(scene, client, query: str = "", **fields):
     client.force_login(scene.carla.user)
-    data = {"judgment": scene.adas.pk, "words": WORDS, **fields}
+    data = {"answer": scene.adas.pk, "words": WORDS, **fields}
     return client.post(url(scene, "rejudge_request") + query, data, follow=True)
 
 
@@ -49,7 +50,7 @@ def test_a_disagreement_sent_back_is_not_open_and_waits_for_the_annotator(disagr
 
     assert "S1 was sent back and waits for an annotator." in page.content.decode()
     rejudge_request = RejudgeRequest.objects.get()
-    assert (rejudge_request.judgment, rejudge_request.words, rejudge_request.by) == (
+    assert (rejudge_request.statement, rejudge_request.words, rejudge_request.by) == (
         disagreement.adas,
         WORDS,
         disagreement.carla,
@@ -77,6 +78,52 @@ def test_an_answered_request_reopens_the_disagreement(disagreement, client):
     assert "answered" in page
     assert "ada was asked to look again by carla" in page
     assert WORDS in page
+
+
+def flag(scene, kind: str) -> Statement:
+    return judging.flag(
+        narrative=scene.narrative, candidate=scene.first, kind=kind, words="Blurred.", by=scene.ada
+    )
+
+
+def test_a_lead_asks_about_a_flag_and_reads_what_came_of_it(disagreement, client):
+    asked = flag(disagreement, "cannot_judge")
+    client.force_login(disagreement.carla.user)
+    assert f'value="{asked.pk}"' in client.get(url(disagreement)).content.decode()
+
+    sent = send(disagreement, client, answer=asked.pk)
+    waiting = client.get(url(disagreement))
+    flag(disagreement, "problem")
+    answered = client.get(url(disagreement))
+
+    assert "S1 was sent back and waits for an annotator." in sent.content.decode()
+    assert shows(waiting, "ada was asked to look again by carla")
+    assert "waits for an annotator" in waiting.content.decode()
+    words = re.sub("<[^>]*>", " ", answered.content.decode())
+    assert re.search(r"answered\s+ada was asked to look again by carla", words)
+    assert re.search(r"Cannot judge\s+→\s+Problem with this document", words)
+
+
+def test_a_flag_later_is_not_offered_to_be_asked_about(disagreement, client):
+    later = flag(disagreement, "later")
+    client.force_login(disagreement.carla.user)
+
+    page = client.get(url(disagreement)).content.decode()
+    refused = send(disagreement, client, answer=later.pk).content.decode()
+
+    assert f'value="{later.pk}"' not in page
+    assert "This was put off, and waits for an answer already." in refused
+
+
+def test_who_flagged_is_not_named_where_names_are_hidden(disagreement, client):
+    Project.objects.update(hide_names=True)
+    asked = flag(disagreement, "problem")
+
+    send(disagreement, client, answer=asked.pk)
+    page = without_random(client.get(url(disagreement)))
+
+    assert shows(page, "Somebody was asked to look again by carla")
+    assert not re.search(r"\bada\b", page)
 
 
 def test_a_request_that_leads_to_agreement_closes_the_disagreement(disagreement, client):
@@ -126,7 +173,7 @@ def test_a_lead_withdraws_the_request(disagreement, client):
     ("fields", "sentence"),
     [
         ({"words": "  "}, "Say in a few words what to look at."),
-        ({"judgment": ""}, "Choose whose answer to send back."),
+        ({"answer": ""}, "Choose whose answer to send back."),
     ],
 )
 def test_the_page_names_missing_input(disagreement, client, fields, sentence):
@@ -137,9 +184,9 @@ def test_the_page_names_missing_input(disagreement, client, fields, sentence):
     assert not RejudgeRequest.objects.exists()
 
 
-@pytest.mark.parametrize("judgment", ["x", "999999", "9" * 30])
-def test_an_unknown_judgment_is_not_found(disagreement, client, judgment):
-    assert send(disagreement, client, judgment=judgment).status_code == 404
+@pytest.mark.parametrize("answer", ["x", "999999", "9" * 30])
+def test_an_unknown_answer_is_not_found(disagreement, client, answer):
+    assert send(disagreement, client, answer=answer).status_code == 404
 
 
 @pytest.mark.parametrize("rejudge_request", ["", "x", "999999", "9" * 30])
@@ -226,8 +273,8 @@ def test_a_lead_who_owes_judgments_cannot_send_back(disagreement, client):
 
 def test_a_judgment_from_a_file_can_be_sent_back_to_its_author(disputed, client):
     """ben's judgment came from a file; he gets a free assignment."""
-    send(disputed, client, judgment=disputed.bens.pk)
+    send(disputed, client, answer=disputed.bens.pk)
 
     assignment = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
     assert isinstance(assignment.touched_at, datetime)
-    assert RejudgeRequest.objects.open().get().judgment == disputed.bens
+    assert RejudgeRequest.objects.open().get().statement == disputed.bens

@@ -39,7 +39,9 @@ def test_concurrent_request_and_judgment_leave_a_consistent_task(scene):
     judgment, _ = answered_all(scene, scene.ada)
 
     request, answer = at_once(
-        lambda: rejudge_requests.ask(judgment=judgment, words="Look again.", by=fresh(scene.carla)),
+        lambda: rejudge_requests.ask(
+            statement=judgment, words="Look again.", by=fresh(scene.carla)
+        ),
         lambda: judging.judge(
             narrative=scene.narrative, candidate=scene.first, relevance=2, by=fresh(scene.ada)
         ),
@@ -58,7 +60,7 @@ def test_two_concurrent_rejudge_requests_make_one(scene):
     outcomes = at_once(
         *(
             lambda lead=lead: rejudge_requests.ask(
-                judgment=judgment, words=f"{lead.name} asks.", by=fresh(lead)
+                statement=judgment, words=f"{lead.name} asks.", by=fresh(lead)
             )
             for lead in (scene.carla, other)
         )

@@ -238,7 +238,7 @@ def test_preview_can_be_filtered_by_two_people(scene):
 
 def test_documents_that_were_sent_back_are_not_settled(scene):
     judgment = scene.narrative.statements.get(annotator=scene.dan, candidate=scene.candidates["A"])
-    rejudge_requests.ask(judgment=judgment, words="Look again.", by=scene.carla)
+    rejudge_requests.ask(statement=judgment, words="Look again.", by=scene.carla)
 
     scene.settle()
 
@@ -273,7 +273,7 @@ def test_change_since_the_preview_prevents_settling(scene, what):
         )
     elif what == "sent back":
         judgment = scene.narrative.statements.get(annotator=scene.dan, candidate=first)
-        rejudge_requests.ask(judgment=judgment, words="Look again.", by=scene.carla)
+        rejudge_requests.ask(statement=judgment, words="Look again.", by=scene.carla)
     else:
         factories.judgment(
             scene.narrative, scene.candidates["E"], factories.member(scene.project, "fay"), 0

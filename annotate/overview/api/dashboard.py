@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -12,7 +13,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from annotate.judgments import completion
 from annotate.judgments.document_names import names_for
-from annotate.judgments.flags import visible_flags
+from annotate.judgments.flags import WAITS, visible_flags
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview import steps
@@ -133,6 +134,9 @@ class FlaggedSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Flag.Kind.choices, source="flag.flag")
     words = serializers.CharField(source="flag.note")
     at = serializers.DateTimeField(source="flag.at")
+    waits = serializers.BooleanField(
+        source="flag.waits", help_text="Whether whoever flagged it was asked to look again."
+    )
 
 
 class AskedMatrix(FormParameters):
@@ -255,7 +259,7 @@ class ProjectFlags(Resource, tag="Progress"):
         """List the flags with their words."""
         member = access.lead(self.person, slug)
         asked = self.parameters()
-        flags = visible_flags(member)
+        flags = visible_flags(member).annotate(waits=WAITS)
         if "kind" in asked:
             flags = flags.filter(flag=asked["kind"])
         if "member" in asked:
@@ -304,7 +308,7 @@ def _row(row: Row, people: list[Membership]) -> dict[str, Any]:
     }
 
 
-def _named_flags(member: Membership, flags: list[Flag]) -> list[dict[str, Any]]:
+def _named_flags(member: Membership, flags: Sequence[Flag]) -> list[dict[str, Any]]:
     names = names_for(member, [flag.candidate for flag in flags])
     return [{"flag": flag, "document": names[flag.candidate_id]} for flag in flags]
 

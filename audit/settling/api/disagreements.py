@@ -113,6 +113,7 @@ class JudgmentHereSerializer(serializers.Serializer[Any]):
 class FlagHereSerializer(serializers.Serializer[Any]):
     """A current flag on the document."""
 
+    id = serializers.IntegerField(source="flag.pk")
     who = serializers.CharField(allow_null=True)
     kind = serializers.ChoiceField(source="flag.flag", choices=Flag.Kind.choices)
     words = serializers.CharField(source="flag.note")
@@ -140,7 +141,7 @@ class RejudgeRequestSerializer(serializers.Serializer[Any]):
     """A request to somebody to look at their answer again."""
 
     id = serializers.IntegerField(source="pk")
-    judgment = serializers.IntegerField(source="judgment_id")
+    answer = serializers.IntegerField(source="statement_id", help_text="A judgment or a flag.")
     words = serializers.CharField()
     by = serializers.CharField(source="by.name")
     at = serializers.DateTimeField()
@@ -149,7 +150,7 @@ class RejudgeRequestSerializer(serializers.Serializer[Any]):
 
     def get_waits(self, rejudge_request: RejudgeRequest) -> bool:
         """Whether it still waits for an answer."""
-        return rejudge_request.withdrawn_at is None and rejudge_request.judgment.is_current
+        return rejudge_request.withdrawn_at is None and rejudge_request.statement.is_current
 
 
 class _AboutSerializer(OfNarrativeSerializer):
@@ -272,9 +273,9 @@ class CountsSerializer(serializers.Serializer[Any]):
 
 
 class SentRejudgeRequest(RequestBody):
-    """Which judgment to look at again, and why."""
+    """Which answer to look at again, and why."""
 
-    judgment = KeyField()
+    answer = KeyField(help_text="The key of a judgment or of a flag.")
     words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
 
 
@@ -400,11 +401,11 @@ class RejudgeRequests(Resource, tag="Disagreements"):
 
     @writes(RejudgeRequestSerializer, body=SentRejudgeRequest, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> RejudgeRequest:
-        """Ask a judge to look at the document again. Their judgment is not changed."""
+        """Ask a judge to look at the document again. Their answer is not changed."""
         disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         body = self.body()
         return rejudge_requests.ask(
-            judgment=disagreement.judgment(body["judgment"]),
+            statement=disagreement.answer(body["answer"]),
             words=body["words"],
             by=disagreement.member,
         )

@@ -89,7 +89,7 @@ class Item:
     @property
     def waiting(self) -> bool:
         """Whether an annotator was asked again and has yet to answer."""
-        return self.rejudge_request is not None and self.rejudge_request.judgment.is_current
+        return self.rejudge_request is not None and self.rejudge_request.statement.is_current
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,14 @@ from django.http import Http404
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
-from annotate.judgments.models import Adjudication, Flag, Judgment, RejudgeRequest, Verdict
+from annotate.judgments.models import (
+    Adjudication,
+    Flag,
+    Judgment,
+    RejudgeRequest,
+    Statement,
+    Verdict,
+)
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.settling import adjudication
@@ -130,10 +137,10 @@ def _keep_open(
         return grouped.none() if filters.waiting else grouped
     sent_back = RejudgeRequest.objects.open().filter(by__project__in=reader.projects)
     of_group = sent_back.filter(
-        judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
+        statement__narrative=OuterRef(narrative), statement__candidate=OuterRef(candidate)
     )
     # Few documents were sent back: a list that is computed once rules out all others.
-    among = Q(**{f"{candidate}__in": sent_back.values("judgment__candidate")})
+    among = Q(**{f"{candidate}__in": sent_back.values("statement__candidate")})
     return grouped.annotate(is_waiting=_case(several & among, GroupExists(of_group))).filter(
         is_waiting=filters.waiting
     )
@@ -187,6 +194,13 @@ def judgments_on(keys: Sequence[DisagreementKey]) -> QuerySet[Judgment]:
     )
 
 
+class GivenFlag(NamedTuple):
+    """A current flag; `who` is None if the name is hidden."""
+
+    flag: Flag
+    who: str | None
+
+
 class DocumentDisagreement(Disagreement):
     """A disagreement between the judges of a document: about its grade, or one condition."""
 
@@ -229,12 +243,33 @@ class DocumentDisagreement(Disagreement):
         """Return the answer of a judge (a key) with their displayed name."""
         return GivenAnswer(row, self.names[judge], judge == self.member.pk)
 
+    def name_of(self, judge: Membership) -> str | None:
+        """Return the displayed name of a judge; None if names are hidden and they have no
+        pseudonym, as people who only flagged.
+        """
+        return self.names.get(judge.pk, None if self.naming.hidden else judge.name)
+
+    @cached_property
+    def flags(self) -> list[GivenFlag]:
+        """The current flags, in an order that reveals no names."""
+        flags = Flag.objects.current().filter(narrative=self.narrative, candidate=self.candidate)
+        return [
+            GivenFlag(flag, self.name_of(flag.annotator))
+            for flag in flags.select_related("annotator").order_by("uuid")
+        ]
+
+    def answer(self, pk: int) -> Statement:
+        """Return one person's judgment or flag, current or not, or raise Http404."""
+        answers = Statement.objects.of_people().filter(repeat=False)
+        of_document = answers.filter(narrative=self.narrative, candidate=self.candidate)
+        return get_answer(of_document.select_related("annotator", "narrative", "candidate"), pk)
+
     def rejudge_requests(self) -> QuerySet[RejudgeRequest]:
         """Return the document's rejudge requests that are not withdrawn, the oldest first."""
         return (
             RejudgeRequest.objects.not_withdrawn()
-            .filter(judgment__narrative=self.narrative, judgment__candidate=self.candidate)
-            .select_related("judgment", "by")
+            .filter(statement__narrative=self.narrative, statement__candidate=self.candidate)
+            .select_related("statement__annotator", "by")
             .order_by("at", "pk")
         )
 
@@ -243,13 +278,6 @@ class DocumentDisagreement(Disagreement):
         if (decision := self.decision()) is None:
             raise Http404("This disagreement has no decision.")
         adjudication.withdraw_adjudication(adjudication=decision, by=self.member)
-
-
-class GivenFlag(NamedTuple):
-    """A current flag; `who` is None if the name is hidden."""
-
-    flag: Flag
-    who: str | None
 
 
 class JudgmentDisagreement(DocumentDisagreement):
@@ -344,19 +372,6 @@ class JudgmentDisagreement(DocumentDisagreement):
     def answers(self) -> list[GivenAnswer]:
         """Return people's current judgments, in display order."""
         return [self.sign(judgment, judgment.annotator_id) for judgment in self.judgments]
-
-    def flags(self) -> list[GivenFlag]:
-        """Return the current flags, in an order that reveals no names: people who only flagged have
-        no pseudonym.
-        """
-        flags = Flag.objects.current().filter(narrative=self.narrative, candidate=self.candidate)
-        hidden = self.naming.hidden
-        return [
-            GivenFlag(
-                flag, self.names.get(flag.annotator_id, None if hidden else flag.annotator.name)
-            )
-            for flag in flags.select_related("annotator").order_by("uuid")
-        ]
 
     def judgment(self, pk: int) -> Judgment:
         """Return one person's judgment, current or not, or raise Http404."""

@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Statement, Verdict
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Guideline, Membership, Project
@@ -316,7 +316,7 @@ class JudgmentPage(Page):
             "verdicts": _verdicts(disagreement),
             **rejudge_context(disagreement, item["asked"]),
             "machines": disagreement.machines,
-            "flags": disagreement.flags(),
+            "flags": disagreement.flags,
             **decisions,
             "causes": list_causes(keys),
         }
@@ -455,34 +455,32 @@ def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str,
     names = disagreement.names
     requests = disagreement.rejudge_requests().select_related("guideline")
     rejudge_requests = list(requests.defer("guideline__text"))
+    statements = [rejudge_request.statement for rejudge_request in rejudge_requests]
     answers = {
-        judgment.replaces_id: judgment
-        for judgment in Judgment.objects.filter(
-            replaces__in=[rejudge_request.judgment_id for rejudge_request in rejudge_requests]
-        )
+        answer.replaces_id: answer for answer in Statement.objects.filter(replaces__in=statements)
     }
-    waiting = {
-        rejudge_request.judgment_id
-        for rejudge_request in rejudge_requests
-        if rejudge_request.judgment.is_current
-    }
+    waiting = {statement.pk for statement in statements if statement.is_current}
+    askable: list[tuple[Statement, str]] = [
+        *((judgment, names[judgment.annotator_id]) for judgment in disagreement.judgments),
+        *(
+            (flag, who or "Somebody")
+            for flag, who in disagreement.flags
+            if flag.is_final and not flag.annotator.is_machine
+        ),
+    ]
     keys = [disagreement.narrative.pk, disagreement.candidate.pk]
     guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
     return {
         "rejudge_requests": [
             {
                 "rejudge_request": rejudge_request,
-                "who": names.get(rejudge_request.judgment.annotator_id, ""),
-                "waits": rejudge_request.judgment_id in waiting,
-                "answer": answers.get(rejudge_request.judgment_id),
+                "who": disagreement.name_of(rejudge_request.statement.annotator),
+                "waits": rejudge_request.statement_id in waiting,
+                "answer": answers.get(rejudge_request.statement_id),
             }
             for rejudge_request in rejudge_requests
         ],
-        "askable": [
-            {"judgment": judgment, "who": names[judgment.annotator_id]}
-            for judgment in disagreement.judgments
-            if judgment.pk not in waiting
-        ],
+        "askable": [(answer, who) for answer, who in askable if answer.pk not in waiting],
         "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,
         "rejudge_request_withdrawal_url": reverse("audit:rejudge_request_withdrawal", args=keys)
         + asked,

@@ -332,12 +332,12 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     asked = filter_in(request.GET)
     here = disagreement_url(disagreement_of_form(request, narrative, candidate), asked)
-    if not (judgment := request.POST.get("judgment", "")):
+    if not (answer := request.POST.get("answer", "")):
         messages.error(request, "Choose whose answer to send back.")
         return redirect(here)
     try:
         rejudge_requests.ask(
-            judgment=disagreement.judgment(parse_key(judgment) or 0),
+            statement=disagreement.answer(parse_key(answer) or 0),
             words=request.POST.get("words", ""),
             by=disagreement.member,
         )
