@@ -35,17 +35,21 @@ DecisionT = TypeVar("DecisionT", Adjudication, ConditionAdjudication)
 
 
 class Why(TypedDict):
-    """Why and by whom it is settled; `uuid`: the decision's own, if its sender made one."""
+    """Why it is settled; `uuid`: the decision's own, if its sender made one."""
 
     cause: str
-    by: Membership
     reason: NotRequired[str]
     uuid: NotRequired[UUID | None]
     now: NotRequired[datetime | None]
 
 
 def adjudicate(
-    *, narrative: Narrative, candidate: Candidate, relevance: int, **why: Unpack[Why]
+    *,
+    narrative: Narrative,
+    candidate: Candidate,
+    relevance: int,
+    by: Membership,
+    **why: Unpack[Why],
 ) -> Adjudication:
     """Settle a candidate on which people's current judgments differ, and return the decision.
 
@@ -54,10 +58,10 @@ def adjudicate(
     to settle, already settled. Stale: the narrative has a newer version.
     """
     decision = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
-    return _settle(decision, narrative, **why)
+    return _settle(decision, narrative, by=by, **why)
 
 
-def adopt(*, judgment: Judgment, **why: Unpack[Why]) -> Adjudication:
+def adopt(*, judgment: Judgment, by: Membership, **why: Unpack[Why]) -> Adjudication:
     """Settle a candidate by adopting one judge's grade. Without a reason, the notes of those who
     gave that grade are used, without their names.
 
@@ -71,11 +75,11 @@ def adopt(*, judgment: Judgment, **why: Unpack[Why]) -> Adjudication:
     }
     alike = Judgment.objects.current().of_people().filter(**decided)
     why["reason"] = why.get("reason", "").strip() or _adoption_reason(alike)
-    return adjudicate(**decided, **why)
+    return adjudicate(**decided, by=by, **why)
 
 
 def settle_condition(
-    *, condition: Condition, candidate: Candidate, answer: str, **why: Unpack[Why]
+    *, condition: Condition, candidate: Candidate, answer: str, by: Membership, **why: Unpack[Why]
 ) -> ConditionAdjudication:
     """Settle whether a candidate meets a condition on which people's current verdicts differ.
 
@@ -85,10 +89,10 @@ def settle_condition(
     if answer not in Verdict.Answer.values:
         raise Refused("Choose one: met, not met, or can't tell.")
     decision = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
-    return _settle(decision, condition.narrative, **why)
+    return _settle(decision, condition.narrative, by=by, **why)
 
 
-def adopt_verdict(*, verdict: Verdict, **why: Unpack[Why]) -> ConditionAdjudication:
+def adopt_verdict(*, verdict: Verdict, by: Membership, **why: Unpack[Why]) -> ConditionAdjudication:
     """Settle whether a candidate meets a condition by adopting one judge's answer. Without a
     reason, the notes of those who gave that answer are used, without their names.
 
@@ -102,7 +106,7 @@ def adopt_verdict(*, verdict: Verdict, **why: Unpack[Why]) -> ConditionAdjudicat
         .filter(candidate=candidate, verdicts__condition=condition, verdicts__answer=answer)
     )
     why["reason"] = why.get("reason", "").strip() or _adoption_reason(alike)
-    return settle_condition(condition=condition, candidate=candidate, answer=answer, **why)
+    return settle_condition(condition=condition, candidate=candidate, answer=answer, by=by, **why)
 
 
 def withdraw_adjudication(
@@ -123,9 +127,10 @@ def withdraw_adjudication(
     return current
 
 
-def _settle(decision: DecisionT, narrative: Narrative, **why: Unpack[Why]) -> DecisionT:
+def _settle(
+    decision: DecisionT, narrative: Narrative, *, by: Membership, **why: Unpack[Why]
+) -> DecisionT:
     """Save a decision, unless there is a current one or nobody differs."""
-    by = why["by"]
     decision.reason = check_reason(why.get("reason", ""), why["cause"])
     decision.cause, decision.by = why["cause"], by
     decision.at = why.get("now") or timezone.now()

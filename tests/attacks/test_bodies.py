@@ -220,7 +220,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentInvitation": {"username": "newcomer"},
         "SentAdjudication": {"adopt": judgment.pk, "relevance": None},
         "SentVerdict": {"adopt": verdict.pk, "answer": None},
-        "SentRejudgeRequest": {"judgment": judgment.pk},
+        "SentRejudgeRequest": {"answer": judgment.pk},
         "SentMany": {
             **dict.fromkeys(("state", "kind", "criterion", "condition", "order"), LEFT_OUT),
             # People cannot be named while names are hidden.
