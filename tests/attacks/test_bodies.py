@@ -26,6 +26,7 @@ from annotate.models import (
     Membership,
     Narrative,
     Run,
+    Statement,
     Verdict,
 )
 from audit.models import Decision, Endpoint
@@ -430,7 +431,7 @@ def test_an_error_in_a_body_names_its_field(both_projects):
 KEYS = {
     **dict.fromkeys(("narrative", "narratives"), (Narrative, "pair__project")),
     **dict.fromkeys(("candidate", "drops"), (Candidate, "query__project")),
-    **dict.fromkeys(("judgment", "adopt"), (Judgment, "annotator__project")),
+    **dict.fromkeys(("answer", "adopt"), (Statement, "annotator__project")),
     **dict.fromkeys(("one", "other", "person"), (Membership, "project")),
     **dict.fromkeys(("rewrite", "judge", "review"), (Membership, "project")),
     **dict.fromkeys(("runs",), (Run, "project")),
