@@ -97,6 +97,7 @@ def test_a_lead_asks_about_a_flag_and_reads_what_came_of_it(disagreement, client
     answered = client.get(url(disagreement))
 
     assert "S1 was sent back and waits for an annotator." in sent.content.decode()
+    assert sent.redirect_chain[-1][0] == url(disagreement)
     assert shows(waiting, "ada was asked to look again by carla")
     assert "waits for an annotator" in waiting.content.decode()
     words = re.sub("<[^>]*>", " ", answered.content.decode())

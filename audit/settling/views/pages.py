@@ -328,7 +328,9 @@ def _parse_uuid(text: str) -> UUID | None:
 
 @require_POST
 def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Ask a judge to look at their answer again, and go to the next disagreement."""
+    """Ask a judge to look at their answer again, and go to the next disagreement; stay on a page
+    where nobody differs, as of a document that was only flagged.
+    """
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     asked = filter_in(request.GET)
     here = disagreement_url(disagreement_of_form(request, narrative, candidate), asked)
@@ -348,6 +350,8 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         request,
         f"{disagreement.candidate.document.doc_id} was sent back and waits for an annotator.",
     )
+    if not disagreement.differs():
+        return redirect(here)
     offered = parse_disagreement(request.POST.get("next", ""))
     if offered is not None and is_open(disagreement.member, offered):
         return redirect(disagreement_url(offered, asked))
