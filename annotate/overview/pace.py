@@ -23,10 +23,10 @@ from annotate.judgments import cached_counts, completion
 from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress
-from annotate.judgments.flags import visible_flags
 from annotate.judgments.in_force import final_flags
 from annotate.judgments.models import IS_CURRENT, Statement
 from annotate.overview.finish_date import Estimate, Unknown, estimate
+from annotate.overview.flags import visible_flags
 from annotate.overview.progress import TaskProgress, task_progress
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import in_pool_of, judged_narratives

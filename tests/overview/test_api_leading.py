@@ -374,7 +374,7 @@ def test_flags_are_listed_with_their_words_and_filtered(scene):
 
     assert (listed["doc_id"], listed["name"], listed["words"]) == ("A", "ada", "Garbled.")
     assert scene.ask("flags/?kind=later").json()["results"] == []
-    assert scene.ask(f"flags/?member={scene.ben.pk}").json()["results"] == []
+    assert scene.ask(f"flags/?person={scene.ben.pk}").json()["results"] == []
 
 
 def test_queries_pairs_and_candidates_are_read(scene):

@@ -99,7 +99,7 @@ def test_the_address_filters_the_flags(tides, client, kind, person, found):
 
 
 def test_flags_come_in_pages(tides, client, monkeypatch):
-    monkeypatch.setattr("annotate.judgments.flags.SIZE", 2)
+    monkeypatch.setattr("annotate.overview.flags.SIZE", 2)
     client.force_login(tides.carla.user)
 
     first = client.get(tides.url)

@@ -13,12 +13,12 @@ from rest_framework.utils.urls import replace_query_param
 
 from annotate.judgments import completion
 from annotate.judgments.document_names import names_for
-from annotate.judgments.flags import WAITS, visible_flags
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview import steps
 from annotate.overview.api.collection import ANSWERED
 from annotate.overview.finish_date import Estimate, Unknown
+from annotate.overview.flags import FlagFilterForm, find_flags
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import CellState, Key, Row, matrix
 from annotate.overview.pace import TimeEstimate, time_estimate
@@ -108,13 +108,6 @@ class AskedPace(QueryParameters):
         default=paces.PACES[0],
         help_text="How many of the last days, today included.",
     )
-
-
-class AskedFlags(QueryParameters):
-    """Filter of the flags."""
-
-    kind = serializers.ChoiceField(choices=Flag.Kind.choices, required=False)
-    member = KeyField(required=False, help_text="Only flags of this member.")
 
 
 class FlaggedSerializer(serializers.Serializer[Any]):
@@ -254,20 +247,12 @@ class MemberPace(Resource, tag="Progress"):
 class ProjectFlags(Resource, tag="Progress"):
     """The flags of a project."""
 
-    @reads(FlaggedSerializer, parameters=AskedFlags, paged=True)
+    @reads(FlaggedSerializer, parameters=FlagFilterForm, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the flags with their words."""
         member = access.lead(self.person, slug)
-        asked = self.parameters()
-        flags = visible_flags(member).annotate(waits=WAITS)
-        if "kind" in asked:
-            flags = flags.filter(flag=asked["kind"])
-        if "member" in asked:
-            flags = flags.filter(annotator=asked["member"])
-        rows = flags.select_related("annotator", "candidate__document", "narrative__pair")
-        return self.page(
-            rows.defer("narrative__text"), prepare=lambda part: _named_flags(member, part)
-        )
+        flags = find_flags(member, **self.parameters())
+        return self.page(flags, prepare=lambda part: _named_flags(member, part))
 
 
 class MatrixPart(Resource, tag="Progress"):

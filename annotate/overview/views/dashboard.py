@@ -16,10 +16,10 @@ from django.views.decorators.http import require_GET
 from annotate.judgments import completion
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.document_names import names_for
-from annotate.judgments.flags import FlagPage, list_flags
 from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.finish_date import estimate
+from annotate.overview.flags import FlagPage, list_flags
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents

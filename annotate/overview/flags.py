@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django import forms
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
@@ -12,10 +13,23 @@ from annotate.judgments.models import Flag, Judgment, RejudgeRequest
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership
 from base.pagination import Page, page_by_key
+from base.raw_sql import LARGEST_KEY
 
 SIZE = 50
-# Whether a lead has asked whoever flagged a document to look again.
-WAITS = Exists(RejudgeRequest.objects.not_withdrawn().filter(statement=OuterRef("pk")))
+
+
+class FlagFilterForm(forms.Form):
+    """The filter of the flags; every field is optional."""
+
+    kind = forms.ChoiceField(
+        label="Kind", choices=[("", "All"), *Flag.Kind.choices], required=False
+    )
+    person = forms.IntegerField(
+        label="The key of a member",
+        min_value=1,
+        max_value=LARGEST_KEY,
+        required=False,
+    )
 
 
 @dataclass(frozen=True)
@@ -52,27 +66,31 @@ def visible_flags(reader: Membership) -> QuerySet[Flag]:
     )
 
 
-def list_flags(reader: Membership, asked: QueryDict, *, of: Membership | None = None) -> FlagPage:
-    """Return the flags selected by `?kind=` and `?person=` (a member's key): five queries.
-
-    `of` selects one person's flags. Invalid query parameters are ignored.
-    """
+def find_flags(reader: Membership, *, kind: str = "", person: int | None = None) -> QuerySet[Flag]:
+    """Return the visible flags of a kind and of a person, each with `waits`."""
     flags = visible_flags(reader)
-    person = asked.get("person", "")
-    if of is not None:
-        flags = flags.filter(annotator=of)
-    elif person.isdecimal() and len(person) < 19:
-        flags = flags.filter(annotator=int(person))
-    counted = dict(flags.order_by().values_list("flag").annotate(n=Count("pk")))
-    kind = asked.get("kind", "")
-    if kind in Flag.Kind.values:
+    if kind:
         flags = flags.filter(flag=kind)
-    rows = flags.annotate(waits=WAITS).select_related(
-        "annotator", "candidate__document", "narrative__pair__query"
+    if person is not None:
+        flags = flags.filter(annotator=person)
+    waits = RejudgeRequest.objects.not_withdrawn().filter(statement=OuterRef("pk"))
+    asked: QuerySet[Flag] = flags.annotate(waits=Exists(waits))
+    return asked.select_related("annotator", "candidate__document", "narrative__pair__query").defer(
+        "narrative__text", "narrative__pair__query__description"
     )
+
+
+def list_flags(reader: Membership, asked: QueryDict, *, of: Membership | None = None) -> FlagPage:
+    """Return the flags that match the filter in an address: five queries.
+
+    `of` selects one person's flags. Invalid values are ignored.
+    """
+    form = FlagFilterForm(asked)
+    form.full_clean()
+    kind, person = form.cleaned_data.get("kind"), form.cleaned_data.get("person")
+    flags = find_flags(reader, person=person if of is None else of.pk)
+    counted = dict(flags.order_by().values_list("flag").annotate(n=Count("pk")))
     return FlagPage(
         {kind.value: counted.get(kind.value, 0) for kind in Flag.Kind},
-        page_by_key(
-            rows.defer("narrative__text", "narrative__pair__query__description"), asked, SIZE
-        ),
+        page_by_key(flags.filter(flag=kind) if kind else flags, asked, SIZE),
     )
