@@ -112,8 +112,8 @@ def test_one_person_has_one_pseudonym_on_the_document_and_on_its_conditions(led,
     on_document = client.get(led.pages["judgment"]).context["answers"]
     on_condition = client.get(led.pages["verdict"]).context["answers"]
 
-    assert {one.voices[0].row.pk: one.who for one in on_document} == {
-        one.voices[0].row.pk: one.who for one in on_condition
+    assert {one.voices[0].statement.pk: one.who for one in on_document} == {
+        one.voices[0].statement.pk: one.who for one in on_condition
     }
 
 
