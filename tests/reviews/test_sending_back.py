@@ -127,6 +127,22 @@ def test_who_flagged_is_not_named_where_names_are_hidden(disagreement, client):
     assert not re.search(r"\bada\b", page)
 
 
+def test_an_answered_request_about_a_flag_does_not_say_which_grade_is_whose(disagreement, client):
+    Project.objects.update(hide_names=True)
+    send(disagreement, client, answer=flag(disagreement, "problem").pk)
+    judging.judge(
+        narrative=disagreement.narrative,
+        candidate=disagreement.first,
+        relevance=1,
+        by=disagreement.ada,
+    )
+
+    page = client.get(url(disagreement))
+
+    assert shows(page, "Somebody was asked to look again by carla")
+    assert [request["answer"] for request in page.context["rejudge_requests"]] == [None]
+
+
 def test_a_request_that_leads_to_agreement_closes_the_disagreement(disagreement, client):
     send(disagreement, client)
 

@@ -459,6 +459,11 @@ def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str,
     answers = {
         answer.replaces_id: answer for answer in Statement.objects.filter(replaces__in=statements)
     }
+    # The list of flags names their authors: a pseudonym or a grade beside a flag would reveal whose
+    # it is.
+    hidden = {
+        statement.pk for statement in statements if statement.flag and disagreement.naming.hidden
+    }
     waiting = {statement.pk for statement in statements if statement.is_current}
     askable: list[tuple[Statement, str]] = [
         *((judgment, names[judgment.annotator_id]) for judgment in disagreement.judgments),
@@ -474,9 +479,13 @@ def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str,
         "rejudge_requests": [
             {
                 "rejudge_request": rejudge_request,
-                "who": disagreement.name_of(rejudge_request.statement.annotator),
+                "who": None
+                if rejudge_request.statement_id in hidden
+                else disagreement.name_of(rejudge_request.statement.annotator),
                 "waits": rejudge_request.statement_id in waiting,
-                "answer": answers.get(rejudge_request.statement_id),
+                "answer": None
+                if rejudge_request.statement_id in hidden
+                else answers.get(rejudge_request.statement_id),
             }
             for rejudge_request in rejudge_requests
         ],
