@@ -142,7 +142,7 @@ def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]
         if member.pk in causes:
             count, at, pair = causes[member.pk]
             url = reverse("annotate:judging", args=[pair])
-            text = "A lead asks you to look at judgments again"
+            text = "A lead asks you to look again"
             notices[member.pk] = [Notice(member.project, "look-again", text, count, at, url)]
     return notices
 
