@@ -159,16 +159,17 @@ STEP = 5_000
 # Steps as shown to users.
 COMPARING = "Comparing with the project"
 WRITING = "Writing to the project"
-# Tables to analyze after many new rows: the next load often joins them before PostgreSQL's
-# autovacuum gets to them.
-TABLES_TO_ANALYZE = (
-    "annotate_query",
-    "annotate_document",
-    "annotate_candidate",
-    "annotate_instructionpair",
-    "annotate_narrative",
-    "annotate_statement",
-)
+# Tables to analyze after many new rows of these kinds: the next load often joins them before
+# PostgreSQL's autovacuum gets to them. No other table is analyzed: PostgreSQL would expect a table
+# with nothing but the remains of a preview to stay almost empty, and plan the next load for that.
+ROWS_OF_TABLES = {
+    "annotate_query": {"queries"},
+    "annotate_document": {"documents"},
+    "annotate_candidate": {"candidates"},
+    "annotate_instructionpair": {"pairs"},
+    "annotate_narrative": {"narratives"},
+    "annotate_statement": {"judgments", "flags"},
+}
 
 
 def load_file(
@@ -329,12 +330,18 @@ def _load(
         _check(intake, ids)
         if not report.refused:
             _write(intake, ids, progress, record)
-        if not intake.dry_run and report.new > ANALYZE_AFTER:
-            for table in TABLES_TO_ANALYZE:
-                bulk.analyze(table)
+        if not intake.dry_run:
+            _analyze_filled_tables(report)
     finally:
         intake.close()
         ids.drop()
+
+
+def _analyze_filled_tables(report: FileReport) -> None:
+    """Analyze the tables that got many rows."""
+    for table, kinds in ROWS_OF_TABLES.items():
+        if sum(report.rows[kind].new for kind in kinds & report.rows.keys()) > ANALYZE_AFTER:
+            bulk.analyze(table)
 
 
 def _read(intake: Intake, kind: Format, file: InputFile, progress: Progress) -> None:

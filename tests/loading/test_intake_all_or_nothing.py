@@ -82,6 +82,18 @@ def test_a_dry_run_counts_what_the_load_then_does_and_writes_nothing(project):
     assert load(project, "trec-qrels", qrels).as_json() == preview.as_json()
 
 
+@pytest.mark.postgresql
+def test_after_a_preview_the_next_load_is_not_planned_for_an_empty_table(project):
+    """For one row, PostgreSQL joins by comparing each row with each: minutes for 10,000 rows."""
+    judgments = "".join(f"1,D{n},ada,1\n" for n in range(2_000))
+    judgments = f"query_id,doc_id,annotator,relevance\n{judgments}"
+    load(project, "judgments-csv", judgments, dry_run=True)
+    load(project, "docs-jsonl", jsonl(*({"doc_id": f"D{n}", "text": "x"} for n in range(2_000))))
+
+    [[plan]] = bulk.select("EXPLAIN (FORMAT JSON) SELECT * FROM annotate_statement")
+    assert plan[0]["Plan"]["Plan Rows"] > 100
+
+
 def test_no_stage_is_left_behind(project):
     load(project, "trec-qrels", "1 0 A 1\n1 0 A 1\n")
     load(project, "judgments-jsonl", GOOD.replace("1}", "9}"))
