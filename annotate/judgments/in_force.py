@@ -31,10 +31,14 @@ def judgments_in_force(*projects: Project) -> QuerySet[Judgment]:
     return Judgment.objects.current().of_people().filter(_in_force(*projects))
 
 
+def flags_in_force(*projects: Project) -> QuerySet[Flag]:
+    """Return people's current flags of the documents to judge, under current narratives."""
+    return Flag.objects.current().of_people().filter(_in_force(*projects))
+
+
 def final_flags(*projects: Project) -> QuerySet[Flag]:
-    """Return people's current flags other than "later", under the current narratives."""
-    flags = Flag.objects.current().filter(_in_force(*projects), annotator__is_machine=False)
-    return flags.exclude(flag=Flag.Kind.LATER)
+    """Return the flags in force other than "later"."""
+    return flags_in_force(*projects).exclude(flag=Flag.Kind.LATER)
 
 
 def in_pools(candidate: str = "candidate") -> Q:

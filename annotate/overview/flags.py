@@ -9,8 +9,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from annotate.judgments.blindness import blind_pairs
+from annotate.judgments.in_force import flags_in_force
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest
-from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership
 from base.pagination import Page, page_by_key
 from base.raw_sql import LARGEST_KEY
@@ -47,12 +47,12 @@ class FlagPage:
 
 
 def visible_flags(reader: Membership) -> QuerySet[Flag]:
-    """Return the current flags of people that the reader may see, under the current narratives.
+    """Return the flags of people on the documents to judge now that the reader may see.
 
     An annotator sees their own. A lead who also judges a pair sees the others' flags on a document
     only after judging it.
     """
-    flags = Flag.objects.current().filter(narrative__in=judged_narratives(reader.project))
+    flags = flags_in_force(reader.project)
     if not reader.leads:
         return flags.filter(annotator=reader)
     # By key, so that PostgreSQL knows that they are few of all flags and reads no others.

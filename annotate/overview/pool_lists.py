@@ -10,6 +10,7 @@ from django.db.models import F, Q, QuerySet, TextChoices
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.document_names import names_for
+from annotate.judgments.models import Flag, Judgment
 from annotate.overview.progress import Statements, statements_of
 from annotate.projects.models import Membership
 from base.natural_order import natural
@@ -104,15 +105,19 @@ def find_candidates(
 
 
 def _in_state(statements: Sequence[Statements], state: State) -> Collection[int]:
-    """Return the keys of the candidates about which this is said under any narrative."""
-    judged = {row.candidate.pk for row in statements if row.judgments}
+    """Return the keys of the candidates about which people say this under any narrative."""
+    judged = {row.candidate.pk for row in statements if _any_of_people(row.judgments)}
     if state is State.UNJUDGED:
         return {row.candidate.pk for row in statements} - judged
     if state is State.JUDGED:
         return judged
     if state is State.FLAGGED:
-        return {row.candidate.pk for row in statements if row.flags}
+        return {row.candidate.pk for row in statements if _any_of_people(row.flags)}
     return {row.candidate.pk for row in statements if row.outcome == "disputed"}
+
+
+def _any_of_people(answers: Iterable[Judgment | Flag]) -> bool:
+    return any(not answer.annotator.is_machine for answer in answers)
 
 
 def keys_in_order(member: Membership, pool: QuerySet[Candidate], sort: str) -> list[int]:

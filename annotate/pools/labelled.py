@@ -67,7 +67,9 @@ def _read_labels(project: Project) -> _Labels:
         .values_list("narrative__pair__pk", "candidate__query__pk", "candidate__document__pk")
         .distinct()
     )
-    candidates = Candidate.objects.filter(query__project=project).order_by()
+    candidates = Candidate.objects.filter(
+        query__project=project, query__removed_at__isnull=True
+    ).order_by()
     loaded = candidates.values_list("query__pk", "document__pk")
     not_relevant = loaded.filter(prior_relevance__lt=project.relevant_from)
     return _Labels(

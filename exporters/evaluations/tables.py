@@ -241,9 +241,11 @@ KINDS = {
 def render_table(frame: pd.DataFrame, kind: str) -> str:
     """Return a table as text of one of KINDS. CSV formulas and LaTeX commands are escaped."""
     if kind == "csv":
-        return frame.map(_escape_formula).to_csv(index=False, lineterminator="\n")
+        escaped = frame.map(_escape_formula).rename(columns=_escape_formula)
+        return escaped.to_csv(index=False, lineterminator="\n")
     if kind == "md":
         cells = frame.map(_escape_markdown).astype(object).where(frame.notna(), None)
+        cells = cells.rename(columns=_escape_markdown)
         # An id of digits is text: as a number it would lose leading zeros.
         words = [
             place

@@ -77,6 +77,15 @@ def test_formulas_and_commands_are_escaped():
     assert r"\& \textbackslash input\{x\}\_|\%" in latex
 
 
+def test_names_of_systems_are_escaped_in_the_head_of_a_table():
+    summary = pd.DataFrame({"Measure": ["AP"], '=HYPERLINK("x")|y': ["0.5"]})
+
+    head = next(csv.reader(io.StringIO(render_table(summary, "csv"))))
+
+    assert head == ["Measure", '\'=HYPERLINK("x")|y']
+    assert r'=HYPERLINK("x")\|y' in render_table(summary, "md")
+
+
 def test_an_id_of_digits_keeps_its_zeros_in_markdown():
     frame = pd.DataFrame({"document": ["0012", "1.50"], "value": [0.5, 1.0]})
 

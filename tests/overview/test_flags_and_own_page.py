@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Flag, Project, RejudgeRequest
+from annotate.pools.removal import DOCUMENTS
 from tests import factories
 from tests.pages import shows
 
@@ -117,6 +118,19 @@ def test_flags_under_an_older_narrative_are_not_listed(tides, client):
 
     assert page.context["flags"] == []
     assert "Nothing is flagged" in page.content.decode()
+
+
+def test_flags_on_a_document_that_was_taken_out_are_not_listed(tides, client):
+    DOCUMENTS.remove(
+        project=tides.project, keys=[tides.docs[0].pk], reason="A draft.", by=tides.carla
+    )
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+    program = client.get("/api/v1/projects/tides/flags/").json()["results"]
+
+    assert [flag.candidate for flag in page.context["flags"]] == [tides.docs[1]]
+    assert [flag["candidate"] for flag in program] == [tides.docs[1].pk]
 
 
 def test_a_lead_who_judges_reads_a_flag_once_they_have_judged_the_document(tides, client):

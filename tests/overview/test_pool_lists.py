@@ -74,6 +74,23 @@ def test_documents_are_found_and_ordered(pool, asked, ids):
     assert pool.ids(**asked) == ids
 
 
+def test_what_a_machine_says_of_a_document_is_no_judgment_and_no_flag(pool):
+    model = factories.machine(pool.project)
+    by_id = {row.document.doc_id: row for row in pool.query.candidates.select_related("document")}
+    factories.judgment(pool.narrative, by_id["C"], model, 2)
+    Flag.objects.create(
+        narrative=pool.narrative,
+        candidate=by_id["D"],
+        annotator=model,
+        flag="cannot_judge",
+        text_version=1,
+    )
+
+    assert pool.ids(state="judged") == ["A10", "A2"]
+    assert pool.ids(state="unjudged") == ["B", "C", "D"]
+    assert pool.ids(state="flagged") == ["B"]
+
+
 def test_a_filter_without_a_match_says_so(pool, client):
     page = client.get(pool.url, {"search": "nowhere"}).content.decode()
 

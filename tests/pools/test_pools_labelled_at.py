@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.collection.removal import QUERIES
 from annotate.models import Candidate, Document, Project
 from annotate.pools.labelled import labelled_at
 from base.errors import Refused
@@ -68,6 +69,15 @@ def test_a_disputed_document_has_a_label_but_no_line_in_the_qrels(project, tmp_p
     ranking = Scores({"p": {"A": 2.0, "B": 1.0}}, "ance.run")
     of_qrels = IrMeasures(("Judged@2",), {"p": {"A": 1}}, relevant=1)
     assert of_qrels.values(ranking) == {"Judged@2": {"p": 0.5}}
+
+
+def test_a_query_that_was_taken_out_is_no_topic(project):
+    make(project, runs=two_runs(project), depth=4)
+    Candidate.objects.update(prior_relevance=1)
+    taken_out = project.queries.get(query_id="302")
+    QUERIES.remove(project=project, keys=[taken_out.pk], reason="Too vague.", by=None)
+
+    assert shares(project, 2)["ance.run"] == (1, {2: 1.0})
 
 
 def test_labelled_at_k_is_undefined_without_a_label(project):
