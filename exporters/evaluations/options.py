@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any
 
 from exporters.exports.selection.labels import ir_evaluator
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # Limits of one evaluation: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
+MOST_COUNT = 999_999_999
 # Measures that take options, with their names in tables.
 NAMES = {
     "p-mrr": "p-MRR",
@@ -34,8 +36,21 @@ GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "settling": {"measure": None, "resamples": None, "seed": None},
     "machine": {"name": None, "population": ("these", "like")},
 }
+# The least and the highest value of options that are whole numbers; of a measure that counts them
+# by itself if they are none.
+NUMBERS = {
+    "k": (1, MOST_CUTOFF),
+    "N": (1, MOST_COUNT),
+    "tables": (1, MOST_COUNT),
+    "seed": (0, MOST_COUNT),
+}
 # Fewer draws cannot estimate a probability.
 FEWEST_DRAWS = 100
+# What ir_measures raises for a name, and for a tool that it cannot run.
+IR_ERRORS = (
+    *(NameError, ValueError, KeyError, TypeError, SyntaxError, AssertionError),
+    *(ArithmeticError, SubprocessError, OSError),
+)
 
 
 def name_of(key: str) -> str:
@@ -75,6 +90,7 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
                 raise ValueError(f"{measure} does not accept {values}") from error
         if int(arguments[measure].get("resamples") or 0) > MOST_RESAMPLES:
             raise ValueError(f"{measure}.resamples is at most {MOST_RESAMPLES:,}")
+        _check_numbers(measure, arguments[measure])
     _check_ir(arguments["ir"].get("measures", []))
     _check_general(arguments)
     return arguments
@@ -144,6 +160,18 @@ def _parse_value(text: str) -> Any:
     return {"none": None, "true": True, "false": False}.get(text.casefold(), text)
 
 
+def _check_numbers(measure: str, values: Mapping[str, Any]) -> None:
+    defaults = inspect.signature(_measure_function(measure)).parameters
+    for name in values.keys() & NUMBERS.keys():
+        (least, most), value = NUMBERS[name], values[name]
+        if value is None and defaults[name].default is None:
+            continue
+        if type(value) is not int or not least <= value <= most:
+            raise ValueError(
+                f"{measure}.{name} must be a number from {least} to {most:,}, not {value}"
+            )
+
+
 def _check_ir(names: Iterable[str]) -> None:
     """Refuse measures that ir_measures cannot compute."""
     measures = list(names)
@@ -156,12 +184,13 @@ def _check_ir(names: Iterable[str]) -> None:
     for name in measures:
         try:
             measure = ir_measures.parse_measure(name)
-            if not 0 < (measure.params.get("cutoff") or 1) <= MOST_CUTOFF:
+            # The code of trec_eval would end the process at a cutoff of 0.
+            if not 0 < measure.params.get("cutoff", 1) <= MOST_CUTOFF:
                 raise ValueError(f"the cutoff of {name} is out of range")
             if measure.NAME == "RBP" and not 0 < measure.params.get("p", 0.5) < 1:
                 raise ValueError(f"p of {name} is out of range")
             ir_evaluator([name], {"q": {"d": 1}}, 1)({"q": {"d": 1.0}})
-        except (NameError, ValueError, KeyError, TypeError, SyntaxError, AssertionError) as error:
+        except IR_ERRORS as error:
             raise ValueError(
                 f"{name!r} is not a measure that ir_measures can compute; write, for example, "
                 "nDCG@10, AP(rel=2) or RBP(p=0.8)"
