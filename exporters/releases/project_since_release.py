@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -14,7 +15,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment
 from annotate.overview.contributions import Contribution
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.projects.models import Guideline, Membership, Project
+from annotate.projects.models import AuditEvent, Guideline, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Decision, Review
 from exporters.exports.models import Export
@@ -22,6 +23,17 @@ from exporters.releases.models import Release
 
 # One judgment, however often it was changed.
 _OF_JUDGMENT = ("narrative", "candidate", "annotator")
+
+# Actions of leads after which a release holds something else, and that leave no other trace.
+_ACTIONS = {
+    "load.done": ("loaded file", "loaded files"),
+    "load.taken_back": ("file taken back", "files taken back"),
+    "pool.made": ("pool", "pools"),
+    "queries.restored": ("return of queries", "returns of queries"),
+    "pairs.restored": ("return of instructions", "returns of instructions"),
+    "candidates.restored": ("return of documents", "returns of documents"),
+    "project.rules": ("change of the rules", "changes of the rules"),
+}
 
 
 NEWEST = 3
@@ -48,6 +60,8 @@ def changes_since(project: Project, at: datetime) -> list[str]:
     reviews = Review.objects.submitted().filter(submitted_at__gt=at, **of_project)
     taken_out = Candidate.with_removed.filter(query__project=project, removed_at__gt=at).count()
     pairs = InstructionPair.objects.filter(project=project, removed_at__gt=at)
+    events = AuditEvent.objects.filter(project=project, at__gt=at, what__in=_ACTIONS)
+    actions = Counter(events.values_list("what", flat=True))
     counts = (
         (narratives, "narrative", "narratives"),
         (_count(judgments.of_people(), *_OF_JUDGMENT), "judgment", "judgments"),
@@ -77,6 +91,7 @@ def changes_since(project: Project, at: datetime) -> list[str]:
             "version of the guidelines",
             "versions of the guidelines",
         ),
+        *((actions[what], *words) for what, words in _ACTIONS.items()),
     )
     sentences = [f"{n:,} {singular if n == 1 else plural}" for n, singular, plural in counts if n]
     if stale := describe_under(replaced):

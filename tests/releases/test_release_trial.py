@@ -8,9 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.models import AuditEvent, Load, Narrative, Project
 from annotate.overview import steps
+from annotate.projects.audit_log import record
 from annotate.rewriting import actions as rewriting
 from audit.models import Review
 from exporters.models import Export, Publication, Release
@@ -19,6 +21,7 @@ from exporters.releases.preview import try_release
 from exporters.releases.project_since_release import changes_since
 from jobs.errors import JobError
 from tests import factories
+from tests.collection.arriving import load
 from tests.exports.conftest import AT, LATER, make_release
 
 
@@ -134,6 +137,15 @@ def test_the_form_says_what_changed_since_the_last_release(tides, carla, empty_s
         "1 narrative",
         "stale by other narratives: 7 judgments, 1 flag",
     ]
+
+
+def test_what_leads_changed_in_the_collection_since_is_counted(tides):
+    at = timezone.now()
+    load(tides.project, "trec-qrels", "301 0 Z 1\n")
+    load(tides.project, "trec-qrels", "301 0 Z 1\n")
+    record(project=tides.project, what="project.rules", about=tides.project, by=tides.carla)
+
+    assert changes_since(tides.project, at) == ["1 loaded file", "1 change of the rules"]
 
 
 def test_answers_given_and_withdrawn_since_are_counted(tides):
