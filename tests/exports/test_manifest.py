@@ -135,7 +135,7 @@ def test_the_notes_say_what_is_left_out(tides, write):
         "1 document is not judged and left out; see unjudged.tsv.",
         "1 document was judged by fewer people than the 2 asked for; their relevance counts.",
         "1 judgment was made under an older version of a narrative or of a text and not counted.",
-        "1 judgment belongs to pairs that are left out.",
+        "1 judgment belongs to pairs or documents that are left out.",
         "1 judgment was made by machines and not counted in the changed qrels.",
         "The relevant set only shrinks: no document became relevant.",
         (

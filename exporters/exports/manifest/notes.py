@@ -348,7 +348,7 @@ _ABOUT_JUDGMENTS = (
     ),
     (
         *("judgments_set_aside", "judgment belongs", "judgments belong"),
-        "to pairs that are left out",
+        "to pairs or documents that are left out",
     ),
     (
         *("judgments_by_machines", "judgment was", "judgments were"),
