@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from config.parent_process import die_with
+from config.supervisor import die_with
 
 PATIENCE = 60.0
 DATABASES = ("sqlite", "postgresql")

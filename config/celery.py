@@ -29,7 +29,7 @@ from kombu import Connection
 from kombu.exceptions import KombuError
 
 from config.embedded_broker import is_embedded
-from config.parent_process import die_with
+from config.supervisor import die_with
 from jobs.about import clear_context
 from jobs.errors import JobError
 

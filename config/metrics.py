@@ -1,22 +1,27 @@
-"""Metrics that are looked up when /metrics is requested, not counted as events happen.
+"""Metrics of each request as it is answered, with its log line, and of the installation if asked.
 
-They are about the whole installation, never about one project or one person.
+They are never about one project or one person; of an address they contain only the route, and its
+slug and key.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 from django.db import DatabaseError, connection
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
-from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from config import installation_status
+from jobs.about import normalize_request_id
 from jobs.status import workers
 
 logger = logging.getLogger(__name__)
@@ -82,3 +87,62 @@ def _database_metrics() -> Iterator[Metric]:
     for worker in workers(now=now):
         seen.add_metric([worker.name], (now - worker.seen_at).total_seconds())
     yield seen
+
+
+request_logger = logging.getLogger("rejudge.requests")
+
+VERBS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+# Seconds. A judgment should take a tenth of a second.
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+COUNTED = Counter(
+    "rejudge_requests", "Requests answered, by route, verb and status.", ["route", "verb", "status"]
+)
+TIMED = Histogram(
+    "rejudge_request_seconds",
+    "Seconds until the answer to a request began, by route.",
+    ["route"],
+    buckets=BOUNDS,
+)
+
+
+def requests(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: count, time and log every request.
+
+    The request's id, which the middleware before this one read or made, is normalized here.
+    """
+
+    def measure(request: HttpRequest) -> HttpResponseBase:
+        normalize_request_id()
+        began = time.perf_counter()
+        response = get_response(request)
+        seconds = time.perf_counter() - began
+        match = request.resolver_match
+        route = (match.view_name if match else "") or "none"
+        verb = request.method if request.method in VERBS else "other"
+        COUNTED.labels(route, verb, str(response.status_code)).inc()
+        TIMED.labels(route).observe(seconds)
+        if request_logger.isEnabledFor(logging.INFO):
+            # Not the address itself: it may contain a secret, as in a password-reset link.
+            request_logger.info(
+                "%s %s %s",
+                verb,
+                route,
+                response.status_code,
+                extra={
+                    "verb": verb,
+                    "route": route,
+                    "status": response.status_code,
+                    "ms": round(seconds * 1_000, 1),
+                    **{
+                        name: value
+                        for name, value in (match.kwargs if match else {}).items()
+                        if name in {"slug", "pk"} and isinstance(value, str | int)
+                    },
+                },
+            )
+        return response
+
+    return measure

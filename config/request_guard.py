@@ -1,4 +1,7 @@
-"""Checks on every request before other code sees it, and headers for every response."""
+"""Checks on every request before other code sees it, and headers for every response.
+
+How large a body may be depends on the address and on the sender.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,19 @@ from typing import Any
 from urllib.parse import unquote
 
 from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import PermissionDenied
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
+from django.urls import Resolver404, resolve
+from rest_framework.exceptions import AuthenticationFailed
 
+from annotate.people.tokens import TokenAuthentication
+from annotate.projects import access
 from base.api.problems import as_problem
-from config.body_limits import is_too_large, takes_file
 
 # No page of ours uses any of these features, so nothing on a page may.
 PERMISSIONS = ", ".join(
@@ -146,3 +155,59 @@ class OnlyWanted(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> None:
         """Leave the file to the handlers after this one."""
+
+
+# In bytes. Forms and JSON have at most settings.DATA_UPLOAD_MAX_MEMORY_SIZE; a body that is a
+# little larger gets an error that names the field or the limit.
+SMALL = 4 * 1024**2
+# Routes where a project's lead uploads files of up to settings.MAX_UPLOAD bytes.
+UPLOADS = {
+    *("annotate:loads", "annotate:api_loads", "annotate:api_several_loads"),
+    *("audit:new_model_run", "audit:api_model_runs"),
+}
+# Routes with a form that takes a file.
+TAKES_FILE = {*UPLOADS, "audit:rubric"}
+
+
+def is_too_large(request: HttpRequest) -> bool:
+    """Return whether a request's body is larger than its sender may send to this address."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    # `int` also accepts other scripts' digits, and raises an error for thousands of digits.
+    if not (length.isascii() and length.isdecimal()) or len(length) > 20:
+        return True
+    if int(length) <= SMALL:
+        return False
+    return int(length) > settings.MAX_UPLOAD or not _may_upload(request)
+
+
+def takes_file(request: HttpRequest) -> bool:
+    """Return whether a form at this address takes a file."""
+    return _route(request) in TAKES_FILE
+
+
+def _may_upload(request: HttpRequest) -> bool:
+    """Return whether this is an upload address of a project that the sender leads."""
+    if _route(request) not in UPLOADS:
+        return False
+    slug = resolve(request.path_info).kwargs["slug"]
+    try:
+        access.lead(_sender(request), slug)
+    except (Http404, PermissionDenied, AuthenticationFailed):
+        return False
+    return True
+
+
+def _sender(request: HttpRequest) -> access.Person:
+    """Return the user of the token or session of a request that no middleware has seen yet."""
+    if by_token := TokenAuthentication().authenticate(request):  # type: ignore[arg-type]
+        return by_token[0]
+    SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
+    person: access.Person = get_user(request)
+    return person
+
+
+def _route(request: HttpRequest) -> str:
+    try:
+        return resolve(request.path_info).view_name
+    except Resolver404:
+        return ""

@@ -132,7 +132,7 @@ if OIDC_ISSUER:
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
-    "config.request_metrics.requests",
+    "config.metrics.requests",
     "config.probe_host.any_name",
     # The security headers come first, so that every error and file has them.
     "django.middleware.security.SecurityMiddleware",
@@ -372,7 +372,7 @@ def _files() -> dict[str, Any]:
 
 STORAGES: dict[str, dict[str, Any]] = {
     "default": _files(),
-    "staticfiles": {"BACKEND": "config.storage.StaticStorage"},
+    "staticfiles": {"BACKEND": "config.static.StaticStorage"},
 }
 # Uploaded collections are large: beyond a megabyte they go to disk, not to memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import json
 import os
@@ -14,8 +15,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
-
-from config.parent_process import die_with
 
 # In seconds: how often the programs are looked at.
 INTERVAL = 0.1
@@ -169,6 +168,25 @@ def main(plan_fd: int) -> None:
         host=plan["host"], port=plan["port"], on_ready=lambda: write("\n".join(plan["greeting"]))
     )
     write("Stopped. Everything is kept.")
+
+
+_PR_SET_PDEATHSIG = 1
+# Loaded once, before any fork: a forked child should call as little as it can.
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when its parent process, `parent`, ends.
+
+    On Linux only: elsewhere, the children of a killed supervisor have to be stopped by hand.
+    """
+    if _libc is None:
+        return
+    if _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    if os.getppid() != parent:
+        # The parent ended before the call to the kernel.
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,16 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from config import views
-from config.help import help_page
-from config.kind_examples.api import Examples
-from config.kind_examples.views import examples
-from config.schema import Schema, schema_page
-from config.status_api import (
+from config.api import (
+    Examples,
     InstallationAuditLog,
     InstallationAuditLogTable,
     InstallationStatus,
     JobRetry,
+    Schema,
+    schema_page,
 )
+from config.views import examples, help_page
 
 # The admin must use our sign-in: its own has no rate limits and no second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

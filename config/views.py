@@ -1,31 +1,46 @@
-"""The monitoring endpoints, and the status pages for administrators."""
+"""Pages of no project: monitoring endpoints, documentation, examples, status for administrators."""
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from urllib.parse import urlencode
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.core.exceptions import PermissionDenied, SuspiciousFileOperation
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    JsonResponse,
+    QueryDict,
+)
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils._os import safe_join
 from django.utils.dateparse import parse_datetime
+from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.static import serve
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from annotate.projects.forms import AuditLogForm
+from annotate.projects.kinds import KINDS
 from annotate.projects.views import audit_log_context, audit_log_csv
-from base.page_request import PageRequest
+from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from config import installation_status
 from config.installation_status import ListPosition
+from config.kind_examples.files import read_examples
+from config.kind_examples.making import make_example
 from config.metrics import exposition
 from jobs import queue
 
@@ -161,3 +176,52 @@ def _parse_position(parameters: QueryDict) -> ListPosition | None:
 def _position_query(position: ListPosition) -> str:
     """Return the query string that names a place in the list of failed jobs."""
     return urlencode({"before": f"{position.finished_at.isoformat()}~{position.pk}"})
+
+
+@login_not_required
+@require_safe
+def help_page(request: HttpRequest, path: str = "") -> HttpResponseBase:
+    """Send a page or a file of the documentation, to anybody: it has nothing of any project."""
+    if not (settings.HELP / "index.html").exists():
+        return render(request, "help_missing.html", status=404)
+    try:
+        is_folder = Path(safe_join(settings.HELP, path)).is_dir()
+    except SuspiciousFileOperation as outside:
+        raise Http404("There is no such page of the documentation.") from outside
+    if is_folder and path and not path.endswith("/"):
+        return HttpResponseRedirect(f"{request.path}/")
+    path += "index.html" if is_folder else ""
+    return serve(request, path, document_root=str(settings.HELP))
+
+
+def _choices() -> list[tuple[str, str]]:
+    return [
+        (
+            example.kind,
+            format_html(
+                "<strong>{}</strong>: {}. {}",
+                KINDS[example.kind].name,
+                example.name,
+                example.description,
+            ),
+        )
+        for example in read_examples()
+    ]
+
+
+class ExampleForm(forms.Form):
+    """The kind of the example to make."""
+
+    kind = forms.ChoiceField(label="Kind", choices=_choices, widget=forms.RadioSelect)
+
+
+@require_http_methods(["GET", "POST"])
+def examples(request: PageRequest) -> HttpResponse:
+    """Make an example project that the reader leads."""
+    form = ExampleForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with refusal_in(form, "kind"):
+            project = make_example(kind=form.cleaned_data["kind"], by=request.user)
+            messages.success(request, "The example project is ready. You are its lead.")
+            return redirect("annotate:project", project.slug)
+    return render(request, "examples.html", {"form": form}, status=422 if form.errors else 200)

@@ -28,7 +28,7 @@ from config.wsgi import application  # isort: split
 
 # Loads all pages, so that the first request does not wait for it.
 import config.urls  # noqa: F401
-from config.body_limits import SMALL, is_too_large
+from config.request_guard import SMALL, is_too_large
 from jobs.unavailable import is_full
 
 # How many requests are answered at the same time.

@@ -40,7 +40,7 @@ class Example:
 
 
 class Line(NamedTuple):
-    """One line of a script: `did` names an action of `config.kind_examples.script.ACTIONS`.
+    """One line of a script: `did` names an action of `config.kind_examples.making.ACTIONS`.
 
     The action happened `days` days before the example is made, at the time `clock` (UTC).
     """

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.test import Client, override_settings
 
-from config.unreadable_requests import readable
+from config.wsgi import readable
 from tests import factories
 
 ALWAYS = {

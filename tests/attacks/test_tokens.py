@@ -311,7 +311,7 @@ def test_a_token_cannot_make_tokens_or_change_sign_in_data(worlds):
 
 def test_no_request_body_has_sign_in_data(worlds):
     """No field of any request body is a password, a code or a token's scope."""
-    from config.schema import schema
+    from config.api import schema
 
     components = schema()["components"]["schemas"]
     bodies = {

@@ -38,7 +38,7 @@ from typing import Any
 
 from benchmarks.serving import process_tree, quantiles
 from config.management.commands.serve import beat_command, web_command, worker_command
-from config.parent_process import die_with
+from config.supervisor import die_with
 from tests.chaos.people import Annotator, Lead, Person, combine_diaries
 from tests.services.postgres import Postgres
 from tests.services.processes import wait_until

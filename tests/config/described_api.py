@@ -24,7 +24,7 @@ from schemathesis.specs.openapi import checks
 
 from annotate.models import User
 from annotate.people.tokens import make_token
-from config.schema import schema
+from config.api import schema
 
 EXAMPLES = int(os.environ.get("REJUDGE_API_EXAMPLES", "2"))
 CHECKS = [

@@ -29,7 +29,7 @@ from waitress.parser import HTTPRequestParser
 from annotate.models import Load, Project
 from annotate.people.tokens import make_token
 from base.api.scopes import Scope
-from config.body_limits import SMALL, is_too_large
+from config.request_guard import SMALL, is_too_large
 from config.web import THREADS, Parser, Server, make_server
 from tests import factories
 from tests.services.processes import running, wait_until

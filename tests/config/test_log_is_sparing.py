@@ -15,8 +15,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-from config.log_filters import MAX_LINES, WINDOW_SECONDS, RepetitionFilter, remove_secrets
-from config.logs import logging_config
+from config.logs import MAX_LINES, WINDOW_SECONDS, RepetitionFilter, logging_config, remove_secrets
 from jobs.unavailable import is_away
 from tests import factories
 

@@ -16,7 +16,7 @@ from django.urls import path, resolve
 from django_guid.context import guid
 
 from config.logs import logging_config
-from config.request_metrics import requests
+from config.metrics import requests
 from jobs.about import clear_context, job_context
 
 REQUEST_ID = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"

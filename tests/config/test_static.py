@@ -57,7 +57,7 @@ def test_a_collected_file_is_cached_as_immutable(folder, settings, rf):
     # The judge page has an address for each document, and a browser requests the icon at each.
     (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
+        "staticfiles": {"BACKEND": "config.static.StaticStorage"}
     }
     collect_static()
 
@@ -95,7 +95,7 @@ def test_a_page_gets_one_style_sheet_with_all_its_imports(folder, settings):
     (folder / "css/a.css").write_text("/* One. */\nmain { margin: 0 }", "utf-8")
     (folder / "css/b.css").write_text("nav { margin: 1px }", "utf-8")
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
+        "staticfiles": {"BACKEND": "config.static.StaticStorage"}
     }
 
     collect_static()
@@ -132,7 +132,7 @@ def test_a_module_imports_others_by_their_collected_names(folder, settings):
     (folder / "js/main.js").write_text('import "./keys.js";\n', "utf-8")
     (folder / "js/keys.js").write_text("export const keys = {};\n", "utf-8")
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
+        "staticfiles": {"BACKEND": "config.static.StaticStorage"}
     }
 
     collect_static()
@@ -145,7 +145,7 @@ def test_a_module_imports_others_by_their_collected_names(folder, settings):
 @pytest.mark.django_db
 def test_a_static_file_has_no_headers_of_pages(client, folder, settings):
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
+        "staticfiles": {"BACKEND": "config.static.StaticStorage"}
     }
     collect_static()
 

@@ -8,7 +8,7 @@ import pytest
 
 from annotate.projects.kinds import KINDS
 from config.kind_examples.files import ABOUT, SCRIPT, kinds_with_examples, read_example, read_script
-from config.kind_examples.script import ACTIONS
+from config.kind_examples.making import ACTIONS
 
 EXAMPLES = kinds_with_examples()
 

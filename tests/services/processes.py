@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from config.parent_process import die_with
+from config.supervisor import die_with
 
 
 def binaries(package: str, folder: str) -> Path:

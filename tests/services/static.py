@@ -14,7 +14,7 @@ from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.http import HttpRequest, HttpResponse
 
-from config.storage import STYLES, join_styles
+from config.static import STYLES, join_styles
 
 
 class RememberedAddresses(StaticFilesStorage):

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
 from config import installation_status
-from config.status_api import StatusSerializer
+from config.api import StatusSerializer
 from jobs import queue
 from jobs.models import Job
 
