@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.projects.navigation import GROUPS
-from base.tags.commands import PLACES
+from base.tags.frame import PLACES
 from tests import factories
 
 DOCS = Path(__file__).parent.parent / "docs"

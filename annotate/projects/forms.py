@@ -18,7 +18,17 @@ from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import AuditEvent, Membership, Project
 from base import reader_preferences as personal
-from base.form_fields import SentenceField
+
+
+class SentenceField(forms.CharField):
+    """A one-line sentence in a text area that grows with it, so that all of it stays visible."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=forms.Textarea(attrs={"rows": 1}), **options)
+
+    def to_python(self, value: Any) -> str:
+        """Return the sentence without line breaks."""
+        return " ".join((super().to_python(value) or "").split())
 
 
 class NewProjectForm(forms.Form):

@@ -6,7 +6,7 @@ module registers its tags and filters with the library.
 
 from __future__ import annotations
 
-from base.tags import commands, components, figures, frame, grades, texts
+from base.tags import components, figures, frame, grades, texts
 from base.tags.library import register
 
-__all__ = ["commands", "components", "figures", "frame", "grades", "register", "texts"]
+__all__ = ["components", "figures", "frame", "grades", "register", "texts"]

@@ -1,4 +1,4 @@
-"""Tags for the frame of a page: icons, badges, style sheets, keys and the theme."""
+"""Tags for the frame of a page: icons, badges, style sheets, keys, the theme, the help."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.template import Context
 from django.template.context import RequestContext
 from django.template.loader import render_to_string
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -209,3 +211,37 @@ def keycap(key: str) -> str:
 def lookup(mapping: Mapping[Any, Any] | None, key: Any) -> Any:
     """Return a mapping's value for a key in a template variable; None if it is missing."""
     return (mapping or {}).get(key)
+
+
+# The page of the documentation about the pages of each entry of a project's rail.
+PLACES = {
+    "overview": "dashboard/",
+    "mine": "annotators/",
+    "queries": "leads/",
+    "reviews": "rubric/",
+    "checks": "checks/",
+    "disagreements": "disagreements/",
+    "agreement": "reports/",
+    "models": "llm/",
+    "evaluation": "evaluation/",
+    "releases": "exports/",
+    "load": "loading/",
+    "pools": "pools/",
+    "guidelines": "rejudge-requests/",
+    "members": "people/",
+    "settings": "kinds/",
+}
+
+
+@register.simple_tag
+def command_name() -> str:
+    """Return how commands are called here: `rejudge` if installed, `manage.py` in a checkout."""
+    return str(settings.COMMAND)
+
+
+@register.simple_tag(takes_context=True)
+def help_url(context: Context) -> str:
+    """Return the address of the documentation about the current page, or of its start."""
+    project = context.get("project")
+    place = PLACES.get(context.get("section") or "", "annotators/" if project else "")
+    return reverse("help", args=[place]) if place else reverse("help")

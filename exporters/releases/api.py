@@ -16,9 +16,18 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from base.api.bodies import FormBody
 from base.api.jobs import JobSerializer
-from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.records import RecordSerializer, serializer_of
-from base.api.resource import QueryParameters, Resource, Scope, reads, writes
+from base.api.resource import (
+    QueryParameters,
+    Resource,
+    Scope,
+    invalid_cursor,
+    page_response,
+    page_size,
+    reads,
+    requested_cursor,
+    writes,
+)
 from base.csv_output import csv_response
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 
 from annotate.collection.intake import KINDS
 from annotate.models import Candidate, Judgment, Project, Query, Run, RunLine
-from base import progress_bar
+from base import commands
 from tests import factories
 
 QRELS = "301 0 A 2\n301 0 B 0\n"
@@ -386,7 +386,7 @@ def progress(monkeypatch, stream: io.StringIO, seconds: float) -> str:
     clock = iter([0.0, 0.1, seconds])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    shown = progress_bar.Bar("qrels.txt")
+    shown = commands.Bar("qrels.txt")
     shown.start(200, "Reading the file")
     shown.advance(100)
     return stream.getvalue()
@@ -411,7 +411,7 @@ def test_the_progress_line_is_cleared_at_the_end(monkeypatch):
     clock = iter([0.0, 2.0])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    shown = progress_bar.Bar("q")
+    shown = commands.Bar("q")
 
     shown.start(None, "Reading")
     shown.clear()

@@ -17,9 +17,8 @@ from annotate.projects.actions import create_project, delete_new_project
 from annotate.projects.kinds import KINDS as PROJECT_KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Project
-from base.commands import RejudgeCommand
+from base.commands import Bar, RejudgeCommand
 from base.errors import Refused
-from base.progress_bar import Bar
 from formats.registry import FORMATS
 from formats.texts import excerpt
 

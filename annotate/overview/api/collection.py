@@ -32,9 +32,18 @@ from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.rewriting.api import FullNarrativeSerializer
 from annotate.rewriting.kept_and_dropped import Outcome, outcome
-from base.api.paging import page_response, requested_part
 from base.api.records import serializer_of
-from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    page_response,
+    reads,
+    requested_part,
+    writes,
+)
 
 # Judgments and final flags together: two counts would reveal which one somebody gave.
 ANSWERED = (

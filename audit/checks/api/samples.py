@@ -30,9 +30,17 @@ from audit.checks.queue import SampleRow, sample_rows
 from audit.checks.samples import Plan, plan
 from audit.checks.suspects import find_suspects
 from base.api.bodies import FormBody, FormFields, FormParameters
-from base.api.paging import page_response, requested_part
 from base.api.records import RecordSerializer
-from base.api.resource import KeyField, RequestBody, Resource, Scope, reads, writes
+from base.api.resource import (
+    KeyField,
+    RequestBody,
+    Resource,
+    Scope,
+    page_response,
+    reads,
+    requested_part,
+    writes,
+)
 
 
 class SentChoice(RequestBody):

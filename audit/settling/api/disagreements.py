@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from annotate.guidelines import rejudge_requests
 from annotate.judging.forms import SpanSerializer
 from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
-from annotate.pairs.api.shapes import ConditionSerializer, OfNarrativeSerializer, VersionSerializer
+from annotate.pairs.api import ConditionSerializer, OfNarrativeSerializer, VersionSerializer
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks.api.checking import CheckedSerializer
@@ -31,7 +31,6 @@ from audit.settling.models import Reveal
 from audit.settling.queue import count_by_kind, read_all, read_page
 from audit.settling.queue_filters import Kind, QueueFilter, QueuePosition
 from audit.settling.queue_items import table_rows
-from base.api.paging import invalid_cursor, page_response, page_size, requested_cursor
 from base.api.records import serializer_of
 from base.api.resource import (
     FormParameters,
@@ -40,7 +39,11 @@ from base.api.resource import (
     Resource,
     Scope,
     form_errors,
+    invalid_cursor,
+    page_response,
+    page_size,
     reads,
+    requested_cursor,
     writes,
 )
 from base.csv_output import csv_response

@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from base.commands import RejudgeCommand
-from base.progress_bar import Bar
+from base.commands import Bar, RejudgeCommand
 from keeping.backup import BackupCounts, back_up
 
 # Exit code if the backup was written, but files that rows name did not exist.

@@ -11,8 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from base.commands import RejudgeCommand
-from base.progress_bar import Bar
+from base.commands import Bar, RejudgeCommand
 from keeping import archive
 from keeping.restore import RestoreResult, check, restore
 
