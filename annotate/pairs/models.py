@@ -277,6 +277,15 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
         sent_back = Q(pair__sent_back_at__gt=F("created_at"))
         return self.in_force(projects).filter(side=Narrative.Side.ALTERED).exclude(sent_back)
 
+    def longest_conditions(self, project: Project) -> tuple[int, str] | None:
+        """Return the largest number of conditions of a narrative in force, and its pair's id."""
+        counted = self.in_force([project.pk]).annotate(conditions_set=models.Count("conditions"))
+        return (
+            counted.order_by("-conditions_set")
+            .values_list("conditions_set", "pair__pair_id")
+            .first()
+        )
+
 
 class Narrative(models.Model):
     """One version of the text that says what is relevant.

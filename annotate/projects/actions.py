@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from annotate.judgments.in_force import grades_in_use
-from annotate.pairs.longest_conditions import longest_conditions
+from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
@@ -227,7 +227,7 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
             "If relevance is the number of conditions that are met, the grades must be 0, "
             "1, 2 and so on, without a gap."
         )
-    longest = longest_conditions(project)
+    longest = Narrative.objects.longest_conditions(project)
     if longest is not None and longest[0] > max(values):
         conditions, pair_id = longest
         raise Refused(
@@ -333,7 +333,7 @@ def refusal_reason(project: Project, kind: ProjectKind) -> str:
             "4 or 5 grades. Choose another rule in the settings first."
         )
     counted = rule == Project.ConditionRule.COUNT_MET
-    longest = longest_conditions(project) if counted else None
+    longest = Narrative.objects.longest_conditions(project) if counted else None
     if longest is not None and longest[0] > max(values):
         return (
             f"The narrative of {longest[1]} has {longest[0]} conditions; {kind.name} counts at "

@@ -17,7 +17,7 @@ from annotate.judgments.api import NamedSerializer
 from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs import access as pairs_access
-from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer
+from annotate.pairs.api import ConditionSerializer, NarrativeSerializer
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions as rewriting

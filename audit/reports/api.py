@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.judgments.rule_report import PairStatus, rule_report
-from annotate.pairs.api.shapes import OfPairSerializer
+from annotate.pairs.api import OfPairSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership

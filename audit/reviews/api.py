@@ -19,7 +19,7 @@ from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEnt
 from annotate.judging.forms import StatementUuidField
 from annotate.overview.api.home import SentConfirmation
 from annotate.pairs import access as pairs_access
-from annotate.pairs.api.shapes import OfPairSerializer, VersionSerializer
+from annotate.pairs.api import OfPairSerializer, VersionSerializer
 from annotate.pairs.models import Narrative, ReviewDraw
 from annotate.projects import access as annotate_access
 from audit.reviews import access, actions, decisions, draws, rejected, rubrics

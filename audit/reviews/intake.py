@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake import Intake, StagedRecords
-from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query
-from annotate.pairs.intake.steps import (
+from annotate.pairs.intake.shared import (
+    MAX_NAME,
     WITHDRAWN_BY,
     count_states,
     end_known,
     find_members,
     refuse_machines,
     refuse_missing_texts,
+    refuse_other_query,
     refuse_second,
 )
 from annotate.projects import hash_chain

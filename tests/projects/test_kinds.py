@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotate.judgments.pair_rules import Rule
 from annotate.models import AuditEvent, Project
+from annotate.pairs.models import NarrativeQuerySet
 from annotate.projects import actions as projects
 from annotate.projects.actions import create_project
 from annotate.projects.kinds import KINDS
@@ -141,7 +142,9 @@ def test_a_kind_without_a_grade_in_use_is_refused_with_a_sentence():
 
 def test_a_narrative_with_too_many_conditions_prevents_a_change_of_kind(monkeypatch):
     project = made("own")
-    monkeypatch.setattr(projects, "longest_conditions", lambda project: (11, "q1"))
+    monkeypatch.setattr(
+        NarrativeQuerySet, "longest_conditions", lambda narratives, project: (11, "q1")
+    )
 
     found = projects.refusal_reason(project, KINDS["multiconir"])
 

@@ -7,14 +7,14 @@ from functools import partial
 from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
-from annotate.pairs.intake.pair_limits import fault_of
-from annotate.pairs.intake.refusals import refuse_overwriting, refuse_unknown_restated
+from annotate.pairs import condition_lines
 from annotate.pairs.intake.shared import (
+    MAX_NAME,
+    WITHDRAWN_BY,
     refuse_other_query,
     reopen_assignments,
     update_titles,
 )
-from annotate.pairs.intake.steps import WITHDRAWN_BY
 from annotate.pairs.models import Narrative
 from base import bulk
 from formats.records import PairRecord, writer_of
@@ -441,3 +441,155 @@ class Pairs(StagedRecords):
 
 def _different_description(what: str, query_id: str) -> str:
     return f"query {query_id} has another {what} on another line"
+
+
+MAX_CATEGORY = 60
+MAX_MODEL = 120
+MAX_NOTE = 500
+MAX_CORE = 255
+MAX_SOURCE_FIELDS = 20_000
+MAX_DOMAIN = 120
+
+
+def fault_of(record: PairRecord) -> str | None:
+    """Return an error message if this pair cannot be loaded, else None."""
+    for value, most, what in (
+        (record.category, MAX_CATEGORY, "category"),
+        (record.model, MAX_MODEL, "model"),
+        (record.core, MAX_CORE, "id of the core query"),
+        (record.source_fields, MAX_SOURCE_FIELDS, "stored part of the source's other fields"),
+        (record.domain, MAX_DOMAIN, "domain"),
+    ):
+        if len(value) > most:
+            return f"the {what} is longer than {most:,} characters"
+    if record.restates == record.pair_id:
+        return f"instruction pair {record.pair_id} restates itself"
+    for narrative in record.narratives:
+        if narrative.side != "original" and not narrative.text.strip():
+            return f"version {narrative.version} of the {narrative.side} narrative has no words"
+        if (narrative.withdrawn_by is None) != (narrative.withdrawn_at is None):
+            return "a withdrawn narrative needs both withdrawn_by and withdrawn_at"
+        if len(narrative.withdrawn_by or "") > MAX_NAME:
+            return f"a name has at most {MAX_NAME} characters"
+        if len(narrative.model) > MAX_MODEL:
+            return f"the model of a narrative is longer than {MAX_MODEL} characters"
+        if len(narrative.note) > MAX_NOTE:
+            return f"the note of a narrative is longer than {MAX_NOTE} characters"
+        if len(narrative.conditions) > condition_lines.MAX_LINES:
+            return (
+                f"version {narrative.version} of the {narrative.side} narrative has "
+                f"{len(narrative.conditions):,} conditions; "
+                f"at most {condition_lines.MAX_LINES} are allowed"
+            )
+        for number, condition in enumerate(narrative.conditions, 1):
+            if not condition.text.strip():
+                return f"condition {number} of the {narrative.side} narrative has no words"
+            if len(condition.text) > condition_lines.MAX_TEXT:
+                return (
+                    f"condition {number} of the {narrative.side} narrative is longer than "
+                    f"{condition_lines.MAX_TEXT:,} characters"
+                )
+            if len(condition.name) > condition_lines.MAX_NAME:
+                return (
+                    f"the name of condition {number} of the {narrative.side} narrative is "
+                    f"longer than {condition_lines.MAX_NAME} characters"
+                )
+        if narrative.author is not None and not 0 < len(narrative.author) <= MAX_NAME:
+            return f"an author's name has 1 to {MAX_NAME} characters"
+    return None
+
+
+# Narratives of the file that already exist: `s` is the staged row, `o` the existing one.
+_KNOWN = """
+    FROM stage_narratives s
+    CROSS JOIN annotate_instructionpair p
+    CROSS JOIN annotate_narrative o
+    WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
+    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
+"""
+
+
+# Whether the file has such a narrative with the same text and different conditions.
+_OTHER_CONDITIONS = """
+    o.text = s.text AND (
+        (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
+        <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version)
+        OR EXISTS (
+            SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
+                SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
+                AND c.number = x.number AND c.name = x.name AND c.text = x.text
+            )
+        )
+    )
+"""
+
+
+def refuse_overwriting(intake: Intake) -> None:
+    """Refuse versions that exist with another text, other conditions or another writer."""
+    for what, differs in (("words", "o.text <> s.text"), ("conditions", _OTHER_CONDITIONS)):
+        intake.refuse_rows(
+            f"""
+            SELECT s.n, s.place, s.pair_id, s.side, s.version, (
+                SELECT MAX(v.version) FROM annotate_narrative v
+                WHERE v.pair_id = o.pair_id AND v.side = o.side
+            ) AS newest
+            {_KNOWN} AND {differs}
+            """,  # noqa: S608 (our own conditions)
+            partial(_overwriting_message, what),
+        )
+    intake.refuse_rows(
+        f"""
+        SELECT s.n, s.place, s.pair_id, s.side, s.version, o.origin, o.model
+        {_KNOWN} AND s.names_writer = 1 AND (o.origin <> s.origin OR o.model <> s.model)
+        """,
+        lambda pair, side, version, origin, model: (
+            f"version {version} of the {side} narrative of {pair} already exists, written by "
+            f"{_writer_name(origin, model)}: the writer of a version is never changed"
+        ),
+    )
+    other = bulk.number(
+        f"""
+        SELECT COUNT(*) {_KNOWN} AND s.names_writer = 0 AND s.side <> 'original'
+        AND s.author IS NULL AND o.author_id IS NULL
+        AND (o.origin <> s.origin OR o.model <> s.model)
+        """,
+        intake.params,
+    )
+    if other:
+        versions = "version already exists" if other == 1 else "versions already exist"
+        intake.report.notes.append(
+            f"{other:,} {versions}, written by another model: the recorded writer stays"
+        )
+
+
+def refuse_unknown_restated(intake: Intake) -> None:
+    """Refuse pairs that restate a pair that their query does not have."""
+    intake.refuse_rows(
+        """
+        SELECT s.n, s.place, s.pair_id, s.restates FROM stage_pairs s
+        WHERE s.restates <> '' AND NOT EXISTS (
+            SELECT 1 FROM stage_pairs f
+            WHERE f.pair_id = s.restates AND f.query_id = s.query_id
+        ) AND NOT EXISTS (
+            SELECT 1 FROM annotate_instructionpair p JOIN annotate_query q ON q.id = p.query_id
+            WHERE p.project_id = %(project)s AND p.pair_id = s.restates
+            AND q.query_id = s.query_id
+        )
+        """,
+        lambda pair, restated: (
+            f"instruction pair {pair} restates {restated}, which is not a pair of its query"
+        ),
+    )
+
+
+def _overwriting_message(what: str, pair: str, side: str, version: int, newest: int) -> str:
+    return (
+        f"version {version} of the {side} narrative of {pair} already exists with other {what}, "
+        f"and no version is overwritten: load these as version {newest + 1}"
+    )
+
+
+def _writer_name(origin: str, model: str) -> str:
+    return "people" if origin == "human" else model or "a language model"

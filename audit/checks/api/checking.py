@@ -14,7 +14,7 @@ from annotate.judging.api.journal import FormFieldsField, JournalEntry, SavedEnt
 from annotate.judging.forms import StatementUuidField
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Verdict
-from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
+from annotate.pairs.api import ConditionSerializer, VersionSerializer
 from annotate.projects.models import Membership
 from audit.checks import access, actions
 from audit.checks.actions import MAX_WORDS
