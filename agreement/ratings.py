@@ -10,15 +10,24 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .cells import cells_of_rows
 from .coefficient import Excluded
-from .counting import FEW_CELLS, FEW_CODES, Patterns, counts_of, tally, value_counts
-from .rater_pairs import presence, presence_of_two, table_of_two, tables_of_pairs
+from .counting import (
+    FEW_CELLS,
+    FEW_CODES,
+    Patterns,
+    counts_of,
+    presence,
+    presence_of_two,
+    table_of_two,
+    tables_of_pairs,
+    tally,
+    value_counts,
+)
 from .row_arguments import (
     Clusters,
     as_whole_numbers,
@@ -28,6 +37,44 @@ from .row_arguments import (
     times_of_rows,
 )
 from .scales import Categories, Matrix, as_column, as_scale, as_table, digits_of, resolve_scale
+
+
+class Cells(NamedTuple):
+    """Rows of (unit, rater, value) as columns; the two ``at`` are positions in the two names."""
+
+    units: tuple[Hashable, ...]
+    raters: tuple[Hashable, ...]
+    unit_at: npt.NDArray[np.int64]
+    rater_at: npt.NDArray[np.int64]
+    values: list[Hashable]
+
+
+def cells_of_rows(rows: Iterable[tuple[Hashable, Hashable, Hashable]]) -> Cells:
+    """Return the rows as columns; ValueError for a unit that one rater judged twice."""
+    units: dict[Hashable, int] = {}
+    raters: dict[Hashable, int] = {}
+    of_unit: list[int] = []
+    of_rater: list[int] = []
+    values: list[Hashable] = []
+    for unit, rater, value in rows:
+        of_unit.append(units.setdefault(unit, len(units)))
+        of_rater.append(raters.setdefault(rater, len(raters)))
+        values.append(value)
+    table = Cells(
+        tuple(units),
+        tuple(raters),
+        np.array(of_unit, dtype=np.int64),
+        np.array(of_rater, dtype=np.int64),
+        values,
+    )
+    cells, times = np.unique(table.unit_at * len(raters) + table.rater_at, return_counts=True)
+    if (times > 1).any():
+        unit, rater = divmod(int(cells[times > 1][0]), len(raters))
+        raise ValueError(
+            f"the unit {table.units[unit]!r} was judged twice by the rater {table.raters[rater]!r}"
+        )
+    return table
+
 
 # The reason in ``Ratings.excluded`` for units with one rating.
 ONE_RATER = "judged by one rater only"

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
-from formats.limits import MAX_WHOLE
 from formats.reading import parse_relevance
-from formats.source import Source
+from formats.source import MAX_WHOLE, Source
 from formats.texts import check_text, excerpt, json_name
 
 _Parsed = TypeVar("_Parsed")

@@ -11,10 +11,8 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO
 
-from formats.files import checked_path, is_dir, open_file
-from formats.limits import MAX_LINE
 from formats.problems import FormatError, LeftOutFields, Problems
-from formats.source import Input, Readable, Source
+from formats.source import MAX_LINE, Input, Readable, Source, checked_path, is_dir, open_file
 from formats.texts import excerpt, printable
 from formats.unpacking import (
     MAX_RATIO,

@@ -3,18 +3,21 @@
 The id of a passage is the id of its document, an underscore and a number from 1: `FT911-3_2`. Every
 passage has such an ending, even if it is the only one of its document. So the part before the last
 underscore is the document's id: `a_3_1` is a passage of document `a_3`, and `a_3` one of document
-`a` (`formats.maxp.document_of`).
+`a` (`document_of`).
+
+MaxP turns a ranking of passages into one of documents: a document has the score of its best passage
+(Dai and Callan, SIGIR 2019).
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from formats.maxp import SEPARATOR
+from formats.records import RunLine
 
 WORDS, OVERLAP = 400, 200
 # A word is a run of characters other than white space. In scripts without spaces between words
@@ -187,3 +190,42 @@ def _word_end_after(ends: Sequence[int], at: int) -> int | None:
     """Return where the word after a position ends."""
     number = bisect_left(ends, at + 1)
     return ends[number] if number < len(ends) else None
+
+
+SEPARATOR = "_"
+
+
+def document_of(passage: str) -> str:
+    """Return the document of a passage; raise ValueError if this is not a passage's id.
+
+    >>> document_of("FT911-3_2"), document_of("a_b_10")
+    ('FT911-3', 'a_b')
+    """
+    doc_id, separator, number = passage.rpartition(SEPARATOR)
+    if not (separator and doc_id and number.isascii() and number.isdigit()):
+        raise ValueError(
+            f"{passage} is not the id of a passage, which is the id of its document, an underscore "
+            "and a number, as in FT911-3_2"
+        )
+    return doc_id
+
+
+def rank_documents(passages: Iterable[RunLine]) -> Iterator[RunLine]:
+    """Yield the documents of each query, best first, with the score of their best passage.
+
+    Queries keep the order of their first occurrence. Ties are broken as in trec_eval: by
+    descending document id.
+    """
+    best: dict[str, dict[str, float]] = {}
+    tags: dict[str, str] = {}
+    for line in passages:
+        doc_id = document_of(line.doc_id)
+        scores = best.setdefault(line.query_id, {})
+        tags.setdefault(line.query_id, line.tag)
+        if doc_id not in scores or line.score > scores[doc_id]:
+            scores[doc_id] = line.score
+    for query_id, scores in best.items():
+        order = sorted(scores, key=lambda doc_id: doc_id.encode(), reverse=True)
+        order.sort(key=scores.__getitem__, reverse=True)
+        for rank, doc_id in enumerate(order, 1):
+            yield RunLine(query_id, doc_id, rank, scores[doc_id], tags[query_id])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from formats.limits import MAX_PROBLEMS
 from formats.texts import excerpt
+
+MAX_PROBLEMS = 1_000
 
 
 class FormatError(Exception):

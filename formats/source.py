@@ -8,14 +8,13 @@ for a wrong line.
 from __future__ import annotations
 
 import io
+import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
-from formats.files import checked_path, is_dir, open_file
-from formats.limits import MAX_BLANK, MAX_LINE, MAX_WHOLE
 from formats.line_bytes import (
     CONTROL_IN_LINE,
     CR_ALONE,
@@ -26,11 +25,17 @@ from formats.line_bytes import (
     describe_other_kind,
 )
 from formats.problems import FormatError, LeftOutFields, Problems
-from formats.texts import printable
+from formats.texts import SURROGATE, printable
 from formats.unpacking import CHUNK, GZIP, Budget, Unreadable, unpack_gzip
 from formats.unpacking import (
     HEAD as MAGIC,
 )
+
+# Limits on the size of input that every format shares.
+MAX_LINE = 16 * 1024 * 1024
+MAX_WHOLE = 256 * 1024 * 1024
+# Allowed blank lines of a file, besides ten for each line that is not blank.
+MAX_BLANK = 100_000
 
 HEAD = 4_096
 
@@ -378,3 +383,38 @@ def open_source(path: str | Path, *, collect: bool = False) -> Source:
     if is_dir(file):
         raise FormatError("this is a folder; a file is needed", file=printable(str(path)))
     return Source(open_file(file), str(path), collect=collect)
+
+
+def checked_path(path: str | Path) -> Path:
+    """Return `path` as a Path; raise FormatError if its name is not UTF-8."""
+    file = Path(path)
+    if SURROGATE.search(str(file)):
+        raise FormatError("the file's name is not UTF-8; rename it", file=printable(str(file)))
+    return file
+
+
+def is_dir(path: Path) -> bool:
+    """Return whether there is a folder at `path`."""
+    try:
+        return path.is_dir()
+    except OSError:
+        # Opening it reports the error.
+        return False
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Open a file to read its bytes, or raise FormatError."""
+    name = printable(str(path))
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise FormatError("this is not an ordinary file", file=name)
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise FormatError("there is no such file", file=name) from error
+    except PermissionError as error:
+        raise FormatError("this file cannot be read (permission denied)", file=name) from error
+    except (OSError, ValueError) as error:
+        reason = (
+            error.strerror if isinstance(error, OSError) else "its name contains a null character"
+        )
+        raise FormatError(f"this file cannot be read: {reason}", file=name) from error

@@ -10,12 +10,11 @@ from .errors import CannotMeasure
 from .followir import p_mrr
 from .followtable import irs, nfr
 from .infosearch import robustness, sicr, wise
-from .measurement import Measurement
+from .measurement import Measurement, clustered
 from .multi_infosearch import m_sicr, m_wise, mdcr
 from .multiconir import flip_rate, win_rate
 from .runs import Scores
 from .significance import Comparison, compare, holm
-from .summary import clustered
 
 __all__ = [
     "CannotMeasure",

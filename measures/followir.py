@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement
+from .measurement import Measurement, summarise
 from .runs import (
     Missing,
     Qrels,
@@ -23,7 +23,6 @@ from .runs import (
     warn_of_documents,
     warn_of_runs,
 )
-from .summary import summarise
 
 Changed: TypeAlias = Literal["newly_irrelevant", "changed"]
 Documents: TypeAlias = (

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement
+from .measurement import Measurement, summarise
 from .runs import (
     Run,
     Scores,
@@ -20,7 +20,6 @@ from .runs import (
     warn_of_documents,
     warn_of_runs,
 )
-from .summary import summarise
 
 IdealEqualsBase: TypeAlias = Literal["one", "zero", "undefined"]
 MissingTables: TypeAlias = Literal["after_tables", "after_run"]

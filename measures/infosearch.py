@@ -9,11 +9,10 @@ from typing import Literal, TypeAlias
 
 from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement
+from .measurement import Measurement, summarise
 from .modes import Gold, GoldModes, Modes, gold_modes
 from .runs import Missing, Run, Ties, as_documents, check_choice, count_queries, list_ids, mean
 from .strict_compliance import NO_GOLD, MissingScore, SeveralGold, SicrVariant, strict_compliance
-from .summary import summarise
 
 Variant: TypeAlias = Literal["paper", "source", "wheel"]
 Reward: TypeAlias = Literal["linear", "root", "root_of_share"]

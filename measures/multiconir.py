@@ -9,9 +9,8 @@ from typing import Literal, TypeAlias
 
 from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement
+from .measurement import Measurement, summarise
 from .runs import check_choice, count_queries, is_number, list_ids
-from .summary import summarise
 
 # The score that should be higher, and one or more scores that should be lower.
 Pair: TypeAlias = tuple[float, float | Sequence[float]]

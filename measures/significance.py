@@ -18,9 +18,8 @@ import numpy.typing as npt
 
 from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, Interval, IntervalKind, ratio_of_sums
-from .measurement import Measurement
+from .measurement import Measurement, cluster_of
 from .runs import check_choice, count_queries, list_ids
-from .summary import cluster_of
 
 Test: TypeAlias = Literal["t", "randomization"]
 ByQuery: TypeAlias = Measurement | Mapping[str, float | None]

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from .intervals import Bootstrap
-from .measurement import Measurement
+from .measurement import Measurement, summarise
 from .modes import Gold, GoldModes, Modes
 from .runs import as_documents, check_choice, mean
-from .summary import summarise
 
 SicrVariant: TypeAlias = Literal["paper", "code"]
 SeveralGold: TypeAlias = Literal["mean", "all", "any"]

@@ -26,8 +26,8 @@ from measures import (
     wise,
 )
 from measures.intervals import Bootstrap, IntervalKind
+from measures.measurement import summarise
 from measures.runs import count_queries, list_ids
-from measures.summary import summarise
 
 # The default measures; the option ir.measures replaces them.
 IR = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref", "RBP")

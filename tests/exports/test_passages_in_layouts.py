@@ -8,7 +8,7 @@ from annotate.collection.passages import passage_rule_of, set_passage_rule
 from annotate.models import AuditEvent, DocumentText
 from base.errors import Refused
 from exporters.exports.models import Publication
-from formats.maxp import document_of
+from formats.passages import document_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

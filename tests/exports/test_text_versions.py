@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.judging import actions as judging
 from annotate.judging.actions import withdraw
 from annotate.judgments import assignments

@@ -10,10 +10,9 @@ import pytest
 
 from formats import unpacking
 from formats.folders import ZipFolder
-from formats.limits import MAX_BLANK
 from formats.problems import FormatError
 from formats.registry import FORMATS, lookup
-from formats.source import Source
+from formats.source import MAX_BLANK, Source
 from tests.formats.files import read, refusal, zip_files
 
 MIB = 1024 * 1024

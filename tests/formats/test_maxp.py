@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from formats.maxp import rank_documents
+from formats.passages import rank_documents
 from formats.records import RunLine
 
 RUN = """\

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.maxp import document_of
-from formats.passages import cut_passages, excerpts, passage_id
+from formats.passages import cut_passages, document_of, excerpts, passage_id
 
 TEN = " ".join(f"w{n}" for n in range(1, 11))
 

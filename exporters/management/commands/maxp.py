@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from formats.maxp import rank_documents
+from formats.passages import rank_documents
 from formats.problems import FormatError
 from formats.source import open_source
 from formats.trec_run import read_run, write_run
