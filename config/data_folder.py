@@ -9,7 +9,7 @@ from sqlite3 import SQLITE_READONLY
 
 from django.core.exceptions import ImproperlyConfigured
 
-from jobs.unavailable import is_full
+from jobs.errors import is_full
 
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from jobs.about import current_job
-from jobs.unavailable import is_away
+from jobs.errors import is_away
 
 Style = Literal["text", "json"]
 

@@ -29,7 +29,7 @@ from config.wsgi import application  # isort: split
 # Loads all pages, so that the first request does not wait for it.
 import config.urls  # noqa: F401
 from config.request_guard import SMALL, is_too_large
-from jobs.unavailable import is_full
+from jobs.errors import is_full
 
 # How many requests are answered at the same time.
 THREADS = 4

@@ -23,9 +23,8 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from jobs.about import job_context
-from jobs.errors import JobError
+from jobs.errors import JobError, is_away, is_full
 from jobs.models import Job, job_kinds, specific
-from jobs.unavailable import is_away, is_full
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotate.collection import text_versions
+from annotate.collection.marking import Span
 from annotate.collection.models import Candidate
-from annotate.collection.spans import Span
 from annotate.judging.answer_rules import check_grade_statement, clean_statement
 from annotate.judging.lookup import INSTANT, NO_TEXT, UNKNOWN_PREVIOUS, JudgingState, look_up
 from annotate.judgments import assignments, judgment_chain

@@ -13,7 +13,7 @@ from django.template.context import RequestContext
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.judging.forms import VERDICT_PREFIX
 from annotate.judgments.models import Statement
 from annotate.pairs.clauses import DiffPart, clauses, overlapping_clauses, split_diff

@@ -22,7 +22,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from base.errors import ObjectNotFound, Refused, Stale
-from jobs.unavailable import is_full
+from jobs.errors import is_full
 
 MEDIA_TYPE = "application/problem+json"
 # The prefix of API addresses; everything else is a page.

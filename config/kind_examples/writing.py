@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from annotate.collection.marking import Span
 from annotate.collection.models import Candidate
-from annotate.collection.spans import Span
 from annotate.judging import actions as judging
 from annotate.judgments.conditions import derive_relevance
 from annotate.pairs.models import Assignment, InstructionPair, Narrative

@@ -35,7 +35,7 @@ from base.api.problems import unavailable_problem
 from base.api.resource import KeyField
 from base.errors import Refused
 from base.users import User
-from jobs.unavailable import is_full
+from jobs.errors import is_full
 
 MAX_ENTRIES = 100
 
