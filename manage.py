@@ -52,7 +52,7 @@ def _explain(error: Exception) -> str:
 
     from config.data_folder import explain_disk_error
     from config.installation_status import unapplied_migrations
-    from jobs.unavailable import is_away
+    from jobs.errors import is_away
 
     if explanation := explain_disk_error(error, settings.DATA):
         return explanation

@@ -10,7 +10,7 @@ from annotate.judging.views import judge as judging
 from annotate.judging.views import list as listing
 from annotate.judgments import views as documents
 from annotate.loading import views as loading
-from annotate.overview.views import dashboard, home, tour
+from annotate.overview.views import dashboard, home
 from annotate.overview.views import project as overview
 from annotate.people.views import accounts, invitations, members, own
 from annotate.pools import views as pools
@@ -136,7 +136,7 @@ urlpatterns = [
     # Overview
     path("", home.home, name="home"),
     path("notices/", home.notices, name="notices"),
-    path("tour/", tour.tour, name="tour"),
+    path("tour/", home.tour, name="tour"),
     path(PROJECT, overview.project, name="project"),
     path(f"{PROJECT}assignments/", home.assignment, name="assignment"),
     path(

@@ -33,7 +33,7 @@ from annotate.projects import schedule, taxonomy
 from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.kinds import KindGrade
 from annotate.projects.project_jobs import cancel_job
-from annotate.projects.taxonomies import Kind
+from annotate.projects.taxonomy import Kind
 from audit.checks import actions as checks
 from audit.checks.claims import ClaimSelection
 from audit.checks.machines import choose_machine

@@ -31,7 +31,7 @@ from django.urls import resolve
 from django_htmx.middleware import HtmxDetails
 from pytest_django.plugin import DjangoDbBlocker
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.judging import actions as judging
 from annotate.models import (
     Assignment,

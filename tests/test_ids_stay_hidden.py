@@ -15,8 +15,7 @@ import pytest
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.judgments.document_names import neutral_name
-from annotate.judgments.neutral_names import number_of, reveals_id
+from annotate.judgments.document_names import neutral_name, number_of, reveals_id
 from annotate.models import Assignment, Document, Project
 from audit.checks import actions as checks
 from audit.models import SampleItem

@@ -15,7 +15,13 @@ from typing import NamedTuple
 
 import Stemmer
 
-from annotate.collection.spans import Span
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a text, counted in Unicode code points."""
+
+    start: int
+    end: int
+
 
 # Scripts without spaces between words: how many neighbouring letters are compared, and the letters
 # of the script. Fewer would mark half the page: hiragana and Thai letters are mostly grammar.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 
 # More spans than this would be the document, not evidence.
 MAX_SPANS = 50

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from base.word_diff import Op
 
 # Where a clause may end: at punctuation that ends a sentence (with closing quotes and brackets), at

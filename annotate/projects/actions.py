@@ -18,7 +18,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Category, Grade, Link, Membership, Project
-from annotate.projects.taxonomies import TAXONOMIES
+from annotate.projects.taxonomy import TAXONOMIES
 from base.append_only import deletions_allowed
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names

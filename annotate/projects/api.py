@@ -18,7 +18,7 @@ from annotate.projects.forms import AuditLogForm, CategoryForm, GradeForm
 from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Membership, Project
-from annotate.projects.taxonomies import TAXONOMIES, Kind
+from annotate.projects.taxonomy import TAXONOMIES, Kind
 from base.api.bodies import FormBody, Settings
 from base.api.jobs import JobSerializer
 from base.api.records import serializer_of

@@ -1,17 +1,58 @@
-"""Change a project's taxonomy: the types of its instructions, each with a sentence."""
+"""A project's taxonomy: the types of its instructions, each with a sentence; ready-made ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from django.db import transaction
 
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Category, Membership, Project
-from annotate.projects.taxonomies import TAXONOMIES, Kind
 from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
+
+
+class Kind(NamedTuple):
+    """One type of instruction: the key that files use, its name, and its description."""
+
+    key: str
+    name: str
+    sentence: str = ""
+
+
+# FollowTable's types and InfoSearch's dimensions, in our own words.
+TAXONOMIES: Mapping[str, tuple[Kind, ...]] = {
+    "FollowTable": (
+        Kind(
+            "C1",
+            "Content: about",
+            "It asks what a table must be about, and excludes tables about related subjects.",
+        ),
+        Kind(
+            "C2",
+            "Content: only about",
+            "It asks for tables about one subject only, with nothing else mixed in.",
+        ),
+        Kind("S1", "Schema: columns", "It asks what the columns are about."),
+        Kind("S2", "Schema: rows", "It asks what each row represents."),
+        Kind(
+            "S3",
+            "Schema: layout",
+            "It asks how finely rows and columns divide the subject: by cases, ranges or steps.",
+        ),
+    ),
+    "InfoSearch": (
+        Kind("audience", "Audience", "It asks for whom a document is written."),
+        Kind("keyword", "Keyword", "It asks for a word that a document contains."),
+        Kind("format", "Format", "It asks in which form a document is written."),
+        Kind("language", "Language", "It asks for the language of a document."),
+        Kind("length", "Length", "It asks how long a document is."),
+        Kind("source", "Source", "It asks where a document comes from."),
+    ),
+}
+
 
 MOST = 100
 

@@ -28,8 +28,7 @@ from annotate.projects.forms import (
 from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
-from annotate.projects.taxonomies import TAXONOMIES, Kind
-from annotate.projects.taxonomy import add_taxonomy, set_categories
+from annotate.projects.taxonomy import TAXONOMIES, Kind, add_taxonomy, set_categories
 from base.csv_output import csv_response
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message, refusal_in

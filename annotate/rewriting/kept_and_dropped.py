@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from annotate.collection.marking import Span
 from annotate.collection.models import Candidate
-from annotate.collection.spans import Span
 from annotate.judgments.consensus import consensus
 from annotate.judgments.document_names import names_for
 from annotate.judgments.in_force import in_pools

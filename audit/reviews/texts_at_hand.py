@@ -8,8 +8,8 @@ from typing import NamedTuple
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments.document_names import number_of
 from annotate.judgments.models import Judgment
-from annotate.judgments.neutral_names import number_of
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from audit.reviews.models import Review, ReviewedText

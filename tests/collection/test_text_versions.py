@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging.actions import Recorded, undo, withdraw

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver
 
 from config.logs import MAX_LINES, WINDOW_SECONDS, RepetitionFilter, logging_config, remove_secrets
-from jobs.unavailable import is_away
+from jobs.errors import is_away
 from tests import factories
 
 SECRET = "aB3_dE-6hI9jK2mN5pQ8rS1tU4vW7yZ0"

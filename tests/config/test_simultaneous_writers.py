@@ -10,7 +10,7 @@ from django.db import OperationalError, connection, transaction
 
 from annotate.models import User
 from base.snapshot import snapshot
-from jobs.unavailable import is_away
+from jobs.errors import is_away
 from tests import factories
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]

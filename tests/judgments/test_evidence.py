@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.judgments.evidence import (
     DOCUMENT,
     NARRATIVE,

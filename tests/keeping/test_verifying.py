@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.judging import actions as judging
 from annotate.judging.actions import undo, withdraw
 from annotate.models import Judgment, Link, Verdict

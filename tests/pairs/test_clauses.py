@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.pairs.clauses import DiffPart, clauses, overlapping_clauses, split_diff
 from base.word_diff import Op, diff
 

@@ -9,7 +9,7 @@ from annotate.judgments import assignments
 from annotate.models import InstructionPair
 from annotate.projects import actions as projects
 from annotate.projects import taxonomy
-from annotate.projects.taxonomies import TAXONOMIES, Kind
+from annotate.projects.taxonomy import TAXONOMIES, Kind
 from base.errors import Refused
 from tests import factories
 

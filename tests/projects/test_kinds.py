@@ -13,7 +13,7 @@ from annotate.pairs.models import NarrativeQuerySet
 from annotate.projects import actions as projects
 from annotate.projects.actions import create_project
 from annotate.projects.kinds import KINDS
-from annotate.projects.taxonomies import TAXONOMIES
+from annotate.projects.taxonomy import TAXONOMIES
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED
 from base.errors import Refused

@@ -14,8 +14,7 @@ from annotate.people.invitations import invite
 from annotate.people.tokens import make_token
 from annotate.projects.actions import change_rules, create_project
 from annotate.projects.kinds import KindGrade
-from annotate.projects.taxonomies import Kind
-from annotate.projects.taxonomy import set_categories
+from annotate.projects.taxonomy import Kind, set_categories
 from base.control_characters import code_not_in_names
 from base.errors import Refused
 from exporters.exports.publishing import set_publication

@@ -1,13 +1,27 @@
-"""Intake of documents with their text versions."""
+"""Intake of documents with their text versions, which make the answers to earlier texts stale.
+
+An answer names the text version that was read. When a newer one arrives, `text_replaced_at` is set
+on the answers to the older ones: they are kept and no longer counted anywhere. All of this happens
+in the transaction that writes the new texts.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from typing import ClassVar
 
-from annotate.collection.intake import stale_answers
+from django.db.models.expressions import RawSQL
+
+from annotate.collection.answers import (
+    count_evidence,
+    describe_about,
+    describe_beside,
+    kinds_about_documents,
+)
 from annotate.collection.intake.arrivals import Intake, StagedRecords
+from annotate.collection.shown_documents import shown_to_judges_sql
 from base import bulk
+from base.amounts import amount
 from formats.records import Doc
 
 # After this many new rows a table is analyzed before PostgreSQL joins it.
@@ -23,7 +37,7 @@ class Documents(StagedRecords):
     """Documents with their text versions; without a text, only id and title are known.
 
     A text that differs from the newest one becomes the next version, and answers about the older
-    ones become stale (`annotate.collection.intake.stale_answers`). A record that names its version
+    ones become stale (`annotate.collection.intake.documents`). A record that names its version
     becomes that version.
     """
 
@@ -229,7 +243,7 @@ class Documents(StagedRecords):
     def _write_changes(self) -> None:
         """Insert next versions, mark answers about older ones stale, update the documents."""
         intake = self.intake
-        stale_answers.note_stale_answers(intake)
+        note_stale_answers(intake)
         # If lines name versions, all lines of the document with later versions.
         lines = (
             "s.doc_id = d.doc_id AND (s.version = 0 OR s.version > d.text_version)"
@@ -242,7 +256,7 @@ class Documents(StagedRecords):
             AND s.length IS NOT NULL AND {lines}
             """
         intake.row_counts("texts").new += bulk.number(f"SELECT COUNT(*) {of_changed}")
-        stale_answers.lock_answers(intake)
+        lock_answers(intake)
         intake.run(
             f"""
             INSERT INTO annotate_documenttext
@@ -253,7 +267,7 @@ class Documents(StagedRecords):
             ) p CROSS JOIN stage_texts t WHERE t.n = p.n
             """  # noqa: S608
         )
-        stale_answers.mark_stale(intake)
+        mark_stale(intake)
         intake.run(
             """
             UPDATE annotate_document SET
@@ -270,3 +284,87 @@ class Documents(StagedRecords):
             WHERE annotate_document.id = x.id AND s.n = x.n
             """
         )
+
+
+# The documents that get a new text. A first text replaces nothing.
+_DOCUMENTS = RawSQL("SELECT x.id FROM stage_docs_changed x WHERE x.version >= 2", ())
+_CANDIDATES = RawSQL(
+    "SELECT c.id FROM stage_docs_changed x JOIN annotate_candidate c ON c.document_id = x.id "
+    "WHERE x.version >= 2",
+    (),
+)
+
+
+def note_stale_answers(intake: Intake) -> None:
+    """Count the answers that become stale, and note them in the report."""
+    documents = bulk.number("SELECT COUNT(*) FROM stage_docs_changed WHERE version >= 2")
+    if not documents:
+        return
+    answers = ", ".join(describe_about(_CANDIDATES))
+    spans = count_evidence(_CANDIDATES)
+    evidence = f" ({amount(spans, 'evidence span')})" if spans else ""
+    texts = amount(documents, "document gets", "documents get")
+    intake.report.notes.append(
+        f"{texts} another text. "
+        + (
+            f"Answers to the earlier text: {answers}{evidence}. They are kept under that text and "
+            "become stale: they no longer count, and judges are asked again"
+            if answers
+            else "The earlier text has no answers"
+        )
+    )
+    intake.report.notes += [
+        f"{unaffected} had the earlier text at hand. They rate the instruction and stay as they "
+        "are; their pages say that a document has another text since"
+        for unaffected in describe_beside(_DOCUMENTS)
+    ]
+
+
+def lock_answers(intake: Intake) -> None:
+    """Block answers about the changed documents until the end of the transaction.
+
+    The locks are taken in the order in which judging takes them: the assignment, then the document
+    (`annotate.collection.text_versions`).
+    """
+    if not bulk.on_postgresql():
+        return
+    intake.run(
+        """
+        SELECT s.id FROM annotate_assignment s WHERE s.task = 'judge' AND s.pair_id IN (
+            SELECT p.id FROM stage_docs_changed x
+            JOIN annotate_candidate c ON c.document_id = x.id
+            JOIN annotate_instructionpair p ON p.query_id = c.query_id
+            WHERE x.version IS NOT NULL
+        ) ORDER BY s.id FOR UPDATE
+        """
+    )
+    intake.run(
+        "SELECT id FROM annotate_document WHERE id IN (SELECT id FROM stage_docs_changed "
+        "WHERE version IS NOT NULL) ORDER BY id FOR UPDATE"
+    )
+
+
+def mark_stale(intake: Intake) -> None:
+    """Mark answers about replaced texts stale, and reopen the assignments they belong to."""
+    paths = {
+        (kind.current().model._meta.concrete_model, kind.candidate)
+        for kind in kinds_about_documents()
+    }
+    for model, candidate in paths:
+        of_earlier_texts = model._base_manager.filter(
+            text_replaced_at=None, **{f"{candidate}__in": _CANDIDATES}
+        )
+        of_earlier_texts.update(text_replaced_at=intake.now)
+    shown = shown_to_judges_sql(intake.project, "c")
+    intake.run(
+        f"""
+        UPDATE annotate_assignment SET done_at = NULL
+        WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
+            SELECT p.id FROM stage_docs_changed x
+            JOIN annotate_candidate c ON c.document_id = x.id AND c.removed_at IS NULL AND {shown}
+            JOIN annotate_instructionpair p ON p.query_id = c.query_id
+                AND (c.made_for_id IS NULL OR c.made_for_id = p.id)
+            WHERE x.version >= 2
+        )
+        """  # noqa: S608 (our own statements)
+    )

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from django.db.models import CharField
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
-from annotate.collection.spans import Span
+from annotate.collection.marking import Span
 from annotate.judgments.evidence import ANY_LENGTH, merge_spans
 from annotate.judgments.intake import find_rows, writing
 from annotate.judgments.intake.statement_kinds import (

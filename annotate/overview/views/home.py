@@ -1,4 +1,6 @@
-"""The home page and the notices: a person's work in each project; taking and releasing tasks."""
+"""The home page, the notices and the tour: a person's work in each project; taking and releasing
+tasks; what a newcomer needs to know, in a minute, with one document to judge.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,14 @@ from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.overview.notices import mark_read, new_among, notices_in, notices_of, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
+from annotate.people.preferences import change_preferences
 from annotate.projects import access, schedule
-from annotate.projects.models import Membership
+from annotate.projects.models import Grade, Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.page_request import PageRequest, refusal_as_message
 from base.reader_preferences import preferences
+from base.word_diff import diff
 from jobs.status import worker_status
 
 PROJECTS_ON_A_PAGE = 30
@@ -348,3 +352,44 @@ def _parse_time(typed: str) -> datetime | None:
     except ValueError:
         return None
     return moment if moment is not None and moment.tzinfo is not None else None
+
+
+ORIGINAL = "A relevant document names a tidal power plant that is planned or in use."
+ALTERED = "A relevant document names a tidal power plant that is in use."
+GRADES = [
+    Grade(value=0, name="Not relevant"),
+    Grade(value=1, name="Relevant"),
+    Grade(value=2, name="Highly relevant"),
+]
+
+
+@require_http_methods(["GET", "POST"])
+def tour(request: PageRequest) -> HttpResponse:
+    """Show a step of the tour (`?step=2`); a POST ends the tour, or skips it.
+
+    In the second step the reader grades a document (`?relevance=0`), and the third says what most
+    people would have answered. The last step is only for people who lead a project or are in none
+    yet.
+    """
+    if request.method == "POST":
+        change_preferences(wants_tour=False, by=request.user)
+        return redirect("annotate:home")
+    members = access.projects_of(request.user)
+    last = 5 if not members or any(member.leads for member in members) else 4
+    step = _number(request.GET.get("step", "")) or 1
+    return render(
+        request,
+        "overview/tour.html",
+        {
+            "step": min(step, last),
+            "last": last,
+            "original": ORIGINAL,
+            "altered": diff(ORIGINAL, ALTERED),
+            "grades": GRADES,
+            "relevance": _number(request.GET.get("relevance", "")),
+        },
+    )
+
+
+def _number(typed: str) -> int | None:
+    return int(typed) if typed.isascii() and typed.isdigit() and len(typed) == 1 else None
