@@ -6,7 +6,7 @@ from django.urls import path
 
 from annotate.collection import api as collection
 from annotate.guidelines import api as guidelines
-from annotate.judging.api import journal, judgments, session
+from annotate.judging.api import journal, session
 from annotate.judgments import api as attributes
 from annotate.loading import api as loading
 from annotate.overview.api import collection as overview
@@ -135,10 +135,10 @@ urlpatterns = [
     route(f"{PAIR}judging-session/", session.MyJudgingSession, "api_judging_session"),
     route(f"{PAIR}document-views/", session.DocumentViews, "api_document_views"),
     route(f"{PAIR}undo/", session.Undo, "api_undo"),
-    route(f"{PAIR}judgments/", judgments.Judgments, "api_judgments"),
-    route(f"{PAIR}judgments/<uuid:uuid>/", judgments.OneJudgment, "api_judgment"),
-    route(f"{PAIR}flags/", judgments.Flags, "api_flags"),
-    route(f"{PAIR}flags/<uuid:uuid>/", judgments.OneFlag, "api_flag"),
+    route(f"{PAIR}judgments/", session.Judgments, "api_judgments"),
+    route(f"{PAIR}judgments/<uuid:uuid>/", session.OneJudgment, "api_judgment"),
+    route(f"{PAIR}flags/", session.Flags, "api_flags"),
+    route(f"{PAIR}flags/<uuid:uuid>/", session.OneFlag, "api_flag"),
     # Guidelines
     route(f"{PROJECT}guidelines/", guidelines.Guidelines, "api_guidelines"),
     route(GUIDELINE, guidelines.OneGuideline, "api_guideline"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.checks.api import checking, figures, samples
+from audit.checks.api import checking, samples
 from audit.machines import api as machines
 from audit.model_runs import api as model_runs
 from audit.reports import api as reports
@@ -40,8 +40,8 @@ urlpatterns = [
     route(f"{PROJECT}machine-claims/choice/", samples.MachineChoice, "api_machine_choice"),
     route(f"{PROJECT}suspects/", samples.Suspects, "api_suspects"),
     route(SAMPLE, samples.OneSample, "api_sample"),
-    route(f"{SAMPLE}figures/", figures.SampleFigures, "api_sample_figures"),
-    route(f"{SAMPLE}labels/", figures.SampleLabels, "api_sample_labels"),
+    route(f"{SAMPLE}figures/", samples.SampleFigures, "api_sample_figures"),
+    route(f"{SAMPLE}labels/", samples.SampleLabels, "api_sample_labels"),
     route(f"{SAMPLE}next/", checking.NextLabel, "api_next_label"),
     route(LABEL, checking.Label, "api_label"),
     route(f"{LABEL}check/", checking.LabelCheck, "api_check"),

@@ -7,8 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from audit.checks.api.figures import WeightedSerializer
-from audit.checks.api.samples import SampleSerializer
+from audit.checks.api.samples import SampleSerializer, WeightedSerializer
 from audit.checks.queue import SampleRow, sample_rows
 from audit.machines.blind_answers import Chosen, first_chosen
 from audit.machines.certificates import Certified

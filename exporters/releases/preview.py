@@ -36,8 +36,7 @@ from exporters.exports.layouts import paired_qrels
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.selection import selection, statements
-from exporters.exports.selection.selection import Pair
-from exporters.exports.selection.tally import standing_decisions
+from exporters.exports.selection.selection import Pair, standing_decisions
 from exporters.releases.actions import format_names
 from exporters.releases.models import Release
 from exporters.releases.project_since_release import changes_since

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from annotate.models import Judgment
 from base.snapshot import snapshot
 from exporters.exports.selection import selection
-from exporters.exports.selection.tally import tally
+from exporters.exports.selection.selection import tally
 from tests.exports.conftest import Tides
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]

@@ -8,7 +8,7 @@ from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.manifest.manifest import Manifest, Rule, compose, pair_facts
 from exporters.exports.selection import collection
-from exporters.exports.selection.tally import tally
+from exporters.exports.selection.selection import tally
 
 # What each layout cannot hold, besides what no layout holds (EVERYWHERE).
 _ONE_TEXT = (

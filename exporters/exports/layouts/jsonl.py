@@ -19,8 +19,7 @@ from exporters.exports.manifest import notes
 from exporters.exports.manifest.manifest import Manifest, compose, pair_facts
 from exporters.exports.selection import collection, conditions, naming, selection, statements
 from exporters.exports.selection.pools import write_pool_documents
-from exporters.exports.selection.selection import Pair
-from exporters.exports.selection.tally import tally
+from exporters.exports.selection.selection import Pair, tally
 from formats.collection import write_collection
 from formats.fields import to_json
 from formats.jsonl import write_docs, write_judgments

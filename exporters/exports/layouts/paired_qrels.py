@@ -35,8 +35,7 @@ from exporters.exports.proof import oracles
 from exporters.exports.selection import claimed, collection, conditions, selection
 from exporters.exports.selection.ordered_rows import BATCH, batches, stream_rows
 from exporters.exports.selection.pools import write_negatives
-from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument
-from exporters.exports.selection.tally import tally
+from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument, tally
 from formats.fields import to_json
 from formats.jsonl import write_docs
 from formats.records import Qrel, RunLine, Topic
