@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
+from contextlib import suppress
 from pathlib import Path
 from sqlite3 import SQLITE_READONLY
+from tempfile import NamedTemporaryFile
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -47,3 +50,31 @@ def _not_allowed(path: Path) -> str:
         f"This system account may not write to {path}. Change the folder's owner or rights, or "
         "choose another folder: REJUDGE_DATA names the one for data."
     )
+
+
+def secret_key(data: Path) -> str:
+    """Return the key in `data/secret.key`, made on first use and readable by its owner only."""
+    path = data / "secret.key"
+    if not path.exists():
+        try:
+            _make_key(path)
+        except OSError as error:
+            raise ImproperlyConfigured(explain_disk_error(error, data) or str(error)) from error
+    # An empty key is never used.
+    return path.read_text(encoding="ascii").strip() or _refuse_empty(path)
+
+
+def _make_key(path: Path) -> None:
+    """Make a key. Of several processes that start at once, the first one's is everybody's.
+
+    The file gets its name when it is complete, so that no process reads half of it.
+    """
+    with NamedTemporaryFile("w", dir=path.parent, encoding="ascii") as file:
+        file.write(secrets.token_urlsafe(50))
+        file.flush()
+        with suppress(FileExistsError):
+            os.link(file.name, path)
+
+
+def _refuse_empty(path: Path) -> str:
+    raise RuntimeError(f"{path} is empty. Delete it and start again: a new key will be made.")

@@ -15,10 +15,9 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
-from config.data_folder import make_data_folders
+from config.data_folder import make_data_folders, secret_key
 from config.logs import Style, logging_config
 from config.required_settings import Given, missing, read_by_name
-from config.secret import secret_key
 
 django_stubs_ext.monkeypatch()
 
@@ -133,7 +132,7 @@ if OIDC_ISSUER:
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
     "config.metrics.requests",
-    "config.probe_host.any_name",
+    "config.request_guard.any_name",
     # The security headers come first, so that every error and file has them.
     "django.middleware.security.SecurityMiddleware",
     # Static files need none of the middleware below, and get none of the pages' headers.

@@ -9,7 +9,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from config.celery import BrokerUnavailable
-from config.probe_host import PROBES
+from config.request_guard import PROBES
 from exporters.models import Export
 from jobs.status import record_heartbeat
 from tests import factories

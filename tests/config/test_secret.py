@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.secret import secret_key
+from config.data_folder import secret_key
 
 
 def test_the_first_start_makes_a_key_and_the_next_one_reads_it(tmp_path):
