@@ -1,4 +1,4 @@
-"""Shared by readers and writers: guessing formats, finding repeated keys, grades and text."""
+"""Shared by readers and writers: guessing formats, columns, finding repeated keys, grades, text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import IO, Any, TypeVar
 
 from formats.folders import Folder
+from formats.ids import check_id
 from formats.source import HEAD, FormatHint, Source
 from formats.texts import excerpt, json_name
 
@@ -381,3 +382,26 @@ def write_lines(lines: Iterable[str], stream: IO[bytes]) -> int:
         batch.append("")
         stream.write("\n".join(batch).encode("utf-8"))
     return count
+
+
+def id_problem(value: str, what: str) -> str | None:
+    """Return why this cannot be an id in a column, or None if it can."""
+    try:
+        check_id(value, what)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def count_columns(fields: list[str]) -> str:
+    """Return how many columns a line has, in words."""
+    return "1 column" if len(fields) == 1 else f"{len(fields)} columns"
+
+
+def has_valid_ids(source: Source, number: int, line: str, query_id: str, doc_id: str) -> bool:
+    """Return whether both ids of a line are valid; refuse the line otherwise."""
+    for value, what in ((query_id, "query_id"), (doc_id, "doc_id")):
+        if problem := id_problem(value, what):
+            source.refuse(problem, line=number, text=line)
+            return False
+    return True

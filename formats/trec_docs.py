@@ -13,6 +13,7 @@ from formats.reading import (
     LAYOUT,
     MAX_RECORD,
     SeenKeys,
+    id_problem,
     normalize_line_ends,
     one_line,
     reader,
@@ -22,7 +23,6 @@ from formats.reading import (
 from formats.records import Doc
 from formats.source import Source
 from formats.texts import CannotHold, check_text
-from formats.trec_columns import id_problem
 
 _DOC_TAG = re.compile(r"<(/?)DOC>", re.IGNORECASE)
 _DOCNO = re.compile(r"<DOCNO>", re.IGNORECASE)

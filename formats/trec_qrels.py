@@ -9,6 +9,8 @@ from formats.ids import MAX_ID, check_id
 from formats.reading import (
     SeenPairs,
     column_splitter,
+    count_columns,
+    has_valid_ids,
     parse_relevance,
     reader,
     split_columns,
@@ -17,7 +19,6 @@ from formats.reading import (
 from formats.records import Qrel
 from formats.source import Source
 from formats.texts import CannotHold
-from formats.trec_columns import count_columns, has_valid_ids
 
 
 @reader("trec-qrels", "qrels line")

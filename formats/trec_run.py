@@ -9,6 +9,8 @@ from formats.ids import MAX_ID, check_id
 from formats.reading import (
     SeenPairs,
     column_splitter,
+    count_columns,
+    has_valid_ids,
     reader,
     split_columns,
     write_lines,
@@ -16,7 +18,6 @@ from formats.reading import (
 from formats.records import RunLine
 from formats.source import Source
 from formats.texts import CannotHold, excerpt
-from formats.trec_columns import count_columns, has_valid_ids
 
 
 @reader("trec-run", "run line")

@@ -15,6 +15,7 @@ from formats.reading import (
     LAYOUT,
     MAX_RECORD,
     SeenKeys,
+    id_problem,
     normalize_line_ends,
     one_line,
     reader,
@@ -24,7 +25,6 @@ from formats.reading import (
 from formats.records import Topic
 from formats.source import Source
 from formats.texts import CannotHold, check_text, excerpt
-from formats.trec_columns import id_problem
 
 _READ_FIELDS = {
     "num": "num",

@@ -13,6 +13,7 @@ from formats.reading import (
     LAYOUT,
     MAX_RECORD,
     SeenKeys,
+    id_problem,
     normalize_line_ends,
     one_line,
     reader,
@@ -21,7 +22,6 @@ from formats.reading import (
 from formats.records import Topic
 from formats.source import Source
 from formats.texts import CannotHold, check_text, excerpt
-from formats.trec_columns import id_problem
 
 _XML_FIELDS = {
     "query": "title",
