@@ -26,11 +26,11 @@ class AnnotateConfig(AppConfig):
         from annotate.pairs.intake.generated import GeneratedDocuments
         from annotate.pairs.intake.pairs import Pairs
         from annotate.pairs.intake.topics import Topics
-        from annotate.projects import audit_events, audit_log, hash_chain
+        from annotate.projects import audit_log, hash_chain
         from annotate.projects.models import AuditEvent, Link
         from base import append_only
 
-        audit_events.register_jobs()
+        audit_log.register_jobs()
         append_only.register(AuditEvent, Link)
         answers.register(*in_force.ANSWERS)
         register(

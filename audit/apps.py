@@ -20,7 +20,7 @@ class AuditConfig(AppConfig):
         from annotate.judgments import completion, rule_report
         from annotate.overview import contributions, notices, progress
         from annotate.projects import actions as projects
-        from annotate.projects import audit_events, hash_chain
+        from annotate.projects import audit_log, hash_chain
         from annotate.rewriting import sending_back
         from audit.audit_events import AUDIT_EVENTS
         from audit.checks import check_chain, outcomes, queue
@@ -34,7 +34,7 @@ class AuditConfig(AppConfig):
         from base import append_only
 
         append_only.register(Call)
-        audit_events.register(AUDIT_EVENTS)
+        audit_log.register(AUDIT_EVENTS)
         projects.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion.register_reviews(passes.submitted_reviews)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from annotate.projects.audit_events import Kind
+from annotate.projects.audit_log import EventKind
 
 AUDIT_EVENTS = {
-    "export.taken": Kind("Downloaded files of an export"),
-    "release.asked": Kind("Released the project"),
-    "release.discarded": Kind("Discarded a failed release"),
-    "publication.changed": Kind("Changed the publication settings"),
-    "release.taken": Kind("Downloaded files of a release"),
+    "export.taken": EventKind("Downloaded files of an export"),
+    "release.asked": EventKind("Released the project"),
+    "release.discarded": EventKind("Discarded a failed release"),
+    "publication.changed": EventKind("Changed the publication settings"),
+    "release.taken": EventKind("Downloaded files of a release"),
 }

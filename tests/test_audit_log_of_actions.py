@@ -30,7 +30,7 @@ from annotate.pools.replacing import (
 )
 from annotate.projects import actions as projects
 from annotate.projects import schedule, taxonomy
-from annotate.projects.audit_events import AUDIT_EVENTS
+from annotate.projects.audit_log import AUDIT_EVENTS
 from annotate.projects.kinds import KindGrade
 from annotate.projects.project_jobs import cancel_job
 from annotate.projects.taxonomy import Kind

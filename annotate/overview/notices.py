@@ -20,8 +20,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.judgments import blindness, completion, open_pairs
+from annotate.judgments.assignments import my_assignments, read_assignments
 from annotate.judgments.models import RejudgeRequest
-from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.people.invitation_mail import MAIL_REFUSED
 from annotate.projects import access

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils.text import Truncator, capfirst
 
 from annotate.judgments.blindness import must_answer_first
-from annotate.projects.audit_events import AUDIT_EVENTS
+from annotate.projects.audit_log import AUDIT_EVENTS
 from annotate.projects.models import AuditEvent, Membership
 from base.users import User
 

@@ -12,7 +12,7 @@ from django.forms import BaseFormSet, formset_factory
 from django.utils.html import format_html
 
 from annotate.projects.actions import FIELDS
-from annotate.projects.audit_events import AUDIT_EVENTS, SUBJECTS, WORK, subject_of
+from annotate.projects.audit_log import AUDIT_EVENTS, SUBJECTS, WORK, subject_of
 from annotate.projects.audit_log_page import kinds, people
 from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN

@@ -337,7 +337,7 @@ class AuditEvent(models.Model):
     )
     # Their name at that time.
     name = models.CharField(max_length=150, blank=True)
-    # A key of annotate.projects.audit_events.AUDIT_EVENTS.
+    # A key of annotate.projects.audit_log.AUDIT_EVENTS.
     what = models.CharField(max_length=40)
     # The affected object: its name at that time, and its row ("annotate.membership", 7).
     about = models.TextField(blank=True)

@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.judgments.in_force import is_judged
 from annotate.projects import access, actions, audit_log_page, project_jobs, schedule
-from annotate.projects.audit_events import AUDIT_EVENTS
+from annotate.projects.audit_log import AUDIT_EVENTS
 from annotate.projects.forms import (
     AuditLogForm,
     CategoryFormSet,

@@ -17,9 +17,9 @@ from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judging.actions import Recorded, undo, withdraw
 from annotate.judgments import assignments
+from annotate.judgments.assignments import my_assignments
 from annotate.judgments.repeats import Spot, unmask
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
-from annotate.overview.my_assignments import my_assignments
 from annotate.projects import actions as projects
 from annotate.projects.kinds import KindGrade
 from annotate.rewriting import actions as rewriting

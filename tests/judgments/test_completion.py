@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments, completion, open_pairs
+from annotate.judgments.assignments import my_assignments
 from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
-from annotate.overview.my_assignments import my_assignments
 from annotate.overview.progress import query_progress, task_progress
 from annotate.projects.actions import change_rules
 from annotate.projects.kinds import KindGrade

@@ -16,9 +16,9 @@ from django.urls import reverse
 
 from annotate.guidelines.actions import count_waiting
 from annotate.judgments import assignments, completion, open_pairs
+from annotate.judgments.assignments import my_assignments, read_assignments
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.overview.contributions import overview, overviews
-from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.projects import access
 from audit.reviews.passes import count_to_decide
 from audit.settling.open_counts import count_open

@@ -8,8 +8,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from annotate.models import AuditEvent, Link
-from annotate.projects.audit_events import AUDIT_EVENTS, Kind
-from annotate.projects.audit_log import record
+from annotate.projects.audit_log import AUDIT_EVENTS, EventKind, record
 from base.append_only import deletions_allowed
 from tests import factories
 
@@ -126,6 +125,6 @@ def test_rows_are_deleted_only_while_deletions_are_allowed_and_never_changed(car
 
 def test_every_kind_has_a_name_and_a_key_that_fits():
     for key, kind in AUDIT_EVENTS.items():
-        assert isinstance(kind, Kind)
+        assert isinstance(kind, EventKind)
         assert str(kind.name)
         assert 0 < len(key) <= 40

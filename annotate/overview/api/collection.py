@@ -14,6 +14,7 @@ from annotate.collection import core_queries
 from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.api import NamedSerializer
+from annotate.judgments.assignments import pair_assignments
 from annotate.judgments.blindness import blind_pairs, may_see, must_answer_first
 from annotate.judgments.completion import WorkLeft
 from annotate.judgments.document_names import names_for, neutral_order
@@ -21,7 +22,6 @@ from annotate.judgments.models import Flag
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmask
 from annotate.overview import pool_lists, query_lists
-from annotate.overview.my_assignments import pair_assignments
 from annotate.overview.progress import QueryProgress, Statements, query_progress, statements_of
 from annotate.overview.query_lists import State
 from annotate.overview.search import SearchForm, SearchResults, search

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotate.judgments import completion
+from annotate.judgments.assignments import my_assignments
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.document_names import names_for
 from annotate.judgments.models import Flag
@@ -24,7 +25,6 @@ from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.my_assignments import my_assignments
 from annotate.overview.progress import Audited, audits_by_member
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment

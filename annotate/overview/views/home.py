@@ -22,10 +22,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments import assignments, blindness, completion, open_pairs
+from annotate.judgments.assignments import my_assignments, read_assignments
 from annotate.judgments.completion import WorkLeft
 from annotate.judgments.models import Judgment, Statement
 from annotate.overview.contributions import overviews
-from annotate.overview.my_assignments import my_assignments, read_assignments
 from annotate.overview.notices import mark_read, new_among, notices_in, notices_of, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative

@@ -20,6 +20,11 @@ from annotate.collection.removal import INSTRUCTIONS, QUERIES, Removable, parse_
 from annotate.collection.views import choose, choosing_context
 from annotate.judgments import cached_counts, completion
 from annotate.judgments.answer_counts import counts_of
+from annotate.judgments.assignments import (
+    my_assignments,
+    pair_assignments,
+    read_assignments,
+)
 from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.completion import WorkLeft
 from annotate.judgments.document_names import names_for, neutral_order
@@ -28,11 +33,6 @@ from annotate.judgments.open_pairs import count_free_assignments
 from annotate.overview import pool_lists, query_lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.forms import QueryPeopleForm
-from annotate.overview.my_assignments import (
-    my_assignments,
-    pair_assignments,
-    read_assignments,
-)
 from annotate.overview.pace import time_estimate
 from annotate.overview.progress import (
     QueryProgress,
