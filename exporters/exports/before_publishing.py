@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from annotate.collection.models import Candidate, Document
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from exporters.exports.layouts import grades
+from exporters.exports.layouts import published
 from exporters.exports.selection import selection
 from exporters.exports.selection.ordered_rows import batches
 from exporters.exports.selection.selection import Pair
@@ -74,9 +74,9 @@ def find(project: Project, *, claims: bool = False) -> dict[str, Finding]:
     seen: set[tuple[str, str]] = set()
     pairs = selection.pairs(project)
     for side in (ALTERED, Narrative.Side.REVERSED):
-        for batch in batches(grades.pairs_with_grades(pairs, side, claims=claims), PAIRS):
+        for batch in batches(published.pairs_with_grades(pairs, side, claims=claims), PAIRS):
             texts = _texts({pair.query.pk for pair in batch})
-            for pair, pool in grades.pools(project, batch, side, claims=claims):
+            for pair, pool in published.pools_with_grades(project, batch, side, claims=claims):
                 for kind, row in _look_at(pair, side, pool, texts, project.relevant_from):
                     if kind in ("relevant_without_text", "short_texts"):
                         # These are properties of a document: it is listed once.
@@ -117,7 +117,7 @@ def _texts(queries: set[int]) -> dict[int, Document]:
 def _look_at(
     pair: Pair,
     side: str,
-    pool: Sequence[grades.Row],
+    pool: Sequence[published.Row],
     texts: dict[int, Document],
     relevant_from: int,
 ) -> Iterator[tuple[str, Row]]:

@@ -17,8 +17,7 @@ from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
-from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.published import ALTERED, Published, Shape, gather
+from exporters.exports.layouts.published import ALTERED, Published, Row, Shape, gather
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import publication_of
 from exporters.exports.selection import ordered_rows

@@ -14,12 +14,12 @@ from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
-from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
     REVERSED,
     Published,
+    Row,
     Shape,
     conditions_of,
     gather,

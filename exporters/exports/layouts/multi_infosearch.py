@@ -14,7 +14,6 @@ from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
-from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import (
     ALTERED,
     MET,
@@ -22,6 +21,7 @@ from exporters.exports.layouts.published import (
     REVERSED,
     Answers,
     Published,
+    Row,
     Shape,
     answered_pools,
     conditions_of,

@@ -15,11 +15,11 @@ from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
-from exporters.exports.layouts.grades import Row
 from exporters.exports.layouts.published import (
     ALTERED,
     Answers,
     Published,
+    Row,
     Shape,
     answered_pools,
     gather,

@@ -1,7 +1,9 @@
 """Choose what a layout publishes: pairs, documents and grades.
 
 Everything is read once before the first file is written, so that content which a layout cannot hold
-is refused before any file exists. The grades are those of the `trec` export.
+is refused before any file exists. The grades are those of the `trec` export: people's agreed grades
+come first. If claimed labels are published, the outcome of a label check comes next, then the claim
+(`exporters.exports.selection.claimed`).
 """
 
 from __future__ import annotations
@@ -17,9 +19,7 @@ from annotate.collection.models import Candidate, Document, DocumentText, Query
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from base.bulk import in_byte_order
-from exporters.exports.files import Report
-from exporters.exports.layouts import grades
-from exporters.exports.layouts.grades import Row
+from exporters.exports.files import Report, report_rows
 from exporters.exports.manifest.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication, publication_of
 from exporters.exports.selection import claimed, collection, conditions, ordered_rows, selection
@@ -29,7 +29,7 @@ from exporters.exports.selection.conditions import (
     conditions_by_narrative,
     records_of,
 )
-from exporters.exports.selection.selection import Pair
+from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument
 from formats.records import ConditionRecord, Doc, PairRecord
 from formats.texts import CannotHold
 
@@ -83,7 +83,7 @@ class Published:
     def pools(self, side: str, report: Report) -> Iterator[tuple[Pair, list[Row]]]:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
         claims = bool(self.machines)
-        yield from grades.pools(self.project, self.pairs[side], side, report, claims=claims)
+        yield from pools_with_grades(self.project, self.pairs[side], side, report, claims=claims)
 
     def leave_out(self, pairs: Collection[int], held: set[int], why: str) -> None:
         """Publish only the documents `held`, and list the altered side's `pairs` as left out."""
@@ -229,12 +229,12 @@ def _choose_pairs(
     chosen: list[Pair] = []
     changed = 0
     claims = bool(published.machines)
-    of = grades.pairs_with_grades(published.all_pairs, side, claims=claims)
+    of = pairs_with_grades(published.all_pairs, side, claims=claims)
     if not shape.change and side != ALTERED:
         # The paper's record needs the altered narrative.
         of_altered = {pair.pk for pair in published.pairs[ALTERED]}
         of = [pair for pair in of if pair.pk in of_altered]
-    for pair, rows in grades.pools(published.project, of, side, report, claims=claims):
+    for pair, rows in pools_with_grades(published.project, of, side, report, claims=claims):
         before = sum(row.before is not None for row in rows)
         after = sum(row.after is not None for row in rows)
         if not after or (shape.change and not before):
@@ -385,4 +385,79 @@ def _answers(document: DocumentConditions, chosen: Sequence[str]) -> Answers | N
         document.conditions,
         tuple(answer for answer in answers if answer is not None),
         all(condition.agreed is not None for condition in document.conditions),
+    )
+
+
+class Row(NamedTuple):
+    """One candidate of a pair: its earlier grade, and its grade under the narrative of a side.
+
+    A grade is None if the qrels have no line. `is_claim`: whether the grade is a machine's claim
+    that nobody has judged or checked; `is_undecided`: whether it is None because machines claim
+    different grades.
+    """
+
+    doc_id: str
+    candidate: int
+    document: int
+    before: int | None
+    after: int | None
+    is_claim: bool = False
+    is_undecided: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Return whether both grades exist and differ."""
+        return self.before is not None and self.after is not None and self.before != self.after
+
+
+def pairs_with_grades(pairs: Sequence[Pair], side: str, *, claims: bool) -> list[Pair]:
+    """Return the pairs that may have grades under a side: judged by people, or claimed."""
+    judged = {pair.pk for pair in selection.written_pairs(pairs, side)}
+    return [
+        pair for pair in pairs if pair.pk in judged or (claims and pair.claimed_on[side] == CLAIMED)
+    ]
+
+
+def pools_with_grades(
+    project: Project,
+    of: Sequence[Pair],
+    side: str,
+    report: Report = lambda _: None,
+    *,
+    claims: bool,
+) -> Iterator[tuple[Pair, list[Row]]]:
+    """Yield each pair with its candidates in byte order of doc_id.
+
+    Every pair must have a narrative on that side. `claims`: also claimed labels, where people have
+    not judged.
+    """
+    judged = {pair.pk for pair in selection.written_pairs(of, side)}
+    for pair, pool in claimed.labelled_pools(project, of, side, claims=claims):
+        yield (
+            pair,
+            [
+                _row(document, side, label, by_people=pair.pk in judged)
+                for document, label in report_rows(pool, report)
+            ],
+        )
+
+
+def _row(
+    document: PooledDocument, side: str, label: claimed.ClaimedLabel | None, *, by_people: bool
+) -> Row:
+    after, is_claim, is_undecided = None, False, False
+    if label is not None:
+        after = label.relevance
+        is_undecided = label.counts_as == claimed.UNDECIDED
+        is_claim = label.counts_as not in ("claims_judged", "claims_checked", claimed.UNDECIDED)
+    elif by_people:
+        after = document.relevance_on(side)
+    return Row(
+        document.doc_id,
+        document.candidate,
+        document.document,
+        document.prior,
+        after,
+        is_claim,
+        is_undecided,
     )

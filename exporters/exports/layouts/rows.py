@@ -10,8 +10,7 @@ from typing import IO
 
 from annotate.collection.models import Query
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts.grades import Row
-from exporters.exports.layouts.published import ORIGINAL, REVERSED, Published
+from exporters.exports.layouts.published import ORIGINAL, REVERSED, Published, Row
 from exporters.exports.selection.collection import corpus_rows
 from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
