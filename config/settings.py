@@ -173,7 +173,6 @@ TEMPLATES: list[dict[str, Any]] = [
                 "annotate.collection.tags",
                 "annotate.projects.navigation",
                 "annotate.judging.tags",
-                "annotate.rewriting.tags",
                 "annotate.overview.tags",
                 "audit.checks.tags",
                 "exporters.evaluations.charts",

@@ -100,17 +100,19 @@ def _impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
 
 def _advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
     """Return the advice on the typed text."""
+    checks = advise(
+        desk.pair,
+        side=desk.side,
+        before=desk.before,
+        after=str(written.get("text") or ""),
+        conditions=str(written.get("conditions") or ""),
+        in_texts=in_texts,
+        reader=desk.member,
+    )
     return {
         "side": desk.side,
-        "checks": advise(
-            desk.pair,
-            side=desk.side,
-            before=desk.before,
-            after=str(written.get("text") or ""),
-            conditions=str(written.get("conditions") or ""),
-            in_texts=in_texts,
-            reader=desk.member,
-        ),
+        "checks": checks,
+        "passed": [check for check in checks if check.good],
         "advice_url": desk.url("advice"),
     }
 
