@@ -32,8 +32,8 @@ from audit.checks.models import Check, Sample, SampleItem
 from audit.settling.adjudication import check_reason, refuse_unless_lead
 from audit.settling.kinds import build_source
 from audit.settling.kinds.judgments import GroupSubquery
+from audit.settling.queue import read_documents
 from audit.settling.queue_filters import Kind, QueueFilter, State
-from audit.settling.queue_items import read_documents
 from audit.settling.reader import Reader
 from base.current_request import read_once
 from base.errors import Refused, Stale

@@ -28,9 +28,8 @@ from audit.settling import access, kinds
 from audit.settling.forms import NAMES_ARE_HIDDEN, QueueFilterForm
 from audit.settling.kinds.base import Voice
 from audit.settling.models import Reveal
-from audit.settling.queue import count_by_kind, read_all, read_page
+from audit.settling.queue import count_by_kind, read_all, read_page, table_rows
 from audit.settling.queue_filters import Kind, QueueFilter, QueuePosition
-from audit.settling.queue_items import table_rows
 from base.api.records import serializer_of
 from base.api.resource import (
     FormParameters,

@@ -41,9 +41,9 @@ from audit.settling.queue import (
     position_of,
     read_all,
     read_page,
+    table_rows,
 )
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
-from audit.settling.queue_items import table_rows
 from audit.settling.settling_session import read_session
 from audit.settling.views.addresses import (
     add_filter,
