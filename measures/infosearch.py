@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .errors import CannotMeasure
+from .gold_documents import (
+    NO_GOLD,
+    Gold,
+    GoldModes,
+    MissingScore,
+    Modes,
+    SeveralGold,
+    SicrVariant,
+    gold_modes,
+    strict_compliance,
+)
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement, summarise
-from .modes import Gold, GoldModes, Modes, gold_modes
 from .runs import Missing, Run, Ties, as_documents, check_choice, count_queries, list_ids, mean
-from .strict_compliance import NO_GOLD, MissingScore, SeveralGold, SicrVariant, strict_compliance
 
 Variant: TypeAlias = Literal["paper", "source", "wheel"]
 Reward: TypeAlias = Literal["linear", "root", "root_of_share"]

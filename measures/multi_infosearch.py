@@ -6,12 +6,20 @@ from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias
 
 from .errors import CannotMeasure
+from .gold_documents import (
+    NO_GOLD,
+    Gold,
+    MissingScore,
+    Modes,
+    SeveralGold,
+    SicrVariant,
+    gold_modes,
+    strict_compliance,
+)
 from .infosearch import Reward, WiseRules, mean_over_gold
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement, summarise
-from .modes import Gold, Modes, gold_modes
 from .runs import Missing, Run, Scores, Ties, check_choice, count_queries, list_ids, warn_of_runs
-from .strict_compliance import NO_GOLD, MissingScore, SeveralGold, SicrVariant, strict_compliance
 
 MultiVariant: TypeAlias = Literal["paper", "notebook"]
 Kind: TypeAlias = Literal["strict", "soft"]

@@ -18,8 +18,8 @@ from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, hidden_from, name_of
 from annotate.judgments.models import Flag, RejudgeRequest, Statement
 from annotate.judgments.repeats import Spot, unmask
-from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import words_to_mark
 from annotate.projects.models import Grade, Membership
 
 

@@ -19,9 +19,8 @@ from annotate.judgments.access import pair_for_lead
 from annotate.judgments.attributes import attributes_of, current_conditions, set_negated
 from annotate.judgments.document_names import names_for
 from annotate.pairs import access
-from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import Assignment, Narrative
-from annotate.pairs.pool import in_pool_of, judged_narrative
+from annotate.pairs.pool import in_pool_of, judged_narrative, words_to_mark
 from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key, parse_key
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.db.models.functions import Coalesce
 
+from annotate.collection import marking
 from annotate.collection.models import Candidate, Document
 from annotate.collection.shown_documents import (
     is_shown_to_judges,
@@ -135,3 +136,17 @@ def workable_pairs(task: str, *projects: Project) -> QuerySet[InstructionPair]:
 
 def _pairs_of(projects: Sequence[Project]) -> InstructionPairQuerySet:
     return InstructionPair.objects.filter(project__in=[project.pk for project in projects])
+
+
+def words_to_mark(pair: InstructionPair, narrative: Narrative) -> marking.WordsToMark:
+    """Return the words to mark in a pair's documents when read under `narrative`.
+
+    Takes one query.
+    """
+    original = pair.current(Narrative.Side.ORIGINAL)
+    changed = original is not None and original.pk != narrative.pk
+    return marking.select_words(
+        query=pair.query.title or pair.query.description,
+        original=original.text if original and changed else "",
+        altered=narrative.text if changed else "",
+    )

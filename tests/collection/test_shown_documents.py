@@ -15,7 +15,7 @@ from annotate.collection.table_windows import Grid, ShownCell
 from annotate.collection.tags import cell_spans, document_text, same_words, table_rows
 from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
-from annotate.pairs.marked_words import words_to_mark
+from annotate.pairs.pool import words_to_mark
 from tests import factories
 from tests.pages import shows
 

@@ -24,8 +24,8 @@ from annotate.collection.document_rendering import DocumentPane, build_pane
 from annotate.collection.models import DocumentText
 from annotate.judging.forms import VERDICT_PREFIX
 from annotate.judgments.document_names import Name, name_of
-from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import Condition
+from annotate.pairs.pool import words_to_mark
 from annotate.projects.models import Grade, Guideline, Membership
 from annotate.projects.project_page import project_page
 from audit.checks import access, actions

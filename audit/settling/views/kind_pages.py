@@ -19,8 +19,8 @@ from django.urls import reverse
 from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Statement, Verdict
-from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import Condition, Narrative
+from annotate.pairs.pool import words_to_mark
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import Check, Sample
 from audit.checks.queue import to_settle
