@@ -1,4 +1,4 @@
-"""The documents that judges are shown for a pair, and the narrative they judge under."""
+"""The documents that judges are shown for a pair, the narrative they judge under, words to mark."""
 
 from __future__ import annotations
 
