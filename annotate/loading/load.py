@@ -16,7 +16,7 @@ from annotate.collection.intake.files import InputFile, NoProgress, Progress
 from annotate.collection.intake.report import FileReport, LineProblem
 from annotate.collection.models import Candidate, Run
 from annotate.judgments.intake.versions import describe_rows
-from annotate.pairs.intake.shared import finish_load
+from annotate.pairs.intake.steps import finish_load
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake import Intake, StagedRecords
-from annotate.pairs.intake.shared import (
+from annotate.pairs.intake.steps import (
     MAX_NAME,
     WITHDRAWN_BY,
     count_states,

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.removal import MAX_REASON
-from annotate.pairs.intake.shared import MAX_NAME, refuse_other_query, update_titles
+from annotate.pairs.intake.steps import MAX_NAME, refuse_other_query, update_titles
 from base import bulk
 from formats.records import CollectionRecord
 

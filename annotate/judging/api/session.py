@@ -1,4 +1,6 @@
-"""A judge's session on a narrative: the documents in order, the answers so far, and undo."""
+"""A judge's session on a narrative: the documents in order, the answers so far, and undo;
+the judge's own judgments and flags, and their withdrawal.
+"""
 
 from __future__ import annotations
 

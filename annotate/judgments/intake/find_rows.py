@@ -20,8 +20,8 @@ from annotate.judgments.intake.statement_kinds import (
     StatementKind,
 )
 from annotate.pairs.intake.pairs import Pairs
-from annotate.pairs.intake.shared import find_members as point_to_members
-from annotate.pairs.intake.shared import refuse_machines, refuse_missing_texts, refuse_other_query
+from annotate.pairs.intake.steps import find_members as point_to_members
+from annotate.pairs.intake.steps import refuse_machines, refuse_missing_texts, refuse_other_query
 from base import bulk
 from base.bulk import Stage
 

@@ -29,7 +29,7 @@ from annotate.judgments.intake.statement_kinds import (
     StatementKind,
 )
 from annotate.judgments.models import Adjudication, Flag, Statement
-from annotate.pairs.intake.shared import MAX_NAME
+from annotate.pairs.intake.steps import MAX_NAME
 from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
 

@@ -20,7 +20,7 @@ from annotate.judgments.intake.statement_kinds import (
     StatementKind,
 )
 from annotate.judgments.models import Judgment, Statement
-from annotate.pairs.intake.shared import WITHDRAWN_BY, count_states, end_known, refuse_second
+from annotate.pairs.intake.steps import WITHDRAWN_BY, count_states, end_known, refuse_second
 from annotate.projects import hash_chain
 from base import bulk
 

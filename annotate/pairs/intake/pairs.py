@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.pairs import condition_lines
-from annotate.pairs.intake.shared import (
+from annotate.pairs.intake.steps import (
     MAX_NAME,
     WITHDRAWN_BY,
     refuse_other_query,

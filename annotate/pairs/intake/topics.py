@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.pairs.intake.pairs import Pairs
-from annotate.pairs.intake.shared import (
+from annotate.pairs.intake.steps import (
     refuse_other_query,
     reopen_assignments,
     update_titles,

@@ -1,4 +1,4 @@
-"""API resources of samples: runs, drawing, suspects, and labels that machines claim."""
+"""API resources of samples: runs, drawing, suspects, labels that machines claim, and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Select the rows of an export: which pairs and judgments count, and their order.
+"""Select the rows of an export: which pairs and judgments count, how many, and their order.
 
 All rows are in byte order of their ids, which is the same on every database. They are streamed: a
 batch of queries or pairs at a time through a cursor, so memory does not grow with the pools.

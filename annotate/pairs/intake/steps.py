@@ -1,5 +1,5 @@
-"""Shared by intakes that name pairs: limits, pairs of other queries, reopened work; and by those of
-answers: their authors, ends of old answers, counts.
+"""Steps that several intakes share: of those that name pairs, limits, pairs of other queries and
+reopened work; of those of answers, their authors, ends of old answers and counts.
 
 The latter work on a stage with the columns `known` (the key of the existing row), `member` and
 `state` (1 changed, 2 new).
