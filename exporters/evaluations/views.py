@@ -159,12 +159,18 @@ def estimate_rows(results: Mapping[str, Any], *, first: bool) -> list[dict[str, 
     ]
 
 
+def compared_with(results: Mapping[str, Any], key: str, system: str) -> str:
+    """Return the baseline, or "" if a system's values by a measure cannot be compared with it."""
+    baseline: str = results["baseline"]
+    has_both = {baseline, system} <= results["by_query"].get(key, {}).keys()
+    return baseline if has_both and baseline != system else ""
+
+
 def query_bars(project: Project, results: Mapping[str, Any], key: str, system: str) -> list[Bar]:
     """Return a bar per topic, highest first: the difference from the baseline, or the value."""
     by_system = results["by_query"].get(key, {})
     mine = by_system.get(system, {})
-    baseline = results["baseline"]
-    other = by_system.get(baseline) if baseline and baseline != system else None
+    other = by_system.get(compared_with(results, key, system))
     values = {
         topic: value - (other[topic] if other else 0)
         for topic, value in mine.items()
@@ -496,7 +502,7 @@ def _content(request: PageRequest, evaluation: Evaluation) -> dict[str, Any]:
     here = reverse("exporters:evaluation", args=[project.slug, evaluation.pk])
     topics = topic_rows(project, results)
     chosen = urlencode({"system": system, "measure": measure})
-    against = results["baseline"] if results["baseline"] not in ("", system) else ""
+    against = compared_with(results, measure, system)
     differences = difference_rows(results)
     return {
         "results": results,

@@ -16,6 +16,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.machines import undecided_sentence
+from base.amounts import amount
 from base.errors import Refused
 from exporters.exports import before_publishing
 from exporters.exports.actions import WRITERS
@@ -106,7 +107,7 @@ def preview(project: Project) -> Preview:
     counts = [
         ("instruction pairs that people judged", len(judged)),
         ("instruction pairs with claimed labels only", len(chosen) - len(judged)),
-        ("instruction pairs that are left out", len(pairs) - len(chosen)),
+        ("instruction pairs that are left out", selection.count_pairs(pairs) - len(chosen)),
         ("queries", len(queries)),
         ("documents", of_documents["all"]),
     ]
@@ -149,8 +150,8 @@ def _kept_back_sentences(publication: Publication) -> list[str]:
     agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
         (
-            f"Layouts and releases show people as numbers. {agreed:,} of {everybody:,} members "
-            "agreed to be named, in their own settings."
+            f"Layouts and releases show people as numbers. {agreed:,} of "
+            f"{amount(everybody, 'member')} agreed to be named, in their own settings."
         ),
         (
             "An export in the format jsonl has everybody's name, because it carries the project "
@@ -173,20 +174,21 @@ def _check_sentences(
     sentences = []
     if claimed and not publication.claims:
         sentences.append(
-            f"{len(claimed):,} instruction pairs have claimed labels only. The publication "
-            "settings leave claimed labels out."
+            f"{amount(len(claimed), 'instruction pair has', 'instruction pairs have')} claimed "
+            "labels only. The publication settings leave claimed labels out."
         )
     elif not chosen:
         sentences.append("No instruction pair is judged yet, so no layout can be written.")
     if sentence := undecided_sentence(publication.project):
         sentences.append(sentence)
     if publication.texts and counts["without"]:
+        documents = amount(counts["without"], "document has", "documents have")
         sentences.append(
-            f"{counts['without']:,} documents have no text in this project and would be written "
-            "with an empty one."
+            f"{documents} no text in this project and would be written with an empty one."
         )
     if publication.texts and counts["long"]:
-        sentences.append(f"{counts['long']:,} documents have texts that are too long for a layout.")
+        documents = amount(counts["long"], "document has a text", "documents have a text")
+        sentences.append(f"{documents} that is too long for a layout.")
     if lacking := missing(publication):
         sentences.append(f"A citation and a DOI also need {', '.join(lacking)}.")
     return sentences

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.models import Judgment
 from exporters.evaluations.charts import CHARTS
-from tests.evaluations.evaluating import make_evaluation, scene
+from tests.evaluations.evaluating import both_systems, make_evaluation, scene
 from tests.exports.conftest import make_release
 
 
@@ -67,6 +67,19 @@ def test_a_system_is_compared_over_releases(leading, client):
     assert lines[0][:2] == ["release", "value"]
     assert [line[:2] for line in lines[1:]] == [["v1", "0.75"], ["v2", "0.125"]]
     assert "good on each release" in page.content.decode()
+
+
+def test_a_measure_that_the_baseline_lacks_is_not_compared_with_it(leading, client):
+    good, still = both_systems(leading)
+    without_changed = still._replace(runs={"original": still.runs["original"]})
+    found = make_evaluation(leading, measured=[good, without_changed])
+
+    page = client.get(found.get_absolute_url(), {"system": "good", "measure": "p-mrr"})
+
+    # a falls from 1 to 4.
+    assert [bar.value for bar in page.context["bars"]] == [0.75]
+    assert page.context["bars_caption"].startswith("p-MRR of good, a bar for each pair")
+    assert "minus still" not in page.text
 
 
 def test_one_release_alone_is_not_compared(leading, client):

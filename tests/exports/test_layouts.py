@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from annotate.models import Document, DocumentText
+from exporters.exports.layouts.facts import warnings_of
 from exporters.exports.models import Publication
 from exporters.exports.proof.proving import prove
 from tests import factories
@@ -193,6 +196,26 @@ def test_hf_card_says_licence_agreement_and_limits(published, write):
     assert "num_examples: 8\n" in card
     assert "| Krippendorff's alpha |" in card
     assert "2 documents have a relevance before the change and none after it" in card
+
+
+def test_warnings_about_one_document_are_in_the_singular():
+    one = dict.fromkeys(
+        ("layout_without_text", "layout_claims", "layout_undecided", "layout_without_line"), 1
+    )
+    layout: Any = SimpleNamespace(
+        counts=one,
+        publication=SimpleNamespace(texts=True),
+        project=SimpleNamespace(relevant_from=1),
+    )
+
+    beginnings = [warning.split(" ")[:3] for warning in warnings_of(layout)]
+
+    assert beginnings == [
+        ["1", "document", "has"],
+        ["1", "grade", "is"],
+        ["1", "label", "is"],
+        ["1", "document", "has"],
+    ]
 
 
 def test_croissant_describes_each_file_by_its_sum_and_each_column(published, write):

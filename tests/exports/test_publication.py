@@ -9,13 +9,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 
+from annotate.collection.removal import QUERIES
 from annotate.models import AuditEvent
 from annotate.people.members import set_named
 from base.errors import Refused
 from base.users import User
 from exporters.exports.models import Export, Publication, publication_of
 from exporters.exports.proof import readers
-from exporters.exports.publishing import set_publication
+from exporters.exports.publishing import preview, set_publication
 from jobs.errors import JobError
 from tests import factories
 from tests.exports.conftest import make_release
@@ -220,6 +221,30 @@ def test_the_page_counts_who_agreed_to_be_named_and_names_nobody(tides, client):
 
     assert "1 of 4 members agreed to be named" in page
     assert not shows(page, ">ada<")
+
+
+def test_the_page_speaks_of_one_document_in_the_singular(tides):
+    document = tides.project.documents.get(doc_id="B")
+    tides.project.documents.exclude(pk=document.pk).update(text_version=1, length=30)
+    tides.project.documents.filter(pk=document.pk).update(text_version=None, length=None)
+    set_publication(
+        project=tides.project, changes={"texts": True, "licence": "MIT"}, by=tides.carla
+    )
+
+    assert preview(tides.project).checks[0] == (
+        "1 document has no text in this project and would be written with an empty one."
+    )
+
+
+def test_pairs_of_a_query_that_was_taken_out_are_not_among_those_left_out(tides):
+    before = dict(preview(tides.project).counts)
+    taken_out = tides.project.queries.get(query_id="303")
+    QUERIES.remove(project=tides.project, keys=[taken_out.pk], reason="Too vague.", by=tides.carla)
+
+    after = dict(preview(tides.project).counts)
+
+    left_out = "instruction pairs that are left out"
+    assert (before[left_out], after[left_out]) == (2, 1)
 
 
 def test_the_page_refuses_texts_without_a_licence_and_keeps_what_was(tides, client):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from annotate.projects.models import Guideline, Project
+from base.amounts import amount
 from base.tags.figures import interval_remark
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, citation
@@ -252,8 +253,9 @@ def _agreement(project: Project) -> list[str]:
             words += f", {remark}"
         lines.append((coefficient["name"], value, words))
     computed = (
-        f"Computed on {report['units']:,} judged documents, {report['ratings']:,} judgments "
-        f"and {report['raters']:,} people."
+        f"Computed on {amount(report['units'], 'judged document')}, "
+        f"{amount(report['ratings'], 'judgment')} and "
+        f"{amount(report['raters'], 'person', 'people')}."
     )
     return [_table(("coefficient", "value", "95% interval"), lines), computed]
 

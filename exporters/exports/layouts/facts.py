@@ -61,8 +61,8 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
     notes = [*NOT_HELD[layout], *published.notes, EVERYWHERE]
     if marked:
         notes.append(
-            f"{marked:,} documents are HTML or Markdown tables. Their texts are written unchanged, "
-            "without a mark that they are tables."
+            "Texts that are HTML or Markdown tables are written unchanged, without a mark that "
+            f"they are tables: {amount(marked, 'document')}."
         )
     if left_out := len(published.left_out):
         topics = amount(left_out, "query or pair is", "queries and pairs are")
@@ -130,20 +130,22 @@ def warnings_of(published: Published) -> list[str]:
             "Publish texts if the licence allows it."
         )
     elif without := counts.get("layout_without_text"):
-        warnings.append(f"{without:,} documents have no text and are written with an empty one.")
+        documents = amount(without, "document has no text and is", "documents have no text and are")
+        warnings.append(f"{documents} written with an empty one.")
     if claims := counts.get("layout_claims"):
-        warnings.append(
-            f"{claims:,} grades are claims of a machine that nobody has judged or checked."
-        )
+        grades = amount(claims, "grade is a claim", "grades are claims")
+        warnings.append(f"{grades} of a machine that nobody has judged or checked.")
     if undecided := counts.get("layout_undecided"):
-        warnings.append(
-            f"{undecided:,} labels are claimed differently by several machines and have no "
-            "relevance: nobody has chosen whose claims count."
+        labels = amount(
+            undecided,
+            "label is claimed differently by several machines and has",
+            "labels are claimed differently by several machines and have",
         )
+        warnings.append(f"{labels} no relevance: nobody has chosen whose claims count.")
     if without := counts.get("layout_without_line"):
         warnings.append(
-            f"{without:,} documents have a relevance before the change and none after it: they "
-            "are disputed or not judged. Evaluators treat them as not relevant."
+            f"{amount(without, 'document has', 'documents have')} a relevance before the change "
+            "and none after it: disputed or not judged. Evaluators treat that as not relevant."
         )
     if published.project.relevant_from != 1:
         warnings.append(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
+from base.amounts import amount
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
@@ -160,9 +161,8 @@ def _leave_out(published: Published, records: list[_Record]) -> None:
         for row in (record.document, record.positive, record.negative)
     }
     if others := len(published.documents - held):
-        published.notes.append(
-            f"{others:,} documents of the published pairs have no place in a record."
-        )
+        documents = amount(others, "document")
+        published.notes.append(f"No record has a place for {documents} of the published pairs.")
     published.leave_out({p.pk for p in published.pairs[ALTERED]} - made, held, NO_DOCUMENTS)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from annotate.collection.models import Query
 from annotate.projects.models import Project
+from base.amounts import amount
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of
@@ -187,7 +188,8 @@ def _leave_out(published: Published, queries: list[_Query]) -> None:
     held = {key for query in queries for key in (query.positive, *query.negatives.values())}
     if others := len(published.documents - held):
         published.notes.append(
-            f"{others:,} documents meet other conditions than any column says, and are left out."
+            "Left out, because they meet other conditions than any column says: "
+            f"{amount(others, 'document')}."
         )
     published.leave_out({p.pk for p in published.pairs[ALTERED]} - pairs, held, NO_PLACE)
 

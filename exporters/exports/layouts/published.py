@@ -18,6 +18,7 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText, Query
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
+from base.amounts import amount
 from base.bulk import in_byte_order
 from exporters.exports.files import Report, report_rows
 from exporters.exports.manifest.manifest import NO_LINE, NO_PAIR, LeftOut
@@ -172,9 +173,9 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     if not published.pairs[ALTERED]:
         raise CannotHold(_nothing_to_publish(published, shape))
     if shape.change and not changed[ALTERED]:
+        measured = amount(len(published.pairs[ALTERED]), "pair")
         raise CannotHold(
-            "the relevance of no document changed in any of the "
-            f"{len(published.pairs[ALTERED]):,} pairs, so nothing can be measured. "
+            f"the relevance of no document changed in {measured}, so nothing can be measured. "
             "Rewrite narratives or judge more documents first"
         )
     # A set whose qrels equal the original ones measures nothing.
@@ -327,7 +328,7 @@ def _check_documents(published: Published) -> None:
         )
     if without == len(published.documents):
         raise CannotHold(
-            f"none of the {without:,} candidates has a text in this project. Load the texts, or "
+            "no candidate has a text in this project. Load the texts, or "
             "switch texts off to publish only ids"
         )
     counts["layout_without_text"] = without
