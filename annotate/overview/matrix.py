@@ -31,6 +31,7 @@ from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import Outcome, State, consensus
+from annotate.judgments.document_names import Name, names_for
 from annotate.judgments.models import Adjudication, Flag, Judgment, Statement
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import in_pool_of, judged_narratives
@@ -105,6 +106,8 @@ class Row:
 
     narrative: Narrative
     candidate: Candidate
+    # The document's name as the reader may see it.
+    name: Name
     # None while others' answers are hidden from the reader.
     outcome: Outcome[int] | None
     cells: list[Cell] = field(default_factory=list)
@@ -126,7 +129,7 @@ def fill_cells(
     people: Sequence[Membership],
     blind: set[int],
 ) -> list[Row]:
-    """Return these rows (narrative, pair, candidate) with their cells: seven queries."""
+    """Return these rows (narrative, pair, candidate) with their cells: nine queries."""
     narratives = (
         Narrative.objects.select_related("pair__query")
         .defer("text", "pair__query__description")
@@ -151,6 +154,7 @@ def fill_cells(
         .values_list("narrative_id", "candidate_id", "relevance")
     }
     rule = reader.project.consensus
+    names = names_for(reader, list(candidates.values()))
     rows = []
     for narrative, pair, candidate in keys:
         cells = by_document.get((narrative, candidate), {})
@@ -160,6 +164,7 @@ def fill_cells(
         row = Row(
             narratives[narrative],
             candidates[candidate],
+            names[candidate],
             None
             if hidden
             else consensus(
@@ -271,7 +276,7 @@ def people_of(project: Project) -> list[Membership]:
 
 
 def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Matrix:
-    """Return a page of the matrix as the reader, a lead, may see it: eight queries.
+    """Return a page of the matrix as the reader, a lead, may see it: ten queries.
 
     `people` have the columns. If a majority decides, some rows only seem disputed; they are left
     out, and the rows after them are read in their place.

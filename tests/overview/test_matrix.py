@@ -241,6 +241,17 @@ def test_a_lead_who_judges_sees_others_where_they_have_judged(assigned, client):
         assert "/candidates/" in row["url"]
 
 
+def test_a_lead_who_judges_sees_no_id_of_a_document_that_they_have_yet_to_judge(assigned, client):
+    client.force_login(assigned.carla.user)
+
+    page = client.get(assigned.url).text
+    program = client.get("/api/v1/projects/tides/matrix/").json()["results"]
+
+    assert "AGREED" in page
+    assert "DISPUTED" not in page
+    assert [row["doc_id"] for row in program] == ["AGREED", None, None, None, None, None]
+
+
 @pytest.mark.parametrize("state", ["judged", "flagged", "stale", "disputed", "settled", "open"])
 def test_no_filter_reveals_hidden_cells_to_a_lead_who_judges(assigned, client, state):
     client.force_login(assigned.carla.user)

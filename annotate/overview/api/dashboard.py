@@ -166,7 +166,11 @@ class MatrixRowSerializer(serializers.Serializer[Any]):
     pair_id = serializers.CharField(source="narrative.pair.pair_id")
     narrative = serializers.IntegerField(source="narrative.pk")
     candidate = serializers.IntegerField(source="candidate.pk")
-    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    doc_id = serializers.CharField(
+        source="name.doc_id",
+        allow_null=True,
+        help_text="null while you have the document to judge.",
+    )
     state = serializers.CharField(
         source="outcome.state",
         allow_null=True,

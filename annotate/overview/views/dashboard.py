@@ -206,6 +206,7 @@ def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, An
     return {
         "pair": row.narrative.pair,
         "document": row.candidate.document,
+        "name": row.name,
         "outcome": row.outcome,
         "url": mine if row.outcome is None else disagreement,
         "cells": cells,
