@@ -170,7 +170,8 @@ def undo_replacement(
 ) -> Replacement:
     """Put the old document back into its pools, and take the new one out.
 
-    Undoing twice changes nothing. Refused: a member who is not a lead, an archived project.
+    Undoing twice changes nothing. Refused: a member who is not a lead, an archived project, a new
+    document that was replaced in turn.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -179,6 +180,11 @@ def undo_replacement(
         if row.undone_at is not None:
             return row
         pools = list(row.pools.values_list("old", "new"))
+        in_turn = Replacement.objects.filter(
+            undone_at=None, pools__old__in=[new for _old, new in pools]
+        )
+        if (later := in_turn.select_related("new").first()) is not None:
+            raise Refused(f"{row.new} was replaced by {later.new} since. Undo that first.")
         Candidate.with_removed.filter(pk__in=[new for _old, new in pools]).update(
             removed_at=now, removed_by=by, removed_reason="Its replacement was undone."
         )

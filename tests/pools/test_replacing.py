@@ -131,6 +131,19 @@ def test_a_document_can_be_replaced_again_after_undoing(tides):
     assert Judgment.objects.filter(candidate__document__doc_id="H").count() == 2
 
 
+def test_a_replacement_is_undone_after_that_of_its_new_document(tides):
+    first = tides.replace()
+    tides.pools["1"] = Candidate.objects.get(query__query_id="1")
+    second = tides.replace(NewDocument("I", text="Better still."))
+
+    with pytest.raises(Refused, match="H was replaced by I since"):
+        undo_replacement(replacement=first, by=tides.carla)
+    undo_replacement(replacement=second, by=tides.carla)
+    undo_replacement(replacement=first, by=tides.carla)
+
+    assert tides.pool("1") == [("G", 1)]
+
+
 def test_claims_that_move_to_the_new_document_are_in_the_chain(tides):
     before = verify(tides.project)
 
