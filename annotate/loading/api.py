@@ -53,6 +53,10 @@ class LoadSerializer(JobSerializer):
     preview = serializers.IntegerField(
         source="preview_id", allow_null=True, help_text="The preview of a load."
     )
+    taken_back_at = serializers.DateTimeField(allow_null=True)
+    taken_back_by = serializers.CharField(
+        source="taken_back_by.name", allow_null=True, default=None
+    )
 
 
 class FullLoadSerializer(LoadSerializer):
@@ -136,7 +140,7 @@ class Loads(Resource, tag="Loading"):
         by = lead(self.person, slug)
         # As on the page: a confirmed preview is not listed, only its load.
         rows = Load.objects.filter(project=by.project_id, confirmed_as=None)
-        rows = rows.select_related("by").defer("report")
+        rows = rows.select_related("by", "taken_back_by").defer("report")
         return self.page(rows, newest_first=True)
 
     @writes(FullLoadSerializer, body=SentFile, status=201, scope=Scope.LEAD, apart=True)

@@ -257,6 +257,8 @@ def _outcome(load: Load, refused: int, *, loaded: bool = False) -> Outcome:
         return Outcome(
             "refused", f"Refused: {refused:,} {'problem' if refused == 1 else 'problems'}"
         )
+    if load.taken_back_at is not None:
+        return Outcome("cancelled", "Taken back")
     if not load.dry_run:
         return Outcome("done", "Loaded")
     return Outcome("looked_through", "Checked" if loaded else "Checked, not loaded")

@@ -69,6 +69,18 @@ def test_taking_a_file_back_restores_what_was_there(carla):
     )
 
 
+def test_list_and_program_say_that_a_file_was_taken_back(carla, client):
+    wrong = take_back(load=load(carla, WRONG), by=carla)
+    client.force_login(carla.user)
+
+    [row] = client.get(reverse("annotate:loads", args=["tides"])).context["rows"]
+    program = client.get(f"/api/v1/projects/tides/loads/{wrong.pk}/").json()
+
+    assert row["outcome"].words == "Taken back"
+    assert program["taken_back_by"] == "carla"
+    assert program["taken_back_at"] is not None
+
+
 def test_the_right_file_can_be_loaded_afterwards(carla):
     take_back(load=load(carla, WRONG), by=carla)
 
