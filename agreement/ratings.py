@@ -38,6 +38,9 @@ from .row_arguments import (
 )
 from .scales import Categories, Matrix, as_column, as_scale, as_table, digits_of, resolve_scale
 
+# The reason in ``Ratings.excluded`` for units with one rating.
+ONE_RATER = "judged by one rater only"
+
 
 class Cells(NamedTuple):
     """Rows of (unit, rater, value) as columns; the two ``at`` are positions in the two names."""
@@ -74,10 +77,6 @@ def cells_of_rows(rows: Iterable[tuple[Hashable, Hashable, Hashable]]) -> Cells:
             f"the unit {table.units[unit]!r} was judged twice by the rater {table.raters[rater]!r}"
         )
     return table
-
-
-# The reason in ``Ratings.excluded`` for units with one rating.
-ONE_RATER = "judged by one rater only"
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,9 @@ from django.core.management.base import BaseCommand, CommandError
 from base.errors import Refused
 from jobs.errors import JobError
 
+# The length of a full bar.
+CELLS = 24
+
 
 class RejudgeCommand(BaseCommand):
     """A command that skips Django's system checks, and ends with the reason of a refusal.
@@ -32,10 +35,6 @@ class RejudgeCommand(BaseCommand):
             return super().execute(*args, **options)
         except (Refused, JobError) as refused:
             raise CommandError(str(refused)) from refused
-
-
-# The length of a full bar.
-CELLS = 24
 
 
 class Bar:

@@ -26,6 +26,20 @@ QUIET_LOGGERS = {
     "waitress.queue": "ERROR",
 }
 
+REPLACEMENT = "…"
+# The text before a secret, and the secret, up to the next character that ends it.
+SECRETS = re.compile(
+    r"((?:/|%2F)invitations(?:/|%2F))(?!\d+(?:[/\s]|$))[^/\s'\"]+"
+    r"|(/password/reset/|%2Fpassword%2Freset%2F)(?!(?:sent|done)(?:[/\s]|$))[^/\s'\"]+"
+    r"|(/email/confirmation/|%2Femail%2Fconfirmation%2F)[^/\s'\"]+"
+    r"|(\b(?:code|state|token|key|id_token|access_token|csrfmiddlewaretoken)=)[^&\s'\"]+"
+    r"|(\brejudge_)[\w-]+"
+)
+
+# At most `MAX_LINES` similar lines are written in `WINDOW_SECONDS`; the next one counts the others.
+MAX_LINES = 10
+WINDOW_SECONDS = 60.0
+
 
 def logging_config(style: Style) -> dict[str, Any]:
     """Return the logging configuration for `logging.config.dictConfig`.
@@ -82,21 +96,6 @@ class JobFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.job = current_job()
         return True
-
-
-REPLACEMENT = "…"
-# The text before a secret, and the secret, up to the next character that ends it.
-SECRETS = re.compile(
-    r"((?:/|%2F)invitations(?:/|%2F))(?!\d+(?:[/\s]|$))[^/\s'\"]+"
-    r"|(/password/reset/|%2Fpassword%2Freset%2F)(?!(?:sent|done)(?:[/\s]|$))[^/\s'\"]+"
-    r"|(/email/confirmation/|%2Femail%2Fconfirmation%2F)[^/\s'\"]+"
-    r"|(\b(?:code|state|token|key|id_token|access_token|csrfmiddlewaretoken)=)[^&\s'\"]+"
-    r"|(\brejudge_)[\w-]+"
-)
-
-# At most `MAX_LINES` similar lines are written in `WINDOW_SECONDS`; the next one counts the others.
-MAX_LINES = 10
-WINDOW_SECONDS = 60.0
 
 
 def remove_secrets(text: str) -> str:

@@ -26,6 +26,22 @@ from jobs.status import workers
 
 logger = logging.getLogger(__name__)
 
+request_logger = logging.getLogger("rejudge.requests")
+
+VERBS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+# Seconds. A judgment should take a tenth of a second.
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+COUNTED = Counter(
+    "rejudge_requests", "Requests answered, by route, verb and status.", ["route", "verb", "status"]
+)
+TIMED = Histogram(
+    "rejudge_request_seconds",
+    "Seconds until the answer to a request began, by route.",
+    ["route"],
+    buckets=BOUNDS,
+)
+
 
 def exposition() -> bytes:
     """Return all metrics in Prometheus's text format."""
@@ -87,23 +103,6 @@ def _database_metrics() -> Iterator[Metric]:
     for worker in workers(now=now):
         seen.add_metric([worker.name], (now - worker.seen_at).total_seconds())
     yield seen
-
-
-request_logger = logging.getLogger("rejudge.requests")
-
-VERBS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-# Seconds. A judgment should take a tenth of a second.
-BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-
-COUNTED = Counter(
-    "rejudge_requests", "Requests answered, by route, verb and status.", ["route", "verb", "status"]
-)
-TIMED = Histogram(
-    "rejudge_request_seconds",
-    "Seconds until the answer to a request began, by route.",
-    ["route"],
-    buckets=BOUNDS,
-)
 
 
 def requests(

@@ -47,6 +47,21 @@ PERMISSIONS = ", ".join(
     )
 )
 
+# In bytes. Forms and JSON have at most settings.DATA_UPLOAD_MAX_MEMORY_SIZE; a body that is a
+# little larger gets an error that names the field or the limit.
+SMALL_BODY = 4 * 1024**2
+# Routes where a project's lead uploads files of up to settings.MAX_UPLOAD bytes.
+UPLOADS = {
+    *("annotate:loads", "annotate:api_loads", "annotate:api_several_loads"),
+    *("audit:new_model_run", "audit:api_model_runs"),
+}
+# Routes with a form that takes a file.
+TAKES_FILE = {*UPLOADS, "audit:rubric"}
+
+PROBES = {"/healthz", "/readyz", "/metrics"}
+# Only /metrics depends on who asks.
+WITHOUT_SESSION = {"/healthz", "/readyz"}
+
 
 def content_policy(pictures: str = "") -> str:
     """Return the Content-Security-Policy header; `pictures` are further sources of images."""
@@ -158,25 +173,13 @@ class OnlyWanted(FileUploadHandler):
         """Leave the file to the handlers after this one."""
 
 
-# In bytes. Forms and JSON have at most settings.DATA_UPLOAD_MAX_MEMORY_SIZE; a body that is a
-# little larger gets an error that names the field or the limit.
-SMALL = 4 * 1024**2
-# Routes where a project's lead uploads files of up to settings.MAX_UPLOAD bytes.
-UPLOADS = {
-    *("annotate:loads", "annotate:api_loads", "annotate:api_several_loads"),
-    *("audit:new_model_run", "audit:api_model_runs"),
-}
-# Routes with a form that takes a file.
-TAKES_FILE = {*UPLOADS, "audit:rubric"}
-
-
 def is_too_large(request: HttpRequest) -> bool:
     """Return whether a request's body is larger than its sender may send to this address."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     # `int` also accepts other scripts' digits, and raises an error for thousands of digits.
     if not (length.isascii() and length.isdecimal()) or len(length) > 20:
         return True
-    if int(length) <= SMALL:
+    if int(length) <= SMALL_BODY:
         return False
     return int(length) > settings.MAX_UPLOAD or not _may_upload(request)
 
@@ -212,11 +215,6 @@ def _route(request: HttpRequest) -> str:
         return resolve(request.path_info).view_name
     except Resolver404:
         return ""
-
-
-PROBES = {"/healthz", "/readyz", "/metrics"}
-# Only /metrics depends on who asks.
-WITHOUT_SESSION = {"/healthz", "/readyz"}
 
 
 def any_name(

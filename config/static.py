@@ -13,6 +13,9 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+STYLES = "css/all.css"
+_pattern, _rewritings = CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns
+
 
 def collect_static() -> bool:
     """Collect, compress and rename the static files, unless these very files were collected before.
@@ -45,10 +48,6 @@ def _fingerprint() -> str:
             status = Path(storage.path(name)).stat()
             digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     return digest.hexdigest()
-
-
-STYLES = "css/all.css"
-_pattern, _rewritings = CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):

@@ -24,6 +24,10 @@ LONGEST_PAUSE = 30.0
 # How many seconds programs may take to finish before they are killed.
 PATIENCE = 20.0
 
+_PR_SET_PDEATHSIG = 1
+# Loaded once, before any fork: a forked child should call as little as it can.
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
 
 class Program(NamedTuple):
     """A program to run: its name and its command line."""
@@ -168,11 +172,6 @@ def main(plan_fd: int) -> None:
         host=plan["host"], port=plan["port"], on_ready=lambda: write("\n".join(plan["greeting"]))
     )
     write("Stopped. Everything is kept.")
-
-
-_PR_SET_PDEATHSIG = 1
-# Loaded once, before any fork: a forked child should call as little as it can.
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def die_with(parent: int) -> None:

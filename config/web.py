@@ -28,7 +28,7 @@ from config.wsgi import application  # isort: split
 
 # Loads all pages, so that the first request does not wait for it.
 import config.urls  # noqa: F401
-from config.request_guard import SMALL, is_too_large
+from config.request_guard import SMALL_BODY, is_too_large
 from jobs.errors import is_full
 
 # How many requests are answered at the same time.
@@ -57,7 +57,7 @@ class Parser(HTTPRequestParser):
     def parse_header(self, header_plus: bytes) -> None:
         """Read the headers. If the body is refused, the request is complete without it."""
         super().parse_header(header_plus)
-        if self.content_length <= SMALL:
+        if self.content_length <= SMALL_BODY:
             return
         self.adj = copy.copy(self.adj)
         self.adj.max_request_body_size = self.content_length + 1
@@ -123,7 +123,7 @@ def make_server(application: Callable[..., Any], host: str, port: int) -> Server
         max_request_header_size=IN_MEMORY,
         inbuf_overflow=IN_MEMORY,
         # Of bodies without a Content-Length; the parser sets it for others.
-        max_request_body_size=SMALL + 1,
+        max_request_body_size=SMALL_BODY + 1,
         recv_bytes=262_144,
         # Never lets a thread wait until a client has read the response.
         outbuf_high_watermark=sys.maxsize,

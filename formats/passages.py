@@ -27,6 +27,8 @@ _WORD = re.compile(f"[{_HAN}]|[^\\s{_HAN}]+")
 # Matches a word that ends a sentence.
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]」』]*$")
 
+SEPARATOR = "_"
+
 
 class Passage(NamedTuple):
     """A part of a text: its number from 1, and its characters from `start` up to `end`."""
@@ -190,9 +192,6 @@ def _word_end_after(ends: Sequence[int], at: int) -> int | None:
     """Return where the word after a position ends."""
     number = bisect_left(ends, at + 1)
     return ends[number] if number < len(ends) else None
-
-
-SEPARATOR = "_"
 
 
 def document_of(passage: str) -> str:

@@ -9,17 +9,6 @@ import sqlite3
 
 from django.db import InterfaceError, OperationalError
 
-
-class Refused(Exception):
-    """An action was refused and changed nothing; the message is a sentence for the person who
-    asked.
-    """
-
-
-class JobError(Exception):
-    """The work cannot be done; the message is a sentence for the person who requested it."""
-
-
 # No space left, quota exceeded, file size limit reached.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # PostgreSQL's "disk_full".
@@ -29,6 +18,16 @@ _SQLSTATE = "53100"
 _AWAY_IN_SQLITE = {5, 6, 10, 13, 14}
 # Classes of PostgreSQL codes: connection, resources, operator intervention.
 _AWAY_IN_POSTGRESQL = ("08", "53", "57P")
+
+
+class Refused(Exception):
+    """An action was refused and changed nothing; the message is a sentence for the person who
+    asked.
+    """
+
+
+class JobError(Exception):
+    """The work cannot be done; the message is a sentence for the person who requested it."""
 
 
 def is_full(error: BaseException | None) -> bool:

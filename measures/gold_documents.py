@@ -25,6 +25,12 @@ from .runs import (
 
 Gold: TypeAlias = Mapping[str, str | Collection[str]]
 
+SicrVariant: TypeAlias = Literal["paper", "code"]
+SeveralGold: TypeAlias = Literal["mean", "all", "any"]
+MissingScore: TypeAlias = Literal["lowest", "zero"]
+
+NO_GOLD = "no query with a gold document is in all three runs"
+
 
 class Modes(NamedTuple):
     """The ranks of one gold document in the three modes, R_ori, R_ins and R_rev, and its scores.
@@ -87,13 +93,6 @@ def gold_modes(
     for run in runs:
         warnings += warn_of_documents(lacking[run.name], run, rule)
     return GoldModes(by_query, warnings)
-
-
-SicrVariant: TypeAlias = Literal["paper", "code"]
-SeveralGold: TypeAlias = Literal["mean", "all", "any"]
-MissingScore: TypeAlias = Literal["lowest", "zero"]
-
-NO_GOLD = "no query with a gold document is in all three runs"
 
 
 def strict_compliance(

@@ -15,14 +15,6 @@ from typing import NamedTuple
 
 import Stemmer
 
-
-class Span(NamedTuple):
-    """Characters `start` to `end` (exclusive) of a text, counted in Unicode code points."""
-
-    start: int
-    end: int
-
-
 # Scripts without spaces between words: how many neighbouring letters are compared, and the letters
 # of the script. Fewer would mark half the page: hiragana and Thai letters are mostly grammar.
 _UNSPACED = {
@@ -73,6 +65,13 @@ _SMALL = frozenset(_SMALL_WORDS.split())
 _NARRATIVE = frozenset(_NARRATIVE_WORDS.split())
 # Chinese stop words, which separate other words.
 _SMALL_LETTERS = re.compile("[的了和是在与及或也都就而但不并其这那被把对于为有]")
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a text, counted in Unicode code points."""
+
+    start: int
+    end: int
 
 
 class Words(NamedTuple):

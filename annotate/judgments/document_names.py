@@ -19,6 +19,17 @@ from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import is_in_scope, judged_narratives
 from annotate.projects.models import Membership, Project
 
+# A number has two halves of this many digits; twice as many if there are more documents.
+_DIGITS = 4
+_ROUNDS = 4
+# A number of this many digits in a title is neither a year nor a count.
+_LONG_NUMBER = 5
+# Words that do not make a title of an id: "Table 1037", "doc 12.txt".
+_OF_ANY_DOCUMENT = {
+    *("article", "candidate", "doc", "document", "file", "html", "id", "item", "json", "no"),
+    *("number", "page", "passage", "record", "table", "text", "txt"),
+}
+
 
 @dataclass(frozen=True)
 class Name:
@@ -128,18 +139,6 @@ def names_for(
         candidate.pk: name_of(candidate.document, reader.project, hidden=candidate.pk in hidden)
         for candidate in candidates
     }
-
-
-# A number has two halves of this many digits; twice as many if there are more documents.
-_DIGITS = 4
-_ROUNDS = 4
-# A number of this many digits in a title is neither a year nor a count.
-_LONG_NUMBER = 5
-# Words that do not make a title of an id: "Table 1037", "doc 12.txt".
-_OF_ANY_DOCUMENT = {
-    *("article", "candidate", "doc", "document", "file", "html", "id", "item", "json", "no"),
-    *("number", "page", "passage", "record", "table", "text", "txt"),
-}
 
 
 def number_of(document: int, project: int) -> str:

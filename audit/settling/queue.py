@@ -40,6 +40,25 @@ PART_SIZE = 500
 # In how many narratives the next one is searched for before searching all.
 _NEAR = 5
 
+HEADER = (
+    "key",
+    "kind",
+    "query_id",
+    "pair_id",
+    "side",
+    "version",
+    "doc_id",
+    "condition",
+    "answers",
+    "distance",
+    "decides",
+    "since",
+    "settled_as",
+    "cause",
+    "reason",
+    "by",
+)
+
 
 @dataclass(frozen=True)
 class Page:
@@ -322,26 +341,6 @@ def _after_in_kind(of: Source, key: QueuePosition) -> Q:
         behind |= same & Q(**{f"{column}__gt": value})
         same &= Q(**{column: value})
     return behind
-
-
-HEADER = (
-    "key",
-    "kind",
-    "query_id",
-    "pair_id",
-    "side",
-    "version",
-    "doc_id",
-    "condition",
-    "answers",
-    "distance",
-    "decides",
-    "since",
-    "settled_as",
-    "cause",
-    "reason",
-    "by",
-)
 
 
 def read_documents(

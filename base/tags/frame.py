@@ -73,6 +73,25 @@ STATES: Mapping[str, tuple[str, str]] = {
     "machine": ("", "going"),
 }
 
+# The page of the documentation about the pages of each entry of a project's rail.
+PLACES = {
+    "overview": "dashboard/",
+    "mine": "annotators/",
+    "queries": "leads/",
+    "reviews": "rubric/",
+    "checks": "checks/",
+    "disagreements": "disagreements/",
+    "agreement": "reports/",
+    "models": "llm/",
+    "evaluation": "evaluation/",
+    "releases": "exports/",
+    "load": "loading/",
+    "pools": "pools/",
+    "guidelines": "rejudge-requests/",
+    "members": "people/",
+    "settings": "kinds/",
+}
+
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
@@ -211,26 +230,6 @@ def keycap(key: str) -> str:
 def lookup(mapping: Mapping[Any, Any] | None, key: Any) -> Any:
     """Return a mapping's value for a key in a template variable; None if it is missing."""
     return (mapping or {}).get(key)
-
-
-# The page of the documentation about the pages of each entry of a project's rail.
-PLACES = {
-    "overview": "dashboard/",
-    "mine": "annotators/",
-    "queries": "leads/",
-    "reviews": "rubric/",
-    "checks": "checks/",
-    "disagreements": "disagreements/",
-    "agreement": "reports/",
-    "models": "llm/",
-    "evaluation": "evaluation/",
-    "releases": "exports/",
-    "load": "loading/",
-    "pools": "pools/",
-    "guidelines": "rejudge-requests/",
-    "members": "people/",
-    "settings": "kinds/",
-}
 
 
 @register.simple_tag

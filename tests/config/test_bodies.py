@@ -29,7 +29,7 @@ from waitress.parser import HTTPRequestParser
 from annotate.models import Load, Project
 from annotate.people.tokens import make_token
 from base.api.scopes import Scope
-from config.request_guard import SMALL, is_too_large
+from config.request_guard import SMALL_BODY, is_too_large
 from config.web import THREADS, Parser, Server, make_server
 from tests import factories
 from tests.services.processes import running, wait_until
@@ -69,8 +69,8 @@ def tides(db: None) -> Project:
 def test_addresses_without_large_uploads_accept_only_small_bodies(tides, client, path):
     client.force_login(factories.user("carla"))
 
-    assert not is_too_large(make_request(path, SMALL, client))
-    assert is_too_large(make_request(path, SMALL + 1, client))
+    assert not is_too_large(make_request(path, SMALL_BODY, client))
+    assert is_too_large(make_request(path, SMALL_BODY + 1, client))
 
 
 @pytest.mark.parametrize("path", [PAGE, PROGRAM])
@@ -81,8 +81,8 @@ def test_only_leads_can_upload_large_files(tides, client, path, who, refused):
     if who:
         client.force_login(factories.user(who))
 
-    assert is_too_large(make_request(path, SMALL + 1, client)) is refused
-    assert is_too_large(make_request(path.replace("tides", "other"), SMALL + 1, client))
+    assert is_too_large(make_request(path, SMALL_BODY + 1, client)) is refused
+    assert is_too_large(make_request(path.replace("tides", "other"), SMALL_BODY + 1, client))
 
 
 def test_only_tokens_of_leads_can_upload_large_files(tides):
@@ -92,7 +92,7 @@ def test_only_tokens_of_leads_can_upload_large_files(tides):
     } | {"nobody": "rejudge_unknown"}
 
     refused = {
-        who: is_too_large(make_request(PROGRAM, SMALL + 1, token=secret))
+        who: is_too_large(make_request(PROGRAM, SMALL_BODY + 1, token=secret))
         for who, secret in secrets.items()
     }
 
@@ -100,11 +100,11 @@ def test_only_tokens_of_leads_can_upload_large_files(tides):
 
 
 def test_nobody_can_upload_more_than_the_limit_of_the_installation(tides, client, settings):
-    settings.MAX_UPLOAD = SMALL + 5
+    settings.MAX_UPLOAD = SMALL_BODY + 5
     client.force_login(factories.user("carla"))
 
-    assert not is_too_large(make_request(PAGE, SMALL + 5, client))
-    assert is_too_large(make_request(PAGE, SMALL + 6, client))
+    assert not is_too_large(make_request(PAGE, SMALL_BODY + 5, client))
+    assert is_too_large(make_request(PAGE, SMALL_BODY + 6, client))
 
 
 # --- the parser -----------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_nobody_can_upload_more_than_the_limit_of_the_installation(tides, client
 
 def parse(*lines: str, body: bytes = b"") -> Parser:
     """Return a request after its headers, and as much of its body as has arrived."""
-    parser = Parser(Adjustments(max_request_body_size=SMALL + 1))
+    parser = Parser(Adjustments(max_request_body_size=SMALL_BODY + 1))
     data = "".join(f"{line}\r\n" for line in (*lines, "")).encode() + body
     while data and not parser.completed:
         data = data[parser.received(data) :]
@@ -121,7 +121,7 @@ def parse(*lines: str, body: bytes = b"") -> Parser:
 
 def test_a_body_that_is_too_large_is_left_unread(db):
     request = parse(
-        f"POST {SIGN_IN} HTTP/1.1", f"Content-Length: {SMALL + 1}", "Expect: 100-continue"
+        f"POST {SIGN_IN} HTTP/1.1", f"Content-Length: {SMALL_BODY + 1}", "Expect: 100-continue"
     )
 
     # Complete without a body; what follows on the connection is dropped, and it is not asked for.
@@ -130,13 +130,13 @@ def test_a_body_that_is_too_large_is_left_unread(db):
 
 
 def test_a_body_of_the_largest_size_for_everybody_is_read():
-    request = parse(f"POST {SIGN_IN} HTTP/1.1", f"Content-Length: {SMALL}", body=b"x")
+    request = parse(f"POST {SIGN_IN} HTTP/1.1", f"Content-Length: {SMALL_BODY}", body=b"x")
 
     assert (request.completed, request.error) == (False, None)
 
 
 def test_a_lead_may_send_a_large_file_and_a_database_that_fails_lets_nobody(monkeypatch):
-    lines = ("POST /projects/tides/loads/ HTTP/1.1", f"Content-Length: {SMALL + 1}")
+    lines = ("POST /projects/tides/loads/ HTTP/1.1", f"Content-Length: {SMALL_BODY + 1}")
 
     monkeypatch.setattr("config.web.is_too_large", lambda request: False)
     monkeypatch.setattr("config.web.close_old_connections", lambda: None)
@@ -153,7 +153,7 @@ def test_a_body_without_a_length_is_limited_as_well():
     request = parse(
         f"POST {SIGN_IN} HTTP/1.1",
         "Transfer-Encoding: chunked",
-        body=f"{SMALL + 2:x}\r\n".encode() + b"x" * (SMALL + 2),
+        body=f"{SMALL_BODY + 2:x}\r\n".encode() + b"x" * (SMALL_BODY + 2),
     )
     request.close()
 
@@ -316,7 +316,7 @@ def test_only_a_leads_large_file_is_read_by_the_server(tmp_path):
     lines = b"".join(b"301 0 DOCUMENT-%09d 1\n" % number for number in range(200_000))
     file = SimpleUploadedFile("qrels.txt", lines)
     body = encode_multipart(BOUNDARY, {"file": file, "format": "trec-qrels"})
-    assert len(body) > SMALL
+    assert len(body) > SMALL_BODY
     path = "/api/v1/projects/tides/loads/"
     headers = {"Host": "localhost", "Content-Type": MULTIPART_CONTENT}
     with web_server() as server:

@@ -27,6 +27,14 @@ from formats.records import Doc
 # After this many new rows a table is analyzed before PostgreSQL joins it.
 ANALYZE_AFTER = 1_000
 
+# The documents that get a new text. A first text replaces nothing.
+_DOCUMENTS = RawSQL("SELECT x.id FROM stage_docs_changed x WHERE x.version >= 2", ())
+_CANDIDATES = RawSQL(
+    "SELECT c.id FROM stage_docs_changed x JOIN annotate_candidate c ON c.document_id = x.id "
+    "WHERE x.version >= 2",
+    (),
+)
+
 
 def digest(markup: str, text: str) -> str:
     """Return the digest of a document's markup and text, to detect changes of either."""
@@ -284,15 +292,6 @@ class Documents(StagedRecords):
             WHERE annotate_document.id = x.id AND s.n = x.n
             """
         )
-
-
-# The documents that get a new text. A first text replaces nothing.
-_DOCUMENTS = RawSQL("SELECT x.id FROM stage_docs_changed x WHERE x.version >= 2", ())
-_CANDIDATES = RawSQL(
-    "SELECT c.id FROM stage_docs_changed x JOIN annotate_candidate c ON c.document_id = x.id "
-    "WHERE x.version >= 2",
-    (),
-)
 
 
 def note_stale_answers(intake: Intake) -> None:

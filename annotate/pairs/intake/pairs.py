@@ -28,6 +28,38 @@ _WITHDRAWN = """
     AND o.withdrawn_at IS NULL
 """
 
+MAX_CATEGORY = 60
+MAX_MODEL = 120
+MAX_NOTE = 500
+MAX_CORE = 255
+MAX_SOURCE_FIELDS = 20_000
+MAX_DOMAIN = 120
+
+# Narratives of the file that already exist: `s` is the staged row, `o` the existing one.
+_KNOWN = """
+    FROM stage_narratives s
+    CROSS JOIN annotate_instructionpair p
+    CROSS JOIN annotate_narrative o
+    WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
+    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
+"""
+
+# Whether the file has such a narrative with the same text and different conditions.
+_OTHER_CONDITIONS = """
+    o.text = s.text AND (
+        (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
+        <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version)
+        OR EXISTS (
+            SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
+            AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
+                SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
+                AND c.number = x.number AND c.name = x.name AND c.text = x.text
+            )
+        )
+    )
+"""
+
 
 class Pairs(StagedRecords):
     """Instruction pairs with all versions of their narratives."""
@@ -443,14 +475,6 @@ def _different_description(what: str, query_id: str) -> str:
     return f"query {query_id} has another {what} on another line"
 
 
-MAX_CATEGORY = 60
-MAX_MODEL = 120
-MAX_NOTE = 500
-MAX_CORE = 255
-MAX_SOURCE_FIELDS = 20_000
-MAX_DOMAIN = 120
-
-
 def fault_of(record: PairRecord) -> str | None:
     """Return an error message if this pair cannot be loaded, else None."""
     for value, most, what in (
@@ -497,33 +521,6 @@ def fault_of(record: PairRecord) -> str | None:
         if narrative.author is not None and not 0 < len(narrative.author) <= MAX_NAME:
             return f"an author's name has 1 to {MAX_NAME} characters"
     return None
-
-
-# Narratives of the file that already exist: `s` is the staged row, `o` the existing one.
-_KNOWN = """
-    FROM stage_narratives s
-    CROSS JOIN annotate_instructionpair p
-    CROSS JOIN annotate_narrative o
-    WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
-    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
-"""
-
-
-# Whether the file has such a narrative with the same text and different conditions.
-_OTHER_CONDITIONS = """
-    o.text = s.text AND (
-        (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
-        <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
-            AND x.side = s.side AND x.version = s.version)
-        OR EXISTS (
-            SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
-            AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
-                SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
-                AND c.number = x.number AND c.name = x.name AND c.text = x.text
-            )
-        )
-    )
-"""
 
 
 def refuse_overwriting(intake: Intake) -> None:

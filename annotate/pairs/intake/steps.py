@@ -18,6 +18,12 @@ from base import bulk
 
 MAX_NAME = Membership._meta.get_field("name").max_length or 0
 
+# The member who withdrew a row `s` of a stage.
+WITHDRAWN_BY = """(
+    SELECT m.id FROM annotate_membership m
+    WHERE m.project_id = %(project)s AND m.name = s.withdrawn_by
+)"""
+
 
 def update_titles(intake: Intake, stage: str) -> None:
     """Set titles and descriptions of queries from a stage; an empty one erases nothing.
@@ -127,13 +133,6 @@ def reopen_judging(intake: Intake, newest: int) -> None:
         """,  # noqa: S608 (our own conditions)
         "judge",
     )
-
-
-# The member who withdrew a row `s` of a stage.
-WITHDRAWN_BY = """(
-    SELECT m.id FROM annotate_membership m
-    WHERE m.project_id = %(project)s AND m.name = s.withdrawn_by
-)"""
 
 
 def find_members(intake: Intake, stage: str, name: str) -> None:
