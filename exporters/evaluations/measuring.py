@@ -23,10 +23,10 @@ from annotate.projects.models import Project
 from base.errors import Refused
 from exporters.evaluations import (
     estimates,
-    evaluation,
     queue_effects,
     sensitivity,
     settlements,
+    system_measures,
     systems,
 )
 from exporters.evaluations.models import Evaluation
@@ -182,7 +182,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             ranked = [system.only(topics) for system in all_ranked]
             _refuse_without_lines(ranked, topics)
             prepared = PreparedCollection(collection, options, topics)
-            results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
+            results = system_measures.evaluate(prepared, ranked, job.baseline, progress.advance)
             results["estimates"] = labels and estimates.estimate_measures(
                 labels,
                 collection,

@@ -44,7 +44,7 @@ class Evaluation(Job):
     # The system that the others are compared with.
     baseline = models.CharField(max_length=255, blank=True)
     code_version = models.CharField(max_length=40, blank=True)
-    # As `exporters.evaluations.evaluation.evaluate` returns it; null until computed.
+    # As `exporters.evaluations.system_measures.evaluate` returns it; null until computed.
     results: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )

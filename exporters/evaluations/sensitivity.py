@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from base.errors import Refused
-from exporters.evaluations.evaluation import LOWER
 from exporters.evaluations.settlements import (
     MOST_STORED,
     Dispute,
@@ -24,7 +23,7 @@ from exporters.evaluations.settlements import (
     joint_settlements,
     single_settlements,
 )
-from exporters.evaluations.system_measures import PreparedCollection, RankedSystem
+from exporters.evaluations.system_measures import LOWER, PreparedCollection, RankedSystem
 
 RESAMPLES = 1_000
 # Neighbours are stable when two settlements of the remaining documents agree on their order in this

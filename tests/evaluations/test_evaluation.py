@@ -6,12 +6,12 @@ import ir_measures
 import pytest
 
 from annotate.models import Run
-from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
 from exporters.evaluations.system_measures import (
     Collection,
     PreparedCollection,
     RankedSystem,
+    evaluate,
     measure_system,
 )
 from exporters.evaluations.systems import propose_systems, side_of

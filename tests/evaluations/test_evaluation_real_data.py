@@ -5,9 +5,13 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
-from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
+from exporters.evaluations.system_measures import (
+    Collection,
+    PreparedCollection,
+    RankedSystem,
+    evaluate,
+)
 from formats.source import open_source
 from formats.trec_qrels import read_qrels
 from formats.trec_run import read_run

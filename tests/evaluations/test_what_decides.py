@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 
 from base.errors import Refused
-from exporters.evaluations.evaluation import evaluate
 from exporters.evaluations.options import read_options
 from exporters.evaluations.sensitivity import largest_error, measure_disputes
 from exporters.evaluations.settlements import Dispute, joint_settlements, read_disputes
-from exporters.evaluations.system_measures import Collection, PreparedCollection, RankedSystem
+from exporters.evaluations.system_measures import (
+    Collection,
+    PreparedCollection,
+    RankedSystem,
+    evaluate,
+)
 from jobs.runner import Cancelled
 
 # In q, a is relevant before and not after; x is disputed. In r nothing is disputed.
