@@ -1,4 +1,7 @@
-"""Ask a model server one question. Needs the extra `llm`."""
+"""Ask a model server one question. Needs the extra `llm`.
+
+The HTTP transport under openai's client adds the key, and limits how large an answer is.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,13 @@ from typing import Any
 
 import httpx2
 from jsonschema import Draft202012Validator
-from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAI
+from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAI, OpenAIError
 
 from formats.json_text import parse_json
 from formats.texts import excerpt
 from llm.answers import Failure, FailureKind, Reply, read_reply, read_value
 from llm.endpoint import Endpoint, ResponseFormat
 from llm.request import Message, Schema, as_json, request_body
-from llm.transport import AnswerTooLarge, CallTransport, open_pool
 
 # With these, servers refuse a response format that they do not know.
 _REFUSED_FORMAT = (400, 422)
@@ -27,6 +29,11 @@ _AGAIN = (
     "{reason}\nAnswer the question again, with one JSON object that matches this schema, and with "
     "nothing else:\n{schema}"
 )
+
+_SENT_HEADERS = ("accept", "content-length", "content-type", "host")
+_KEPT_HEADERS = ("content-type", "retry-after")
+# A shorter key could be an ordinary word of an answer.
+_SHORTEST_KEY = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +84,7 @@ def complete(
     Temporary errors are retried, after as long as the server's Retry-After says, up to two minutes.
     A server that refuses the request with the schema is asked with the next weaker response format.
     An answer that cannot be read is asked for once more, with the error. `pool` keeps connections
-    open from call to call (`llm.transport.open_pool`).
+    open from call to call (`open_pool`).
 
     Raise ValueError without messages, and jsonschema's SchemaError for an invalid schema.
     """
@@ -202,3 +209,88 @@ def _words_of_error(content: bytes) -> str:
 def _sum_if_known(counts: list[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
+
+
+class AnswerTooLarge(OpenAIError):
+    """An answer has more bytes than allowed. As an error of openai's, it is not retried."""
+
+
+def open_pool() -> httpx2.HTTPTransport:
+    """Return connections that many calls, also of several threads, may share; the caller closes it.
+
+    Proxies that environment variables name are not used.
+    """
+    return httpx2.HTTPTransport()
+
+
+class CallTransport(httpx2.BaseTransport):
+    """Sends the requests of one call over a pool of connections.
+
+    The key is added here, so no object, error or log line of openai's client contains it. Headers
+    that this client takes from the environment, or that describe the machine, are not sent.
+
+    Attributes:
+        in_doubt: Requests that were sent and not completely answered: they may have to be paid.
+    """
+
+    def __init__(self, endpoint: Endpoint, pool: httpx2.BaseTransport) -> None:
+        self._endpoint = endpoint
+        self._pool = pool
+        self.in_doubt = 0
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request, and return its response with the whole body.
+
+        Raise AnswerTooLarge, or one of httpx2's errors.
+        """
+        deadline = time.monotonic() + self._endpoint.timeout
+        self.in_doubt += 1
+        try:
+            response = self._pool.handle_request(self._with_key(request))
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
+            self.in_doubt -= 1  # nothing was sent
+            raise
+        try:
+            content = self._read(response, deadline)
+        finally:
+            response.close()
+        self.in_doubt -= 1
+        return httpx2.Response(
+            response.status_code,
+            headers=_only(response.headers, _KEPT_HEADERS),
+            content=self._without_key(content),
+        )
+
+    def _with_key(self, request: httpx2.Request) -> httpx2.Request:
+        headers = _only(request.headers, _SENT_HEADERS)
+        # A compressed answer could grow beyond the limit after it was counted.
+        headers |= {"Accept-Encoding": "identity", "User-Agent": "rejudge"}
+        if self._endpoint.key:
+            headers["Authorization"] = f"Bearer {self._endpoint.key}"
+        return httpx2.Request(
+            request.method,
+            request.url,
+            headers=headers,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+
+    def _read(self, response: httpx2.Response, deadline: float) -> bytes:
+        content = bytearray()
+        assert isinstance(response.stream, httpx2.SyncByteStream)
+        for piece in response.stream:
+            content += piece
+            if len(content) > self._endpoint.max_answer_bytes:
+                raise AnswerTooLarge
+            if time.monotonic() > deadline:
+                raise httpx2.ReadTimeout("the answer is not complete in time")
+        return bytes(content)
+
+    def _without_key(self, content: bytes) -> bytes:
+        """Return what a server answers without the key, which some repeat in their errors."""
+        key = self._endpoint.key.encode()
+        return content if len(key) < _SHORTEST_KEY else content.replace(key, b"[key]")
+
+
+def _only(headers: httpx2.Headers, names: tuple[str, ...]) -> dict[str, str]:
+    return {name: headers[name] for name in names if name in headers}

@@ -37,11 +37,10 @@ from jobs.errors import JobError
 from jobs.runner import Progress, save_result
 from llm.answers import Failure, FailureKind, Reply, read_value
 from llm.batch import BatchError, read_answers
-from llm.completion import Answer, complete
+from llm.completion import Answer, complete, open_pool
 from llm.cost import estimate_call
 from llm.endpoint import Prices
 from llm.request import Schema, request_body
-from llm.transport import open_pool
 
 logger = logging.getLogger(__name__)
 

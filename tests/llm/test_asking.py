@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 from jsonschema import SchemaError
 
-from llm.completion import Answer, complete
+from llm.completion import Answer, complete, open_pool
 from llm.request import Message
-from llm.transport import open_pool
 from tests.llm.conftest import KEY, QUESTION, SCHEMA
 from tests.services.model_server import cut_connection, say
 
