@@ -573,6 +573,19 @@ def test_the_page_of_a_sample_says_what_was_drawn(scene, client, choices, words)
     assert words in " ".join(page.text.split())
 
 
+def test_programs_read_how_many_labels_each_person_checked(scene, sample, client):
+    check_label(sample, "A", ada=0, ben=1)
+    check_label(sample, "B", ada=1)
+    client = sign_in(client, scene.carla)
+
+    people = client.get("/api/v1/projects/tides/pace/").json()["people"]
+    own = client.get(f"/api/v1/projects/tides/members/{scene.ada.pk}/pace/").json()
+
+    checked = {person["name"]: person["checked"] for person in people}
+    assert checked == {"ada": 2, "ben": 1, "carla": 0, "dan": 0}
+    assert (own["checked"], own["reviewed"]) == (2, 0)
+
+
 def test_who_is_where_counts_the_labels_that_each_person_checked(scene, sample, client):
     client = sign_in(client, scene.carla)
     pages = [reverse(f"annotate:{name}", args=["tides"]) for name in ("project", "progress")]

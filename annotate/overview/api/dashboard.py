@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -22,7 +22,7 @@ from annotate.overview.flags import FlagFilterForm, find_flags
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import CellState, Key, Row, matrix
 from annotate.overview.pace import TimeEstimate, time_estimate
-from annotate.overview.progress import TaskProgress, task_progress
+from annotate.overview.progress import Audited, TaskProgress, audits_by_member, task_progress
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.records import RecordSerializer, serializer_of
@@ -59,10 +59,18 @@ class PersonPaceSerializer(RecordSerializer):
     name = serializers.CharField(source="member.name")
     answered = serializers.IntegerField(help_text=ANSWERED)
     lately = serializers.IntegerField(help_text="Counted answers of the last days, today included.")
+    reviewed = serializers.IntegerField(help_text="Instructions that they reviewed.")
+    checked = serializers.IntegerField(help_text="Labels that they checked.")
+    last_on = serializers.DateField(
+        allow_null=True, help_text="The last day on which they judged or flagged."
+    )
 
     class Meta:
         record = paces.PersonPace
-        fields = ("member", "name", "answered", "lately", "flags", "last_on", "effort")
+        fields = (
+            *("member", "name", "answered", "lately", "flags", "reviewed", "checked", "last_on"),
+            "effort",
+        )
 
 
 class OnePersonPaceSerializer(PersonPaceSerializer):
@@ -221,6 +229,7 @@ class Pace(Resource, tag="Progress"):
         pace = self.parameters()["days"]
         judging = completion.judging(member.project)
         shown = paces.project_pace(member, judging, pace)
+        audits = audits_by_member(member.project)
         return {
             **{name: getattr(judging, name) for name in ("wanted", "answered", "left")},
             "flagged": shown.flagged,
@@ -228,7 +237,7 @@ class Pace(Resource, tag="Progress"):
             "time_estimate": time_estimate(member, judging),
             "outlook": _outlook(shown.outlook),
             "tasks": [{**vars(task), "outlook": _outlook(task.outlook)} for task in shown.tasks],
-            "people": [_person(person, pace) for person in shown.people],
+            "people": [_person(person, pace, audits) for person in shown.people],
             "days": shown.days,
         }
 
@@ -245,7 +254,7 @@ class MemberPace(Resource, tag="Progress"):
             raise PermissionDenied("This is another person's pace. You can read only your own.")
         pace = self.parameters()["days"]
         done = paces.person_pace(reader, membership, paces.Calendar.of_reader())
-        return _person(done, pace)
+        return _person(done, pace, audits_by_member(reader.project))
 
 
 class ProjectFlags(Resource, tag="Progress"):
@@ -285,8 +294,15 @@ def _outlook(outlook: Estimate | Unknown) -> dict[str, Any]:
     return {"estimate": outlook, "unknown": None}
 
 
-def _person(person: paces.PersonPace, days: int) -> dict[str, Any]:
-    return {**vars(person), "lately": person.lately(days), "last_on": person.last_on}
+def _person(person: paces.PersonPace, days: int, audits: Mapping[int, Audited]) -> dict[str, Any]:
+    audited = audits.get(person.member.pk)
+    return {
+        **vars(person),
+        "lately": person.lately(days),
+        "reviewed": audited.reviews if audited else 0,
+        "checked": audited.checks if audited else 0,
+        "last_on": person.last_on,
+    }
 
 
 def _row(row: Row, people: list[Membership]) -> dict[str, Any]:
