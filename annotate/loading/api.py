@@ -70,12 +70,9 @@ class FullLoadSerializer(LoadSerializer):
         return Load.objects.filter(preview=load).values_list("pk", flat=True).first()
 
 
-class SentFile(RequestBody):
-    """A file and its format, sent as multipart/form-data."""
+class SentOptions(RequestBody):
+    """How files are read."""
 
-    file = serializers.FileField(
-        max_length=255, help_text="As it is, or gzip; a folder as one zip archive."
-    )
     format = serializers.ChoiceField(
         choices=[(layout.name, layout.title) for layout in FORMATS.values()],
         required=False,
@@ -94,13 +91,18 @@ class SentFile(RequestBody):
     )
 
 
-class SentFiles(RequestBody):
-    """Several files, sent as multipart/form-data."""
+class SentFile(SentOptions):
+    """A file and its format, sent as multipart/form-data."""
 
-    files = serializers.ListField(
-        child=serializers.FileField(max_length=255),
-        help_text="The format of each is recognized by the file.",
+    file = serializers.FileField(
+        max_length=255, help_text="As it is, or gzip; a folder as one zip archive."
     )
+
+
+class SentFiles(SentOptions):
+    """Several files, sent as multipart/form-data; what is said of them holds for each."""
+
+    files = serializers.ListField(child=serializers.FileField(max_length=255))
 
 
 class LoadBatchSerializer(serializers.Serializer[Any]):
@@ -148,13 +150,7 @@ class Loads(Resource, tag="Loading"):
         """Upload a file for a preview. Nothing is written to the project yet."""
         by = lead(self.person, slug)
         sent = self.body()
-        return load_jobs.request_load(
-            format_name=sent.get("format", ""),
-            file=sent["file"],
-            no_grade=sent.get("no_grade"),
-            side=sent.get("side", ""),
-            by=by,
-        )
+        return load_jobs.request_load(file=sent["file"], **_options(sent), by=by)
 
 
 class SeveralLoads(Resource, tag="Loading"):
@@ -166,7 +162,8 @@ class SeveralLoads(Resource, tag="Loading"):
     def post(self, request: Request, slug: str) -> dict[str, Any]:
         """Upload several files for a preview of each. They are ordered by what they refer to."""
         by = lead(self.person, slug)
-        batch = load_jobs.request_batch(**self.body(), by=by)
+        sent = self.body()
+        batch = load_jobs.request_batch(files=sent["files"], **_options(sent), by=by)
         return _batch(by, batch)
 
 
@@ -189,6 +186,14 @@ class BatchConfirmation(Resource, tag="Loading"):
         by, _previews = access.load_batch(self.person, slug, batch)
         load_jobs.confirm_batch(project=by.project, batch=batch, by=by)
         return _batch(by, batch)
+
+
+def _options(sent: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "format_name": sent.get("format", ""),
+        "no_grade": sent.get("no_grade"),
+        "side": sent.get("side", ""),
+    }
 
 
 def _batch(by: Membership, batch: UUID) -> dict[str, Any]:

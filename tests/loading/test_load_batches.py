@@ -274,3 +274,15 @@ def test_a_program_uploads_several_and_loads_them(carla):
     work()
 
     assert {one["dry_run"] for one in lead.get(where).json()["files"]} == {False}
+
+
+def test_a_program_says_for_several_files_which_value_means_no_grade(carla):
+    client = Program("carla", "lead").client
+    files = [file("a.txt", QRELS), file("b.txt", QRELS)]
+
+    client.post(
+        "/api/v1/projects/tides/loads/several/",
+        {"files": files, "format": "trec-qrels", "no_grade": "0"},
+    )
+
+    assert list(Load.objects.values_list("format", "no_grade")) == [("trec-qrels", 0)] * 2
