@@ -290,7 +290,11 @@ def warnings(recipe: Recipe, counts: PoolCount) -> list[str]:
             else f"{counts['removed']:,} of these documents were taken out before. They stay out."
         )
     if not counts["documents"]:
-        sentences.append("No document is chosen. Choose other runs or a larger depth.")
+        sentences.append(
+            "No document is judged yet."
+            if recipe.method == Pool.Method.JUDGED
+            else "No document is chosen. Choose other runs or a larger depth."
+        )
     elif not counts["new"]:
         sentences.append("Every document is already a candidate: the pool adds none.")
     if lacking := [run["name"] for run in counts["runs"] if not run["documents"]]:

@@ -235,6 +235,12 @@ def test_a_query_that_is_taken_out_gets_no_candidates(project):
     assert [one["query_id"] for one in pool.counts["queries"]] == ["302"]
 
 
+def test_the_count_of_what_is_judged_asks_for_no_other_runs(project):
+    found = actions.count_pool(actions.recipe_of(project=project, method="judged", runs=[]))
+
+    assert found["warnings"] == ["No document is judged yet."]
+
+
 def test_the_count_warns_if_only_relevant_documents_are_judged(project):
     project.judge_scope = Project.Scope.RELEVANT
     recipe = actions.recipe_of(project=project, method="union", runs=two_runs(project), depth=1)
