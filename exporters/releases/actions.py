@@ -22,7 +22,8 @@ from annotate.loading.models import Load
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
-from base.errors import Refused
+from base.control_characters import tidy
+from base.errors import Refused, refuse_invalid_characters
 from base.snapshot import snapshot
 from exporters.exports.access import BLIND
 from exporters.exports.actions import (
@@ -84,14 +85,16 @@ def request_release(
     """Request a release and return its row; a worker makes the files.
 
     Refused: a member who is not a lead, a lead who has judging or reviewing left, an archived
-    project, a project without queries, an invalid or taken name, a second release while one is
-    being made, a file that is being loaded.
+    project, a project without queries, an invalid or taken name, an invalid note, a second release
+    while one is being made, a file that is being loaded.
     """
     if by is not None:
         if not by.leads or by.project_id != project.pk:
             raise Refused("Only leads of this project can release it.")
         if must_answer_first(by):
             raise Refused(BLIND)
+    note = tidy(note)
+    refuse_invalid_characters(note)
     with transaction.atomic():
         # Of two concurrent requests, the second waits here and then finds the first.
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)

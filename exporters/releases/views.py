@@ -115,7 +115,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
                 releasing.request_release(
                     project=member.project,
                     name=form.cleaned_data["name"],
-                    note=form.cleaned_data["note"].replace("\r\n", "\n"),
+                    note=form.cleaned_data["note"],
                     by=member,
                 )
             )

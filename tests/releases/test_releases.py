@@ -201,6 +201,11 @@ def test_a_project_without_queries_has_nothing_to_release(db):
         releasing.request_release(project=carla.project, name="v1", by=carla)
 
 
+def test_a_note_with_a_control_character_is_refused(tides):
+    with pytest.raises(Refused, match="This holds a control character"):
+        releasing.request_release(project=tides.project, name="v1", note="a\x01b", by=tides.carla)
+
+
 def test_a_note_that_is_too_long_is_refused(tides):
     with pytest.raises(Refused, match="at most 2000 characters"):
         releasing.request_release(project=tides.project, name="v1", note="a" * 2001, by=tides.carla)
