@@ -124,7 +124,7 @@ def test_invalid_evaluations_are_refused_with_a_sentence(made, change, sentence)
 
 
 def test_only_sentences_of_measures_are_shown_to_people(made):
-    target = "exporters.evaluations.measuring.evaluation.evaluate"
+    target = "exporters.evaluations.measuring.system_measures.evaluate"
     wrong = CannotMeasure("query q names 9 tables, more than tables=3")
     with patch(target, side_effect=wrong), pytest.raises(JobError, match="query q names 9 tables"):
         make_evaluation(made)
