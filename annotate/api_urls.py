@@ -144,7 +144,7 @@ urlpatterns = [
     route(GUIDELINE, guidelines.OneGuideline, "api_guideline"),
     route(
         f"{GUIDELINE}rejudge-requests/",
-        guidelines.OlderJudgments,
+        guidelines.OlderAnswers,
         "api_rejudge_requests_of_guideline",
     ),
     # Overview

@@ -27,7 +27,7 @@ from base.api.resource import (
     writes,
 )
 
-AMONG = ["differing", "cases"]
+AMONG = ["differing", "cases", "flags"]
 
 
 class GuidelineSerializer(serializers.Serializer[Any]):
@@ -106,7 +106,7 @@ class OneGuideline(Resource, tag="Guidelines"):
 
 
 class AskedWhich(QueryParameters):
-    """A selection of the judgments that are older than the version."""
+    """A selection of the judgments and flags that are older than the version."""
 
     query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     grade = serializers.IntegerField(
@@ -115,19 +115,19 @@ class AskedWhich(QueryParameters):
     among = serializers.ChoiceField(
         choices=AMONG,
         required=False,
-        help_text="Only documents that people judged differently, or the cases of the version.",
+        help_text="Only documents that people judged differently, the cases of the version, or flags.",
     )
 
 
 class SentLooks(AskedWhich, FormBody):
-    """The judgments to ask for again, and the words of the request."""
+    """The answers to ask for again, and the words of the request."""
 
     class Meta:
         form = RejudgeForm
 
 
 class LooksSerializer(RecordSerializer):
-    """The judgments that could be asked for again, and the status of existing requests."""
+    """The answers that could be asked for again, and the status of existing requests."""
 
     older = serializer_of(rejudge_requests.OlderCount)(
         allow_null=True, help_text="null if there is a newer version."
@@ -138,17 +138,17 @@ class LooksSerializer(RecordSerializer):
 
 
 class HowManySerializer(serializers.Serializer[Any]):
-    """The number of judgments concerned."""
+    """The number of answers concerned."""
 
-    judgments = serializers.IntegerField()
+    answers = serializers.IntegerField()
 
 
-class OlderJudgments(Resource, tag="Guidelines"):
-    """Rejudge requests for judgments older than a version of the guidelines."""
+class OlderAnswers(Resource, tag="Guidelines"):
+    """Rejudge requests for answers older than a version of the guidelines."""
 
     @reads(LooksSerializer, parameters=AskedWhich)
     def get(self, request: Request, slug: str, version: int) -> dict[str, Any]:
-        """Count the older judgments that could be asked for again."""
+        """Count the older answers that could be asked for again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
         selection = _selection(by, self.parameters())
@@ -158,7 +158,7 @@ class OlderJudgments(Resource, tag="Guidelines"):
 
     @writes(HowManySerializer, body=SentLooks, scope=Scope.LEAD)
     def post(self, request: Request, slug: str, version: int) -> dict[str, int]:
-        """Ask for these judgments again."""
+        """Ask for these answers again."""
         by = access.lead(self.person, slug)
         guideline = access.guideline(by, version)
         sent = self.body()
@@ -169,18 +169,18 @@ class OlderJudgments(Resource, tag="Guidelines"):
             token=sent["token"],
             by=by,
         )
-        return {"judgments": asked}
+        return {"answers": asked}
 
     @writes(HowManySerializer, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str, version: int) -> dict[str, int]:
         """Withdraw all open rejudge requests for this version."""
         by = access.lead(self.person, slug)
         count = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
-        return {"judgments": count}
+        return {"answers": count}
 
 
-def _selection(by: Membership, asked: dict[str, Any]) -> rejudge_requests.JudgmentSelection:
-    """Return the selected judgments; raise the 400 for a selection the lead may not make."""
+def _selection(by: Membership, asked: dict[str, Any]) -> rejudge_requests.AnswerSelection:
+    """Return the selected answers; raise the 400 for a selection the lead may not make."""
     form = SelectionForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
     if not form.is_valid():
         raise form_errors(form)

@@ -1,4 +1,4 @@
-"""Forms to write guidelines, and to ask for older judgments again under a new version."""
+"""Forms to write guidelines, and to ask for older answers again under a new version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django import forms
 
 from annotate.collection.models import Query
 from annotate.guidelines.actions import MAX_LENGTH
-from annotate.guidelines.rejudge_requests import MAX_WORDS, JudgmentSelection
+from annotate.guidelines.rejudge_requests import MAX_WORDS, AnswerSelection
 from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
 
@@ -19,7 +19,7 @@ BLIND = (
 
 
 class SelectionForm(forms.Form):
-    """A selection of older judgments; every field is optional."""
+    """A selection of older answers; every field is optional."""
 
     query = forms.CharField(label="Query", max_length=255, required=False)
     grade = forms.TypedChoiceField(label="Judged as", coerce=int, empty_value=None, required=False)
@@ -29,6 +29,7 @@ class SelectionForm(forms.Form):
             ("", "All"),
             ("differing", "Those that people judged differently"),
             ("cases", "Those of the cases"),
+            ("flags", "Those that the person flagged"),
         ],
         required=False,
     )
@@ -58,19 +59,20 @@ class SelectionForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Refuse filters by answer to a lead who is still blind: counts would reveal answers."""
         data = super().clean() or self.cleaned_data
-        is_by_answer = data.get("grade") is not None or data.get("among") == "differing"
-        if is_by_answer and must_answer_first(self._member):
-            self.add_error("among" if data.get("among") == "differing" else "grade", BLIND)
+        is_among = data.get("among") in {"differing", "flags"}
+        if (is_among or data.get("grade") is not None) and must_answer_first(self._member):
+            self.add_error("among" if is_among else "grade", BLIND)
         return data
 
-    def selection(self) -> JudgmentSelection:
+    def selection(self) -> AnswerSelection:
         """Return the selection of a valid form."""
         data = self.cleaned_data
-        return JudgmentSelection(
+        return AnswerSelection(
             query=data["query"],
             grade=data["grade"],
             differing=data["among"] == "differing",
             cases=data["among"] == "cases",
+            flags=data["among"] == "flags",
             without=frozenset(blind_pairs(self._member)),
         )
 

@@ -1,4 +1,4 @@
-"""Rejudge requests: for one answer, or for all judgments that were made under older guidelines.
+"""Rejudge requests: for one answer, or for all answers that were given under older guidelines.
 
 A rejudge request edits nothing. While it is open, the document is shown again to the answer's
 author, whose assignment has work again; any answer they give then answers the request."""
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotate.guidelines.models import GuidelineCase
 from annotate.judgments import assignments
-from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.in_force import answers_in_force
 from annotate.judgments.models import Judgment, RejudgeRequest, Statement
 from annotate.pairs.models import Assignment, InstructionPair
 from annotate.pairs.pool import candidates_to_judge, judged_narrative
@@ -50,28 +50,30 @@ MAX_WORDS = 2_000
 
 
 @dataclass(frozen=True)
-class JudgmentSelection:
-    """A selection of the judgments that are older than a version of the guidelines."""
+class AnswerSelection:
+    """A selection of the judgments and flags that are older than a version of the guidelines."""
 
     # A query's key.
     query: int | None = None
     grade: int | None = None
-    # Only documents to which people gave different grades.
+    # Only judgments of documents to which people gave different grades.
     differing: bool = False
+    # Only flags.
+    flags: bool = False
     # Only documents of the cases that led to the version.
     cases: bool = False
-    # Excluded pairs (keys): a lead who still judges these must not learn of judgments there.
+    # Excluded pairs (keys): a lead who still judges these must not learn of answers there.
     without: frozenset[int] = frozenset()
 
 
 class OlderCount(NamedTuple):
-    """The numbers of judgments that could be asked for again, and of their authors."""
+    """The numbers of answers that could be asked for again, and of their authors."""
 
-    judgments: int
+    answers: Annotated[int, "Judgments and flags."]
     people: int
-    # Not counted above: judgments whose author has left, cannot sign in, or has no assignment.
+    # Not counted above: answers whose author has left, cannot sign in, or has no assignment.
     unreachable: Annotated[int, "Those whose authors cannot be asked."]
-    token: Annotated[str, "Identifies these judgments; it differs for others."]
+    token: Annotated[str, "Identifies these answers; it differs for others."]
 
 
 class RequestCounts(NamedTuple):
@@ -156,17 +158,17 @@ def withdraw(
     return stored
 
 
-def older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgment]:
-    """Return the judgments that can be asked for again for a version of the guidelines.
+def older(guideline: Guideline, selection: AnswerSelection) -> QuerySet[Statement]:
+    """Return the answers that can be asked for again for a version of the guidelines.
 
-    They were made before it, are current under current narratives, have no request yet, and their
+    They were given before it, are current under current narratives, have no request yet, and their
     authors can be asked.
     """
     return _reachable(_older(guideline, selection))
 
 
-def count_older(guideline: Guideline, selection: JudgmentSelection) -> OlderCount:
-    """Count the judgments that `ask_older` would ask for."""
+def count_older(guideline: Guideline, selection: AnswerSelection) -> OlderCount:
+    """Count the answers that `ask_older` would ask for."""
     selected = _older(guideline, selection)
     sums = (
         _reachable(selected)
@@ -182,7 +184,7 @@ def count_older(guideline: Guideline, selection: JudgmentSelection) -> OlderCoun
 def ask_older(
     *,
     guideline: Guideline,
-    selection: JudgmentSelection,
+    selection: AnswerSelection,
     words: str,
     token: str,
     by: Membership,
@@ -191,7 +193,7 @@ def ask_older(
     """Create rejudge requests for all of `older(guideline, selection)`, and return their number.
 
     `token` is the token of the count that the lead saw. Refused: a member who is not a lead,
-    missing words, no judgment to ask for. Stale: the selection has other judgments by now, or the
+    missing words, no answer to ask for. Stale: the selection has other answers by now, or the
     guidelines have a newer version.
     """
     now = now or timezone.now()
@@ -203,9 +205,9 @@ def ask_older(
         lock_assignments(project)
         count = count_older(guideline, selection)
         if count.token != token:
-            raise Stale("People have judged in the meantime, so the judgments differ. Look again.")
-        if not count.judgments:
-            raise Refused("There is no judgment to ask for again.")
+            raise Stale("People have judged in the meantime, so the answers differ. Look again.")
+        if not count.answers:
+            raise Refused("There is no answer to ask for again.")
         chosen = older(guideline, selection)
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()
@@ -226,8 +228,8 @@ def ask_older(
             Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
                 done_at=None, touched_at=begun
             )
-        _record_many("rejudging.asked", guideline, count.judgments, by, now)
-    return count.judgments
+        _record_many("rejudging.asked", guideline, count.answers, by, now)
+    return count.answers
 
 
 def count_requests(guideline: Guideline) -> RequestCounts:
@@ -281,36 +283,39 @@ def _open_requests(guideline: Guideline) -> QuerySet[RejudgeRequest]:
     A new narrative version ends a rejudge request.
     """
     return RejudgeRequest.objects.open().filter(
-        guideline=guideline, statement__in=judgments_in_force(guideline.project)
+        guideline=guideline, statement__in=answers_in_force(guideline.project)
     )
 
 
-def _older(guideline: Guideline, selection: JudgmentSelection) -> QuerySet[Judgment]:
+def _older(guideline: Guideline, selection: AnswerSelection) -> QuerySet[Statement]:
     requests = RejudgeRequest.objects.not_withdrawn().filter(statement=OuterRef("pk"))
-    judgments = judgments_in_force(guideline.project).filter(
+    answers = answers_in_force(guideline.project).filter(
         ~Exists(requests), at__lt=guideline.created_at
     )
     if selection.without:
-        judgments = judgments.exclude(narrative__pair__in=selection.without)
+        answers = answers.exclude(narrative__pair__in=selection.without)
     if selection.query is not None:
-        judgments = judgments.filter(narrative__pair__query=selection.query)
+        answers = answers.filter(narrative__pair__query=selection.query)
     if selection.grade is not None:
-        judgments = judgments.filter(relevance=selection.grade)
+        answers = answers.filter(relevance=selection.grade)
+    if selection.flags:
+        answers = answers.exclude(flag="")
     same = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
     if selection.differing:
         others = Judgment.objects.current().of_people().filter(**same)
-        judgments = judgments.filter(Exists(others.exclude(relevance=OuterRef("relevance"))))
+        differ = Exists(others.exclude(relevance=OuterRef("relevance")))
+        answers = answers.filter(differ, flag="")
     if selection.cases:
         cases = GuidelineCase.objects.filter(**same, guideline=guideline)
-        judgments = judgments.filter(Exists(cases))
-    return judgments
+        answers = answers.filter(Exists(cases))
+    return answers
 
 
-def _reachable(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+def _reachable(answers: QuerySet[Statement]) -> QuerySet[Statement]:
     assignment = Assignment.objects.filter(
         pair=OuterRef("narrative__pair"), task=Task.JUDGE, member=OuterRef("annotator")
     )
-    return judgments.filter(
+    return answers.filter(
         Exists(assignment), annotator__user__isnull=False, annotator__left_at__isnull=True
     )
 

@@ -1,4 +1,4 @@
-"""Pages of the guidelines, their cases, and rejudge requests for older judgments.
+"""Pages of the guidelines, their cases, and rejudge requests for older answers.
 
 Every member reads the guidelines; leads write them.
 """
@@ -65,7 +65,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse:
-    """Select older judgments and ask for them again under a version of the guidelines."""
+    """Select older answers and ask for them again under a version of the guidelines."""
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
     in_force = Guideline.objects.latest_of(member.project) == guideline
@@ -82,8 +82,8 @@ def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse
                 **form.cleaned_data,
                 by=member,
             )
-            judgments = "judgment is" if asked == 1 else "judgments are"
-            messages.success(request, f"{asked:,} {judgments} asked for again.")
+            answers = "answer is" if asked == 1 else "answers are"
+            messages.success(request, f"{asked:,} {answers} asked for again.")
             return redirect("annotate:guideline_rejudge_requests", slug, version)
     count = (
         rejudge_requests.count_older(guideline, selection.selection())
@@ -114,8 +114,8 @@ def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -
     guideline = access.guideline(member, version)
     with refusal_as_message(request):
         count = rejudge_requests.withdraw_older(guideline=guideline, by=member)
-        judgments = "judgment is" if count == 1 else "judgments are"
-        messages.success(request, f"{count:,} {judgments} no longer asked for.")
+        answers = "answer is" if count == 1 else "answers are"
+        messages.success(request, f"{count:,} {answers} no longer asked for.")
     return redirect("annotate:guideline_rejudge_requests", slug, version)
 
 

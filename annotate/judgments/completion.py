@@ -298,13 +298,9 @@ def left_in(
 
 def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
     """Return a member's assignments with work left, of these tasks or, for none, of all."""
-    # Filtered in Python: pages prefetch their reader's assignments.
-    held = [assignment for assignment in held_by(member) if not tasks or assignment.task in tasks]
+    held = [work.assignment for work in left_of(member).values() if work.is_open]
     held.sort(key=lambda assignment: assignment.pk)
-    left: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
-    if left is None:
-        left = left_in(member.project, held)
-    return [assignment for assignment in held if left[assignment.pk].is_open]
+    return [assignment for assignment in held if not tasks or assignment.task in tasks]
 
 
 # The attribute of a member in which a page prefetches their assignments. An attribute of its own:
@@ -340,9 +336,13 @@ def prefetch_left(members: Sequence[Membership]) -> None:
 
 
 def left_of(member: Membership) -> Mapping[int, WorkLeft]:
-    """Return a member's progress in each assignment, by key; `prefetch_left` prefetches it."""
+    """Return a member's progress in each assignment, by key, read once in a request;
+    `prefetch_left` prefetches it.
+    """
     prefetched: Mapping[int, WorkLeft] | None = getattr(member, _LEFT, None)
-    return left_in(member.project, held_by(member)) if prefetched is None else prefetched
+    if prefetched is not None:
+        return prefetched
+    return read_once((left_of, member.pk), lambda: left_in(member.project, held_by(member)))
 
 
 def _left_to_judge(

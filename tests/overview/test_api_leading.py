@@ -430,7 +430,7 @@ def test_preferences_are_read_and_changed(scene):
 def test_the_number_of_queries_does_not_grow_with_a_list(scene, django_assert_num_queries):
     scene.ask("members/")
     # The first list counts the new pools.
-    lists = {"queries/": 16, "pairs/": 3, "members/": 3, "flags/": 5, "guidelines/": 3}
+    lists = {"queries/": 15, "pairs/": 3, "members/": 3, "flags/": 5, "guidelines/": 3}
 
     for number in range(5):
         factories.candidate(query := factories.query(scene.project, f"4{number}"))

@@ -181,7 +181,7 @@ def test_the_list_costs_the_same_however_long(led, client, django_assert_num_que
         factories.judgment(led.narrative, candidate, led.ada, 0)
         factories.judgment(led.narrative, candidate, led.ben, 1)
 
-    with django_assert_num_queries(35) as queries:
+    with django_assert_num_queries(33) as queries:
         client.get(led.list)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
