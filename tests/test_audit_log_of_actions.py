@@ -13,7 +13,7 @@ from annotate.collection.passages import set_passage_rule
 from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
-from annotate.guidelines.rejudge_requests import JudgmentSelection
+from annotate.guidelines.rejudge_requests import AnswerSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.loading import load_jobs
@@ -248,11 +248,11 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
     story.logs("rejudging.withdrawn", times=2)(
         lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     )
-    token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
+    token = rejudge_requests.count_older(guideline, AnswerSelection()).token
     story.logs("rejudging.asked")(
         lambda: rejudge_requests.ask_older(
             guideline=guideline,
-            selection=JudgmentSelection(),
+            selection=AnswerSelection(),
             words="Look again.",
             token=token,
             by=carla,

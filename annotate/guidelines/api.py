@@ -14,11 +14,10 @@ from annotate.guidelines.actions import cases_of
 from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
-from base.api.bodies import FormBody
+from base.api.bodies import FormBody, FormParameters
 from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import (
     KeyField,
-    QueryParameters,
     RequestBody,
     Resource,
     Scope,
@@ -26,8 +25,6 @@ from base.api.resource import (
     reads,
     writes,
 )
-
-AMONG = ["differing", "cases", "flags"]
 
 
 class GuidelineSerializer(serializers.Serializer[Any]):
@@ -105,18 +102,15 @@ class OneGuideline(Resource, tag="Guidelines"):
         return _full(member, access.guideline(member, version))
 
 
-class AskedWhich(QueryParameters):
+class AskedWhich(FormParameters):
     """A selection of the judgments and flags that are older than the version."""
 
-    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
     grade = serializers.IntegerField(
         required=False, min_value=-32_768, max_value=32_767, help_text="Only those with this grade."
     )
-    among = serializers.ChoiceField(
-        choices=AMONG,
-        required=False,
-        help_text="Only documents that people judged differently, the cases of the version, or flags.",
-    )
+
+    class Meta:
+        form = SelectionForm
 
 
 class SentLooks(AskedWhich, FormBody):

@@ -98,13 +98,13 @@ def test_a_case_goes_with_a_key_into_the_guidelines(scene):
     case = Guideline.objects.get().cases.get()
     assert case.candidate.document.doc_id == "A"
     # Everything was judged before it.
-    page.get_by_role("link", name="Ask for another look at older judgments").click()
+    page.get_by_role("link", name="Ask for another look at older answers").click()
     # A choice submits the form once the page's scripts listen.
     page.wait_for_load_state()
     page.get_by_label("Documents").select_option("cases")
-    expect(page.get_by_text("2 judgments of 2 people will be asked for again.")).to_be_visible()
+    expect(page.get_by_text("2 answers of 2 people will be asked for again.")).to_be_visible()
     page.get_by_role("button", name="Ask for them again").click()
-    expect(page.get_by_text("2 judgments are asked for again.")).to_be_visible()
+    expect(page.get_by_text("2 answers are asked for again.")).to_be_visible()
     assert RejudgeRequest.objects.open().filter(guideline=case.guideline).count() == 2
 
 

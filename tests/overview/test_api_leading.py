@@ -262,7 +262,7 @@ def test_a_case_leads_to_a_version_and_its_answers_have_no_names(scene):
     assert made.json()["led_by"] == [{**case, "hidden": False, "answers": [0, 2], "settled": 2}]
 
 
-def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene):
+def test_older_answers_are_requested_again_with_the_token_of_their_count(scene):
     scene.judge()
     scene.send("POST", "guidelines/", {"text": "Read it all.", "based_on": 0})
     path = "guidelines/1/rejudge-requests/"
@@ -274,14 +274,15 @@ def test_older_judgments_are_requested_again_with_the_token_of_their_count(scene
     after = scene.ask(path).json()
     back = scene.send("DELETE", path)
 
-    assert (seen["judgments"], seen["people"], seen["unreachable"]) == (2, 2, 0)
-    assert (conflict.status_code, requested.json()) == (409, {"judgments": 2})
-    assert (after["older"]["judgments"], after["open"]) == (0, 2)
-    assert back.json() == {"judgments": 2}
+    assert (seen["answers"], seen["people"], seen["unreachable"]) == (2, 2, 0)
+    assert (conflict.status_code, requested.json()) == (409, {"answers": 2})
+    assert (after["older"]["answers"], after["open"]) == (0, 2)
+    assert back.json() == {"answers": 2}
     assert not RejudgeRequest.objects.not_withdrawn().exists()
 
 
-def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
+@pytest.mark.parametrize("chosen", ["grade=2", "among=differing", "among=flags"])
+def test_a_lead_who_still_judges_may_not_count_by_answers(scene, chosen):
     scene.judge()
     other = factories.pair(factories.query(scene.project, "302"))
     factories.candidate(other.query)
@@ -289,7 +290,7 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
     Guideline.objects.create(project=scene.project, version=1, text="Read.", author=scene.carla)
 
     assert scene.ask("guidelines/1/rejudge-requests/").status_code == 200
-    refused = scene.ask("guidelines/1/rejudge-requests/?grade=2")
+    refused = scene.ask(f"guidelines/1/rejudge-requests/?{chosen}")
 
     assert refused.status_code == 400
     assert "others' answers" in refused.json()["errors"][0]["detail"]

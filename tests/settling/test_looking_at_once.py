@@ -8,7 +8,7 @@ import pytest
 
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import write_guideline
-from annotate.guidelines.rejudge_requests import JudgmentSelection
+from annotate.guidelines.rejudge_requests import AnswerSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, RejudgeRequest, Statement
@@ -73,12 +73,12 @@ def test_two_concurrent_rejudge_requests_make_one(scene):
 def test_requests_for_older_judgments_lose_no_concurrent_answer(scene):
     answered_all(scene, scene.ada)
     guideline = write_guideline(text="Rivers do not count.", by=scene.carla, based_on=0)
-    token = rejudge_requests.count_older(guideline, JudgmentSelection()).token
+    token = rejudge_requests.count_older(guideline, AnswerSelection()).token
 
     requested, answer = at_once(
         lambda: rejudge_requests.ask_older(
             guideline=guideline,
-            selection=JudgmentSelection(),
+            selection=AnswerSelection(),
             words="Again.",
             token=token,
             by=fresh(scene.carla),

@@ -1,4 +1,4 @@
-"""Rejudge requests for all judgments that are older than a version of the guidelines."""
+"""Rejudge requests for all judgments and flags that are older than a version of the guidelines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import write_guideline
-from annotate.guidelines.rejudge_requests import JudgmentSelection
+from annotate.guidelines.rejudge_requests import AnswerSelection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Guideline, Judgment, RejudgeRequest
@@ -60,11 +60,23 @@ class Scene:
                 by=by,
             )
 
+    def flag(self, by, doc_id, kind):
+        """Flag a further document of 302, a day before the version."""
+        pair = self.pairs["302"]
+        judging.flag(
+            narrative=factories.altered(pair),
+            candidate=factories.candidate(pair.query, doc_id),
+            kind=kind,
+            words="Half of it is missing.",
+            by=by,
+            now=self.guideline.created_at - timedelta(days=1),
+        )
+
     def count(self, which=None) -> tuple[int, int]:
-        return rejudge_requests.count_older(self.guideline, which or JudgmentSelection())[:2]
+        return rejudge_requests.count_older(self.guideline, which or AnswerSelection())[:2]
 
     def ask(self, which=None, **more) -> int:
-        which = which or JudgmentSelection()
+        which = which or AnswerSelection()
         token = rejudge_requests.count_older(self.guideline, which).token
         return rejudge_requests.ask_older(
             guideline=self.guideline,
@@ -135,13 +147,42 @@ def test_only_the_selected_judgments_are_asked_for(scene, which, expected):
     if "query" in which:
         which["query"] = scene.query(which["query"])
 
-    assert scene.ask(JudgmentSelection(**which)) == len(expected)
+    assert scene.ask(AnswerSelection(**which)) == len(expected)
 
     assert scene.asked() == expected
 
 
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        ({}, 6),
+        ({"flags": True}, 1),
+        # A flag has no grade, so it differs from none.
+        ({"differing": True}, 2),
+        ({"grade": 1}, 3),
+    ],
+)
+def test_final_flags_from_before_the_version_are_asked_for_again(scene, which, expected):
+    scene.flag(scene.ada, "D", "cannot_judge")
+    scene.flag(scene.ada, "E", "later")
+
+    assert scene.ask(AnswerSelection(**which)) == expected
+
+    assert (("ada", "D") in scene.asked()) == (which in ({}, {"flags": True}))
+    assert ("ada", "E") not in scene.asked()
+
+
+def test_requests_for_flags_are_withdrawn_with_the_others(scene):
+    scene.flag(scene.ada, "D", "problem")
+    scene.ask(AnswerSelection(flags=True))
+
+    assert scene.withdraw() == 1
+
+    assert scene.asked() == []
+
+
 def test_only_the_assignments_concerned_are_reopened(scene):
-    scene.ask(JudgmentSelection(query=scene.query("302")))
+    scene.ask(AnswerSelection(query=scene.query("302")))
 
     assert scene.done() == [("ada", "301"), ("ben", "301")]
 
@@ -154,11 +195,11 @@ def test_judgments_after_the_version_are_not_asked_for(scene):
 
 
 def test_a_judgment_is_not_asked_for_twice(scene):
-    scene.ask(JudgmentSelection(grade=2))
+    scene.ask(AnswerSelection(grade=2))
 
     assert scene.count() == (4, 2)
     scene.ask()
-    with pytest.raises(Refused, match="no judgment to ask for"):
+    with pytest.raises(Refused, match="no answer to ask for"):
         scene.ask()
     assert RejudgeRequest.objects.count() == 5
 
@@ -173,10 +214,10 @@ def test_machines_and_people_who_cannot_answer_are_not_asked(scene):
     scene.ben.left_at = datetime(2126, 1, 1, tzinfo=UTC)
     scene.ben.save()
 
-    found = rejudge_requests.count_older(scene.guideline, JudgmentSelection())
+    found = rejudge_requests.count_older(scene.guideline, AnswerSelection())
 
     # Two by ben, who left; one by dan, who has no assignment. The machine's is not counted.
-    assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
+    assert (found.answers, found.people, found.unreachable) == (3, 1, 3)
 
 
 def test_withdrawing_keeps_answered_requests_and_ends_assignments(scene):
@@ -192,7 +233,7 @@ def test_withdrawing_keeps_answered_requests_and_ends_assignments(scene):
 
 
 def test_nothing_is_asked_if_somebody_judged_in_the_meantime(scene):
-    token = rejudge_requests.count_older(scene.guideline, JudgmentSelection()).token
+    token = rejudge_requests.count_older(scene.guideline, AnswerSelection()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
     with pytest.raises(Stale, match="judged in the meantime"):
@@ -220,24 +261,24 @@ def test_an_annotator_cannot_ask(scene):
 def test_the_page_counts_asks_and_withdraws(scene, client):
     client.force_login(scene.carla.user)
     page = client.get(scene.url() + "?among=differing").content.decode()
-    token = rejudge_requests.count_older(scene.guideline, JudgmentSelection(differing=True)).token
+    token = rejudge_requests.count_older(scene.guideline, AnswerSelection(differing=True)).token
 
     answer = client.post(
         scene.url() + "?among=differing", {"words": WORDS, "token": token}, follow=True
     ).content.decode()
 
-    assert shows(page, "2 judgments of 2 people will be asked for again.")
+    assert shows(page, "2 answers of 2 people will be asked for again.")
     assert shows(page, f'name="token" value="{token}"')
-    assert shows(answer, "2 judgments are asked for again.")
+    assert shows(answer, "2 answers are asked for again.")
     assert scene.asked() == [("ada", "A"), ("ben", "A")]
     back = reverse("annotate:guideline_rejudge_requests_withdrawal", args=["tides", 1])
-    assert shows(client.post(back, follow=True), "2 judgments are no longer asked for.")
+    assert shows(client.post(back, follow=True), "2 answers are no longer asked for.")
     assert scene.asked() == []
 
 
 def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, client):
     client.force_login(scene.carla.user)
-    token = rejudge_requests.count_older(scene.guideline, JudgmentSelection()).token
+    token = rejudge_requests.count_older(scene.guideline, AnswerSelection()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
     answer = client.post(scene.url(), {"words": WORDS, "token": token})
@@ -245,7 +286,7 @@ def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, cli
     assert answer.status_code == 422
     page = answer.content.decode()
     assert shows(page, "People have judged in the meantime")
-    assert shows(page, "4 judgments of 2 people will be asked for again.")
+    assert shows(page, "4 answers of 2 people will be asked for again.")
     assert WORDS in page
     assert not RejudgeRequest.objects.exists()
 
