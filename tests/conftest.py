@@ -22,6 +22,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from jobs.models import Job
 from jobs.queue import TASK
+from jobs.status import record_heartbeat
 
 # The same examples every time, so that a red run is red for everyone; HYPOTHESIS_PROFILE=explore
 # draws new ones, and more of them; quick, which bin/test --quick takes, draws few.
@@ -260,13 +261,31 @@ def redis_url() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def worker_of_session(
+    redis_url: str, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[str]:
+    """A real worker on a real Redis, started once; its name. Between jobs it writes nothing."""
+    from tests.services.database import empty_tables
+    from tests.services.worker import worker
+
+    with contextlib.ExitStack() as stack:
+        with django_db_blocker.unblock():
+            started = stack.enter_context(worker(redis_url, "beside@test"))
+            empty_tables()
+        yield started.name
+
+
 @pytest.fixture
 def redis_worker(
-    transactional_db: None, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None, redis_url: str, worker_of_session: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """A real worker on a real Redis that runs this test's jobs on this test's rows."""
-    from tests.services.worker import deliver_to, worker
+    """A real worker that runs this test's jobs on this test's rows."""
+    from tests.services.processes import wait_until
+    from tests.services.worker import deliver_to
 
+    record_heartbeat(worker_of_session)
     monkeypatch.setattr("config.celery.deliver", deliver_to(redis_url))
-    with worker(redis_url, "beside@test"):
-        yield
+    yield
+    unfinished = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+    wait_until(lambda: not unfinished.exists(), "the end of the test's jobs")
