@@ -25,6 +25,8 @@ from tests import factories
 from tests.browser.test_releasing import archive, release
 from tests.browser.waiting import document_on, saved
 
+pytestmark = pytest.mark.long
+
 # Two instructions of each of two queries, by their original positions.
 ENTRIES = (0, 49)
 EACH = 2

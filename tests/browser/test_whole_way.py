@@ -28,6 +28,8 @@ from audit.reviews.rubrics import current_rubric
 from tests import factories
 from tests.browser.waiting import document_on, hides, saved, shows
 
+pytestmark = pytest.mark.long
+
 ORIGINAL = "Any plant counts, whether it is planned or at work."
 ALTERED = "Any plant counts, whether it is planned or at work, but only at sea."
 
