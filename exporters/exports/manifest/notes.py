@@ -155,7 +155,7 @@ def trec_warnings(
     """Return warnings, such as pairs whose relevant set grew or whose documents did not change.
 
     `without_prior`: topics of the changed qrels that the original qrels cannot have. `measured`:
-    warnings of `exporters.exports.oracles`.
+    warnings of `exporters.exports.proof.oracles`.
     """
     answered = [facts for facts in pairs if not facts["left_out"] and _has_answers(facts)]
     sentences = []

@@ -1,4 +1,4 @@
-"""Facts and warnings of the manifest about the three systems of `exporters.exports.oracles`."""
+"""Facts and warnings of the manifest on the three systems of `exporters.exports.proof.oracles`."""
 
 from __future__ import annotations
 
