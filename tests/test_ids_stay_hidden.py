@@ -9,9 +9,10 @@ from __future__ import annotations
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
+from django.urls import resolve
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
@@ -22,7 +23,7 @@ from audit.models import SampleItem
 from tests import factories
 from tests.programs import Program
 from tests.test_blindness import crawl, signed_in
-from tests.test_permissions import RIGHTS, ROUTES, Right, world
+from tests.test_permissions import LEADS, RIGHTS, ROUTES, Right, world
 
 # Ids, with the titles that collections make of them.
 IDS = {
@@ -32,6 +33,12 @@ IDS = {
     "2654_document1": "",
 }
 FOR_MEMBERS = {Right.MEMBER, Right.READ, Right.API, Right.API_READ}
+# Where a lead who judges sees ids all the same: in lists of ids whose texts are to be loaded, and
+# in an example of a prompt, which is what a model reads.
+NAMED_FOR_LEADS = {
+    *("annotate:missing_texts", "annotate:missing_texts_file", "annotate:api_missing_texts"),
+    "audit:prompt",
+}
 # A text that a narrative can copy words from.
 TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."
 
@@ -71,13 +78,13 @@ def stage(db):
     )
 
 
-def member_addresses(stage: SimpleNamespace) -> list[str]:
-    """Return every address for members, for each document, and some that search for ids."""
+def addresses_for(stage: SimpleNamespace, rights: set[Right]) -> list[str]:
+    """Return every address for people with one of these rights, for each document."""
     found: dict[str, None] = {}
     for candidate in stage.candidates:
         keys = {"candidate": candidate.pk, "candidate_pk": candidate.pk}
         stage.world.keys.update(keys)
-        found |= {stage.world.url(name): None for name in ROUTES if RIGHTS[name] in FOR_MEMBERS}
+        found |= {stage.world.url(name): None for name in ROUTES if RIGHTS[name] in rights}
     numbers = ",".join(str(one.pk) for one in stage.candidates)
     pair = stage.pair.pk
     return [
@@ -100,16 +107,25 @@ def named_documents(read: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["ada", "dan", "nina", "wim"])
 def test_no_response_shows_a_document_id_before_the_answer(stage, name):
-    read = crawl(getattr(stage, name), member_addresses(stage), follow=name == "ada")
+    read = crawl(getattr(stage, name), addresses_for(stage, FOR_MEMBERS), follow=name == "ada")
 
     assert {status for status, _, _ in read.values()} <= {*(200, 302, 400, 403, 404, 405, 409, 422)}
     assert named_documents(read) == []
 
 
+def test_no_response_shows_a_document_id_to_a_lead_who_judges(stage):
+    gina = factories.lead(stage.project, "gina")
+    assignments.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=gina, become_blind=True)
+
+    read = crawl(gina, addresses_for(stage, {*FOR_MEMBERS, *LEADS}), follow=False)
+
+    shown = {resolve(urlsplit(url).path).view_name for url, _word in named_documents(read)}
+    assert shown == NAMED_FOR_LEADS
+
+
 def test_ids_are_found_where_they_may_be_shown(stage):
-    read = crawl(
-        stage.carla, [url for url in member_addresses(stage) if "/documents/" in url], follow=False
-    )
+    documents = [url for url in addresses_for(stage, FOR_MEMBERS) if "/documents/" in url]
+    read = crawl(stage.carla, documents, follow=False)
 
     assert {word for _, word in named_documents(read)} >= set(IDS)
 

@@ -8,8 +8,10 @@ from typing import Annotated, Any, NamedTuple
 
 from django.db.models import Max
 
+from annotate.judgments.document_names import names_for
 from annotate.judgments.models import Verdict
 from annotate.pairs.models import Condition
+from annotate.projects.models import Membership
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.questions import QuestionReplies, question_replies_of
 from audit.checks.queue import hide_open_checks, with_checks
@@ -140,18 +142,21 @@ QUESTIONS_HEADER = tuple(
 )
 
 
-def listed_labels(sample: Sample, labels: Sequence[Any]) -> Sequence[Any]:
-    """Return labels from `with_checks` as lists show them to leads: without what could influence
-    them (`hide_open_checks`), and with the conditions that the document breaks, as `broken`.
+def listed_labels(lead: Membership, sample: Sample, labels: Sequence[Any]) -> Sequence[Any]:
+    """Return labels from `with_checks` as lists show them to a lead: without what could influence
+    them (`hide_open_checks`), with the document's `name` as they may see it, and with the
+    conditions that it breaks, as `broken`.
     """
     broken = broken_conditions(sample, labels)
+    names = names_for(lead, [label.candidate for label in labels])
     for label in hide_open_checks(labels):
+        label.name = names[label.candidate_id]
         label.broken = broken.get(label.pk, BrokenConditions(None, None))
     return labels
 
 
-def label_rows(sample: Sample) -> Iterator[list[str]]:
-    """Yield the labels of a sample as rows of a table, the header first.
+def label_rows(lead: Membership, sample: Sample) -> Iterator[list[str]]:
+    """Yield the labels of a sample as rows of a table for a lead, the header first.
 
     The two answers appear once both are given, the claim once the label is checked. For a sample
     that asks two questions the answers to them follow.
@@ -170,7 +175,7 @@ def label_rows(sample: Sample) -> Iterator[list[str]]:
     last = 0
     while part := list(rows.filter(pk__gt=last).order_by("pk")[:_AT_ONCE]):
         last = part[-1].pk
-        for item in listed_labels(sample, part):
+        for item in listed_labels(lead, sample, part):
             yield [
                 *_label_columns(item, sizes[item.narrative_id]),
                 *(_reply_columns(item, answers.get(item.pk, ())) if asks_questions else ()),
@@ -194,7 +199,7 @@ def _label_columns(item: Any, conditions: int) -> list[str]:
         item.narrative.side,
         pair.query.query_id,
         pair.query.domain,
-        item.candidate.document.doc_id,
+        item.name.doc_id or "",
         item.stratum,
         str(conditions or ""),
         *("" if value is None else str(value) for value in values),

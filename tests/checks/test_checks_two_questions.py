@@ -314,7 +314,7 @@ def test_the_table_of_labels_has_the_answers_to_both_questions(scene, sample):
     check(scene, sample, "B", ada="+-", ben="-?", dan="+-")
     check(scene, sample, "C", ada="+-")
 
-    header, *rows = label_rows(sample)
+    header, *rows = label_rows(scene.carla, sample)
 
     columns = [header.index(f"{place}on_topic") for place in ("first_", "second_", "")]
     columns += [header.index(f"{place}meets_constraint") for place in ("first_", "second_", "")]

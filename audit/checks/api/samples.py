@@ -382,7 +382,11 @@ class LabelRowSerializer(serializers.Serializer[Any]):
     narrative = serializers.IntegerField(source="narrative_id")
     side = serializers.CharField(source="narrative.side")
     candidate = serializers.IntegerField(source="candidate_id")
-    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    doc_id = serializers.CharField(
+        source="name.doc_id",
+        allow_null=True,
+        help_text="null while you have the document to judge.",
+    )
     stratum = serializers.CharField(allow_blank=True)
     missed = serializers.IntegerField(allow_null=True)
     answered = serializers.IntegerField(help_text="How many of the two have checked it.")
@@ -439,4 +443,4 @@ class SampleLabels(Resource, tag="Checks"):
         member, row = access.sample(self.person, sample)
         annotate_access.lead(self.person, member.project.slug)
         rows = filter_labels(row, self.parameters()["show"])
-        return self.page(rows, prepare=lambda part: listed_labels(row, part))
+        return self.page(rows, prepare=lambda part: listed_labels(member, row, part))

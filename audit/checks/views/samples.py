@@ -227,7 +227,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
             "bound": bound,
             "runs": list(sample.runs.order_by("name")),
             "showing": showing,
-            "rows": listed_labels(sample, page.rows),
+            "rows": listed_labels(member, sample, page.rows),
             "page": page,
         }
     return project_page(request, "checks/sample.html", member, "checks", **context)
@@ -238,7 +238,7 @@ def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Download the labels of a sample as CSV."""
     member, sample = access.sample(request.user, pk)
     annotate_access.lead(request.user, member.project.slug)
-    return csv_response(label_rows(sample), f"labels-{pk}.csv")
+    return csv_response(label_rows(member, sample), f"labels-{pk}.csv")
 
 
 def _initial_of_planned(member: Membership, request: PageRequest) -> dict[str, Any]:
