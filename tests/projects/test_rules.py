@@ -156,6 +156,20 @@ def test_an_archived_project_cannot_change_until_it_is_unarchived(carla):
     assert len(grades(carla.project)) == 2
 
 
+@pytest.mark.parametrize("page", ["", "queries/", "releases/new/", "pools/new/"])
+def test_each_page_of_an_archived_project_says_so(carla, client, page):
+    sentence = "This project is archived: what is there can be read and exported"
+    client.force_login(carla.user)
+    before = client.get(f"/projects/tides/{page}").content.decode()
+
+    projects.archive(by=carla)
+    after = client.get(f"/projects/tides/{page}").content.decode()
+
+    assert sentence not in before
+    assert sentence in after
+    assert 'href="/projects/tides/settings/#archive-title"' in after
+
+
 def test_the_database_requires_who_archived_and_when(carla):
     with pytest.raises(IntegrityError), transaction.atomic():
         Project.objects.update(archived_by=carla.user)
