@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, Flag, Project
+from annotate.models import Adjudication, Assignment, Candidate, Flag, Project
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -196,6 +197,16 @@ def test_pages_lead_forward_and_back(tides, client, monkeypatch):
     assert list(cells(again)) == list(EVERY)[:4]
     assert (first.context["previous_url"], second.context["next_url"]) == ("", "")
     assert (again.context["previous_url"], again.context["total"]) == ("", 6)
+
+
+def test_the_page_says_how_many_documents_it_shows(tides, client):
+    client.force_login(tides.carla.user)
+    six = client.get(tides.url).content.decode()
+    Candidate.objects.exclude(pk=tides.docs["open"].pk).update(prior_relevance=0)
+    one = client.get(tides.url).content.decode()
+
+    assert shows(six, "6 of 6 documents shown")
+    assert shows(one, "1 of 1 document shown")
 
 
 def test_disputed_rows_are_found_after_many_that_only_seem_disputed(tides, client, monkeypatch):
