@@ -301,6 +301,8 @@ def test_the_list_has_the_newest_first_with_counts(tides, carla):
     assert first.sha256[:12] in page
     assert ">4</td>" in page
     assert "the command" in page
+    claimed = contents.all_counts(contents.of(first))["pairs_claimed"]
+    assert f"{claimed} claimed" in page
 
 
 def test_two_names_redirect_to_their_comparison(tides, carla):
