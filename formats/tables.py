@@ -314,10 +314,13 @@ def _cell_spans(line: str, start: int) -> tuple[tuple[int, int], ...]:
     at += line.startswith("|", at)
     end -= line.endswith("|", at, end)
     spans = []
+    begin = start + at
     for cell in line[at:end].split("|"):
-        spans.append(_trim_span(line, at, at + len(cell)))
-        at += len(cell) + 1
-    return tuple((start + first, start + last) for first, last in spans)
+        trimmed = cell.lstrip()
+        first = begin + len(cell) - len(trimmed)
+        spans.append((first, first + len(trimmed.rstrip())))
+        begin += len(cell) + 1
+    return tuple(spans)
 
 
 def _parse_markdown(text: str) -> Table:
@@ -337,8 +340,8 @@ def _parse_markdown(text: str) -> Table:
         elif len(rows) == 1 and not alignments and _is_rule(stripped):
             alignments = [_alignment(mark) for mark in _split_cells(stripped)]
         elif "|" in stripped and (rows or stripped.startswith("|")):
-            rows.append(_split_cells(stripped))
             spans.append(_cell_spans(line, start))
+            rows.append([text[first:last] for first, last in spans[-1]])
         else:
             notes.append(one_line(stripped))
     width = max(map(len, rows), default=0)

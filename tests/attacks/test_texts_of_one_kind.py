@@ -33,9 +33,8 @@ KINDS = {
     "one word": "tide ",
     "right to left": "\N{HEBREW LETTER ALEF}",
 }
-# How often the time of the page with prose. The cells of a table with 100,000 columns take some ten
-# times as long as a page that does little else; a page that takes quadratic time, far longer.
-MOST = 30
+# How often the time of the page with prose. A page that takes quadratic time exceeds it by far.
+MOST = 12
 PAGES = sorted(
     name
     for name, right in RIGHTS.items()
