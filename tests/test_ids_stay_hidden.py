@@ -33,11 +33,9 @@ IDS = {
     "2654_document1": "",
 }
 FOR_MEMBERS = {Right.MEMBER, Right.READ, Right.API, Right.API_READ}
-# Where a lead who judges sees ids all the same: in lists of ids whose texts are to be loaded, and
-# in an example of a prompt, which is what a model reads.
+# Where a lead who judges sees ids all the same: in lists of ids whose texts are to be loaded.
 NAMED_FOR_LEADS = {
     *("annotate:missing_texts", "annotate:missing_texts_file", "annotate:api_missing_texts"),
-    "audit:prompt",
 }
 # A text that a narrative can copy words from.
 TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."

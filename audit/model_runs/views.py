@@ -150,7 +150,7 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
     hides_examples = task.shows_answers and must_answer_first(member)
     try:
         filled = task.read_prompt(text)
-        items = [] if hides_examples else task.examples(member.project, EXAMPLES)
+        items = [] if hides_examples else task.examples(member, EXAMPLES)
         examples = list(task.questions(ModelRun(project=member.project), filled, items))
     except PromptError as error:
         problem = str(error)

@@ -9,6 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotate.judgments.document_names import neutral_name
+from annotate.models import Document
 from annotate.projects.project_jobs import cancel_job
 from audit.model_runs.actions import add_endpoint, new_run, plan_run, request_run
 from audit.model_runs.models import Endpoint, ModelRun
@@ -228,3 +230,20 @@ def test_the_budget_is_read_and_set_by_the_api(cast, grade):
     assert put.json() == read
     assert read["limits"] == {"most_tokens": 5_000, "most_cost": "1.5000"}
     assert (read["use"]["used_tokens"], read["use"]["uncounted_tokens"]) == (75, 0)
+
+
+def test_an_example_hides_a_title_made_of_a_hidden_id_and_the_model_reads_it(carla, cast, grade):
+    document = cast.candidates[0].document
+    Document.objects.filter(pk=document.pk).update(doc_id="q_positive", title="Q positive")
+    before = text(carla.get(address("prompt")))
+    factories.assignment(cast.pair, cast.carla)
+
+    after = text(carla.get(address("prompt")))
+    run = grade()
+
+    assert "Q positive Plants count the waves." in before
+    neutral = neutral_name(document.pk, cast.project.pk)
+    assert f"{neutral} Plants count the waves." in after
+    assert "Q positive" not in after
+    question = run.calls.get(candidate=cast.candidates[0]).request["messages"][0]["content"]
+    assert "Q positive\n\nPlants count the waves." in question

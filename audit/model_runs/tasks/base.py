@@ -11,7 +11,7 @@ from typing import IO, Any, ClassVar, NamedTuple
 from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import MD5, Concat
 
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from annotate.projects.navigation import uses
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from formats.registry import FORMATS
@@ -27,6 +27,8 @@ _AT_ONCE = 50
 class Item(NamedTuple):
     """What a question is about, by keys: a document under a narrative, with the text version it has
     now; a narrative; or a pair without one.
+
+    `title`: in an example, in place of the document's title if its reader may not see that.
     """
 
     pair: int
@@ -34,6 +36,7 @@ class Item(NamedTuple):
     candidate: int | None = None
     document: int | None = None
     text_version: int | None = None
+    title: str | None = None
 
 
 class Unusable(Failure):
@@ -187,11 +190,11 @@ class ModelTask(ABC):
         """
         return []
 
-    def examples(self, project: Project, most: int) -> list[Item]:
-        """Return some items to show a prompt with."""
+    def examples(self, lead: Membership, most: int) -> list[Item]:
+        """Return some items to show a prompt with to a lead."""
         items: dict[Item, None] = {}
         for subjects in self.shown_with:
-            run = ModelRun(project=project, subjects=subjects)
+            run = ModelRun(project=lead.project, subjects=subjects)
             items |= dict.fromkeys(self.items(run, most))
         return list(items)[:most]
 

@@ -12,10 +12,11 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotate.collection.models import Candidate, DocumentText
 from annotate.collection.shown_documents import shown_to_judges
+from annotate.judgments.document_names import names_for
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import judged_narratives
-from annotate.projects.models import Project
+from annotate.projects.models import Membership, Project
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
 from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading
 from formats.records import Evidence, JudgmentRecord
@@ -101,6 +102,19 @@ class Grade(ModelTask):
         texts = DocumentText.objects.current().filter(document=OuterRef("document"))
         rows = self.rows(run).annotate(length=Subquery(texts.values("length")[:1]))
         return self._in_order(rows.order_by("-length", *self.ids)[:most])
+
+    def examples(self, lead: Membership, most: int) -> list[Item]:
+        """Return some documents; a title made of an id that is hidden from the lead is replaced, as
+        on every page.
+        """
+        items = super().examples(lead, most)
+        keys = [item.candidate for item in items]
+        candidates = Candidate.objects.select_related("document").in_bulk(keys)
+        titles: dict[int | None, str] = {
+            key: candidates[key].document.title and (name.title or name.label)
+            for key, name in names_for(lead, candidates.values()).items()
+        }
+        return [item._replace(title=titles[item.candidate]) for item in items]
 
     def _documents(self, run: ModelRun) -> QuerySet[Any, Any]:
         pool = self.pool(run.project)
@@ -241,7 +255,7 @@ def shown_documents(
     }
     for item in items:
         text = texts[item.document or 0, item.text_version or 0]
-        content = (text.text, text.document.title)
+        content = (text.text, text.document.title if item.title is None else item.title)
         if not divided:
             yield item, ShownDocument.of(*content)
             continue
