@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.models import Judgment, Membership
+from annotate.models import Document, Judgment, Membership
 from annotate.projects.actions import archive
 from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
@@ -39,6 +39,16 @@ def test_the_grades_are_those_of_a_machine_named_by_model_and_prompt(cast, grade
 
 
 def test_the_quote_becomes_the_evidence_of_the_judgment(cast, grade):
+    grade()
+
+    judgment = Judgment.objects.get(annotator__is_machine=True, candidate=cast.candidates[1])
+    assert judgment.evidence == [{"start": 0, "end": len("Two plants stand there.")}]
+
+
+def test_a_quote_that_the_title_has_too_is_evidence_in_the_text(cast, grade):
+    document = cast.candidates[1].document
+    Document.objects.filter(pk=document.pk).update(title="Two plants stand there.")
+
     grade()
 
     judgment = Judgment.objects.get(annotator__is_machine=True, candidate=cast.candidates[1])

@@ -230,15 +230,12 @@ class ShownDocument(NamedTuple):
         return not quote.strip() or find_quote(quote, self.cut.text) is not None
 
     def evidence(self, quote: str) -> list[dict[str, int]]:
-        """Return the span of the text that a quote is; none if it does not occur there.
-
-        A quote of the title is no evidence in the text.
-        """
-        place = find_quote(quote, self.cut.text)
-        if place is None or place[0] < self.title:
+        """Return the span of the text that a quote is; none if it occurs only in the title."""
+        place = find_quote(quote, self.cut.text[self.title :])
+        if place is None:
             return []
-        start, end = (position - self.title + self.start for position in place)
-        return [{"start": start, "end": end}]
+        start, end = place
+        return [{"start": self.start + start, "end": self.start + end}]
 
 
 def shown_documents(
