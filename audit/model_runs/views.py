@@ -37,7 +37,7 @@ from audit.model_runs.figures import (
     use_by_endpoint,
     use_of,
 )
-from audit.model_runs.forms import BudgetForm, EndpointForm, PromptForm, RunForm
+from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptForm, RunForm
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
@@ -180,13 +180,15 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     sent = request.POST or (request.GET if "endpoint" in request.GET else None)
     form = RunForm(member, sent, request.FILES or None)
     plan, blind = None, must_answer_first(member)
-    if sent and form.is_valid():
+    # The plan is shown beside a limit that is wrong.
+    if sent and not form.errors.keys() & PlanForm.base_fields.keys():
         run = new_run(**form.cleaned_data)
-        if request.method == "POST":
-            with refusal_in(form):
-                return redirect(request_run(run, by=member))
+        if "plan" in request.POST:
+            return redirect(plan_address(run))
         with refusal_in(form):
             plan = plan_run(run, by=member)
+            if request.method == "POST" and form.is_valid():
+                return redirect(request_run(run, by=member))
             if request.method == "GET":
                 chosen = {name: value for name, value in request.GET.dict().items() if value}
                 form = RunForm(member, chosen | plan.proposed_limits)
@@ -208,7 +210,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
 def batch_url(run: ModelRun) -> str:
     """Return the address of the questions of a run as a file."""
     address = reverse("audit:model_batch", args=[run.project.slug])
-    return f"{address}?{again_query(run)}"
+    return f"{address}?{_choices_of(run)}"
 
 
 @require_GET
@@ -239,12 +241,17 @@ def model_run(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         blind=access.BLIND if blind else "",
         figures=run_figures(run, blind=blind),
         machine=Membership.objects.filter(project=member.project, name=run.machine).first(),
-        again=f"{reverse('audit:new_model_run', args=[slug])}?{again_query(run)}",
+        again=plan_address(run),
     )
 
 
-def again_query(run: ModelRun) -> str:
-    """Return the choices of a run as a query string, to begin another one with."""
+def plan_address(run: ModelRun) -> str:
+    """Return the address that shows what a run with the choices of this one would do."""
+    return f"{reverse('audit:new_model_run', args=[run.project.slug])}?{_choices_of(run)}"
+
+
+def _choices_of(run: ModelRun) -> str:
+    """Return the choices of a run as a query string."""
     choices: dict[str, Any] = {
         "endpoint": run.endpoint_id,
         "subjects": run.subjects,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
+from django.core.files.base import ContentFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -104,6 +107,36 @@ def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
     assert response.context["form"]["most_tokens"].value() > plan.tokens * 1.2
     assert "Start the run" in text(response)
     assert server.received == []
+
+
+def test_choices_that_are_to_be_shown_are_an_address_without_anything_else(carla, endpoint):
+    asked = {
+        "endpoint": endpoint.pk,
+        "subjects": "judged",
+        "drawn": 2,
+        "draw_seed": 1,
+        "samples": 2,
+    }
+    sent = {**asked, "most_tokens": "none", "plan": "yes", "csrfmiddlewaretoken": "a"}
+
+    response = carla.post(address("new_model_run"), sent)
+
+    assert response.url == f"{address('new_model_run')}?{urlencode(asked)}"
+    assert carla.get(response.url).context["plan"].calls == 4
+
+
+@pytest.mark.parametrize("wrong", [{"most_tokens": -1}, {"most_cost": "much"}, {"answers": b""}])
+def test_a_wrong_limit_or_file_is_told_beside_the_plan(carla, endpoint, wrong):
+    sent = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
+    if "answers" in wrong:
+        wrong = {"answers": ContentFile(b"", name="answers.jsonl")}
+
+    response = carla.post(address("new_model_run"), {**sent, "most_tokens": 50_000, **wrong})
+
+    assert response.status_code == 422
+    (error,) = response.context["form"].errors[next(iter(wrong))]
+    assert error in text(response)
+    assert not ModelRun.objects.exists()
 
 
 def test_documents_without_a_text_are_counted_and_left_out(carla, cast, endpoint):
