@@ -104,7 +104,7 @@ def ask(
     with transaction.atomic():
         pair = _lock_pair_for_lead(statement, by)
         author = statement.annotator
-        if author.is_machine or author.user_id is None or author.left_at is not None:
+        if author.user is None or not author.user.is_active or author.left_at is not None:
             # The message has no name: the lead may not know whose judgment it is.
             raise Refused("Whoever gave this answer does not sign in here, and cannot be asked.")
         if not statement.is_final:
@@ -316,7 +316,7 @@ def _reachable(answers: QuerySet[Statement]) -> QuerySet[Statement]:
         pair=OuterRef("narrative__pair"), task=Task.JUDGE, member=OuterRef("annotator")
     )
     return answers.filter(
-        Exists(assignment), annotator__user__isnull=False, annotator__left_at__isnull=True
+        Exists(assignment), annotator__user__is_active=True, annotator__left_at__isnull=True
     )
 
 

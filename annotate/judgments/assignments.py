@@ -6,7 +6,7 @@ A task on a pair has at most as many assignments as the project's overlap, each 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
@@ -17,7 +17,7 @@ from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.completion import WorkLeft, left_in
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.open_pairs import Task, is_any_open, is_quota_reached, open_pairs
-from annotate.pairs.models import Assignment, InstructionPair
+from annotate.pairs.models import LEASE, Assignment, InstructionPair
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
@@ -25,8 +25,6 @@ from annotate.projects.models import Membership, Project
 from annotate.projects.schedule import refuse_if_paused
 from base.errors import Refused
 
-# An assignment that nobody worked on is given back after this long.
-LEASE = timedelta(hours=4)
 NOT_YOURS = "This is not your task. Take one from your list, then go on."
 
 
@@ -267,9 +265,16 @@ def _first_locked(pairs: QuerySet[InstructionPair], skip_locked: bool) -> Instru
 
 
 def _lowest_free_seat(pair: InstructionPair, task: str, overlap: int) -> int | None:
-    """Return the lowest free seat, read again under the pair's lock; None if all are taken."""
-    taken = set(pair.assignments.filter(task=task).values_list("seat", flat=True))
-    return next((seat for seat in range(1, overlap + 1) if seat not in taken), None)
+    """Return the lowest free seat, read again under the pair's lock; None if all are taken.
+
+    An assignment that does not keep its seat is deleted.
+    """
+    held = pair.assignments.filter(task=task)
+    taken = set(held.keeping_their_places().values_list("seat", flat=True))
+    seat = next((seat for seat in range(1, overlap + 1) if seat not in taken), None)
+    if seat is not None:
+        held.filter(seat=seat).delete()
+    return seat
 
 
 def read_assignments(members: Sequence[Membership]) -> None:

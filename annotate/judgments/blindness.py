@@ -52,7 +52,7 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
     if not pair.assignments.filter(task=Task.REWRITE, member=reader).exists():
         return False
     far = completion.judging_by_pair(pair.project, [pair.query_id]).get(pair.pk)
-    held = pair.assignments.filter(task=Task.JUDGE)
+    held = pair.assignments.filter(task=Task.JUDGE).keeping_their_places()
     left = completion.left_in(pair.project, held)
     return (
         far is not None

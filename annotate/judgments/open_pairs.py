@@ -58,7 +58,8 @@ def _open_to(
     pairs = _pairs_for(task, members)
     if not unrestricted:
         pairs = pairs.filter(pairs_open_to(task, members))
-    assignments = _count_subquery(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
+    kept = Assignment.objects.keeping_their_places().filter(pair=OuterRef("pk"), task=task)
+    assignments = _count_subquery(kept, "pair")
     free: QuerySet[Any, Any] = (
         pairs.exclude(pk__in=_held_pairs(task, members))
         .annotate(taken=assignments, overlap=F(f"project__overlap_{task}"))
@@ -166,7 +167,7 @@ def _needing_review(pairs: QuerySet[Any], members: Sequence[Membership]) -> Quer
     A review by somebody without an assignment (from a file) counts as one assignment.
     """
     there = submitted_reviews().filter(narrative=OuterRef("altered_id"))
-    assigned = Assignment.objects.filter(
+    assigned = Assignment.objects.keeping_their_places().filter(
         task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
     )
     wanted: QuerySet[Any] = (
@@ -191,7 +192,7 @@ def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
     """
     here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
     answers = Statement.objects.current().final().of_people().filter(**here)
-    assigned = Assignment.objects.filter(
+    assigned = Assignment.objects.keeping_their_places().filter(
         task=Task.JUDGE, pair=OuterRef("narrative__pair_id"), member=OuterRef("annotator_id")
     )
     projects = [member.project for member in members]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
@@ -398,6 +398,23 @@ class Condition(models.Model):
         return f"condition {self.number}"
 
 
+# An assignment that nobody began is free again after this long.
+LEASE = timedelta(hours=4)
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    """Assignments of people."""
+
+    def keeping_their_places(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """Exclude those whose place another person may take.
+
+        Nobody began them for a lease, or their holder has left or has a closed account.
+        """
+        lapsed = Q(touched_at__isnull=True, taken_at__lt=(now or timezone.now()) - LEASE)
+        gone = Q(member__left_at__isnull=False) | Q(member__user__is_active=False)
+        return self.exclude(lapsed | gone)
+
+
 class Assignment(models.Model):
     """One person's place on one pair's task; the project's overlap sets the number of places."""
 
@@ -417,6 +434,8 @@ class Assignment(models.Model):
     touched_at = models.DateTimeField(null=True, blank=True)
     # When the work was done; `annotate.judgments.completion` decides whether work is left.
     done_at = models.DateTimeField(null=True, blank=True)
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

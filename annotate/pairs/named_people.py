@@ -18,18 +18,21 @@ Task = Assignment.Task
 
 
 def pairs_open_to(task: str, members: Collection[Membership]) -> Q:
-    """Return a filter for pairs whose query names one of these members for the task, or no active
-    member.
+    """Return a filter for pairs whose query names one of these members for the task, or nobody who
+    can sign in to the project.
     """
     named = NamedPerson.objects.filter(
-        task=task, query=OuterRef("query_id"), member__left_at__isnull=True
+        task=task,
+        query=OuterRef("query_id"),
+        member__left_at__isnull=True,
+        member__user__is_active=True,
     )
     return ~Exists(named) | Q(Exists(named.filter(member__in=members)))
 
 
 def people_to_name(project: Project) -> QuerySet[Membership]:
-    """Return the people who can be named: active members of the project with a login, by name."""
-    people = project.memberships.active().people().filter(user__isnull=False)
+    """Return the people who can be named: members of the project who can sign in, by name."""
+    people = project.memberships.active().people().filter(user__is_active=True)
     return people.order_by("name")
 
 

@@ -13,7 +13,7 @@ from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judging.actions import undo
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
+from annotate.models import Assignment, Flag, Judgment, RejudgeRequest, User
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
@@ -267,6 +267,15 @@ def test_a_machine_is_not_asked(scene):
 
     with pytest.raises(Refused, match="does not sign in here"):
         scene.ask(judged)
+
+
+def test_whoever_has_a_closed_account_is_not_asked(scene):
+    ben = factories.member(scene.project, "ben")
+    judged = factories.judgment(scene.narrative, scene.first, ben, 2)
+    User.objects.filter(username="ben").update(is_active=False)
+
+    with pytest.raises(Refused, match="does not sign in here"):
+        scene.ask(Judgment.objects.get(pk=judged.pk))
 
 
 def test_an_author_of_a_loaded_judgment_is_given_an_assignment(scene):

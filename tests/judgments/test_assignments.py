@@ -11,7 +11,9 @@ from django.db import IntegrityError, connection
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.judgments.completion import open_assignments
-from annotate.models import Assignment, Membership, Narrative, Project
+from annotate.judgments.open_pairs import is_any_open
+from annotate.models import Assignment, Judgment, Membership, Narrative, Project, User
+from annotate.pairs.models import LEASE
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused
 from tests import factories
@@ -97,10 +99,68 @@ def test_an_untouched_assignment_is_given_back_after_the_lease(tides):
     assignments.take_next(task=JUDGE, by=people[0], now=NOON)
     assignments.take_next(task=JUDGE, by=people[1], now=NOON)
 
-    later = take_next(JUDGE, people[2], now=NOON + assignments.LEASE + timedelta(seconds=1))
+    later = take_next(JUDGE, people[2], now=NOON + LEASE + timedelta(seconds=1))
 
     assert later.seat == 1
     assert list(Assignment.objects.values_list("member__name", flat=True)) == ["dan"]
+
+
+def test_a_task_whose_lease_has_ended_is_offered_to_others(tides):
+    pairs(tides, "301")
+    people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
+    for person in people[:2]:
+        assignments.take_next(task=JUDGE, by=person, now=NOON)
+
+    assert is_any_open(task=JUDGE, by=people[2])
+
+
+def leave(member):
+    Membership.objects.filter(pk=member.pk).update(left_at=member.joined_at)
+
+
+def close_account(member):
+    User.objects.filter(pk=member.user_id).update(is_active=False)
+
+
+@pytest.mark.parametrize("go", [leave, close_account])
+def test_an_unfinished_task_of_somebody_who_is_gone_is_given_to_others(tides, go):
+    (pair,) = pairs(tides, "301")
+    factories.candidate(pair.query)
+    ada, ben, dan = (factories.member(tides, name) for name in ("ada", "ben", "dan"))
+    for person in (ada, ben):
+        assignments.take_next(task=JUDGE, by=person)
+    judging.judge(
+        narrative=factories.altered(pair),
+        candidate=pair.query.candidates.first(),
+        relevance=1,
+        by=ada,
+    )
+    assert not is_any_open(task=JUDGE, by=dan)
+
+    go(ada)
+
+    assert is_any_open(task=JUDGE, by=dan)
+    assert take_next(JUDGE, dan).seat == 1
+    assert set(pair.assignments.values_list("member__name", flat=True)) == {"ben", "dan"}
+    assert Judgment.objects.current().filter(annotator=ada).exists()
+
+
+def test_finished_work_of_somebody_who_has_left_is_not_offered_again(tides):
+    (pair,) = pairs(tides, "301")
+    ada, ben, dan = (factories.member(tides, name) for name in ("ada", "ben", "dan"))
+    for person in (ada, ben):
+        assignments.take_next(task=JUDGE, by=person)
+        judging.judge(
+            narrative=factories.altered(pair),
+            candidate=pair.query.candidates.get(),
+            relevance=1,
+            by=person,
+        )
+
+    leave(ada)
+
+    assert not is_any_open(task=JUDGE, by=dan)
+    assert assignments.take_next(task=JUDGE, by=dan) is None
 
 
 def test_an_assignment_in_which_work_was_done_is_never_given_back(tides):
@@ -114,7 +174,7 @@ def test_an_assignment_in_which_work_was_done_is_never_given_back(tides):
         by=ada,
     )
 
-    assignments.take_next(task=JUDGE, by=dan, now=NOON + 10 * assignments.LEASE)
+    assignments.take_next(task=JUDGE, by=dan, now=NOON + 10 * LEASE)
 
     assert set(Assignment.objects.values_list("member__name", flat=True)) == {"ada", "dan"}
 

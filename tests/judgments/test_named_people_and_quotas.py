@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.judging.actions import judge
 from annotate.judgments import assignments, open_pairs
-from annotate.models import Assignment, AuditEvent, Judgment, Membership, NamedPerson
+from annotate.models import Assignment, AuditEvent, Judgment, Membership, NamedPerson, User
 from annotate.overview.forms import QueryPeopleForm
 from annotate.pairs.named_people import name_people, named_people
 from annotate.people.members import set_quota
@@ -80,6 +80,16 @@ def test_a_task_opens_to_everybody_again_when_all_who_were_named_have_left(carla
     name_people(query=first, people={JUDGE: [ada.pk]}, by=carla)
 
     Membership.objects.filter(pk=ada.pk).update(left_at=ada.joined_at)
+
+    assert offered(ben) == ["301", "302"]
+
+
+def test_a_task_opens_to_everybody_again_when_the_accounts_of_all_named_are_closed(
+    carla, first, ada, ben
+):
+    name_people(query=first, people={JUDGE: [ada.pk]}, by=carla)
+
+    User.objects.filter(pk=ada.user_id).update(is_active=False)
 
     assert offered(ben) == ["301", "302"]
 
