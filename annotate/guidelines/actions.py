@@ -19,7 +19,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
-from base.errors import Refused, Stale
+from base.errors import Refused, Stale, refuse_invalid_characters
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000
@@ -53,6 +53,7 @@ def write_guideline(
         raise Refused(
             f"The guidelines have {len(text):,} characters; at most {MAX_LENGTH:,} are allowed."
         )
+    refuse_invalid_characters(text)
     linked = sorted(set(cases))
     if len(linked) > MAX_CASES:
         raise Refused(f"At most {MAX_CASES:,} cases can lead to one version.")

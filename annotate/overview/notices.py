@@ -14,7 +14,7 @@ from typing import Annotated
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q
+from django.db.models import Exists, F, Max, OuterRef, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -63,7 +63,6 @@ def notices_in(members: Sequence[Membership]) -> list[Notice]:
     notices: list[Notice] = []
     for provider in (
         _sent_back_notices,
-        _look_again_notices,
         _held_notices,
         _open_notices,
         *_providers,
@@ -126,39 +125,36 @@ def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]
     return notices
 
 
-def _look_again_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Return notices of judgments that a lead asks these members to look at again."""
-    # By project, not by annotator: SQLite would begin with all that these members ever judged.
-    rows = (
-        RejudgeRequest.objects.open()
-        .filter(by__project__in=[member.project_id for member in members])
-        .order_by()
-        .values_list("statement__annotator")
-        .annotate(n=Count("pk"), at=Max("at"), pair=Min("statement__narrative__pair"))
-    )
-    causes = {member: cause for member, *cause in rows}
-    notices = {}
-    for member in members:
-        if member.pk in causes:
-            count, at, pair = causes[member.pk]
-            url = reverse("annotate:judging", args=[pair])
-            text = "A lead asks you to look again"
-            notices[member.pk] = [Notice(member.project, "look-again", text, count, at, url)]
-    return notices
-
-
 def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
-    """Return notices of tasks with work left that these members hold."""
+    """Return notices of tasks with work left that these members hold, and of the documents in them
+    that a lead asks them to look at again.
+    """
     read_assignments(members)
     completion.prefetch_left(members)
-    notices = {}
+    # By project, not by annotator: SQLite would begin with all that these members ever judged.
+    asked_at = {
+        (annotator, pair): at
+        for annotator, pair, at in RejudgeRequest.objects.open()
+        .filter(by__project__in=[member.project_id for member in members])
+        .order_by()
+        .values_list("statement__annotator", "statement__narrative__pair")
+        .annotate(at=Max("at"))
+    }
+    notices: dict[int, list[Notice]] = {}
     for member in members:
         held = my_assignments(member)
-        if held:
-            at = max(work.assignment.taken_at for work in held)
-            text = "Tasks that you hold"
-            url = reverse("annotate:home")
-            notices[member.pk] = [Notice(member.project, "held", text, len(held), at, url)]
+        if not held:
+            continue
+        at = max(work.assignment.taken_at for work in held)
+        url = reverse("annotate:home")
+        of_member = [Notice(member.project, "held", "Tasks that you hold", len(held), at, url)]
+        again = [work for work in held if work.again]
+        if again:
+            at = max(asked_at[member.pk, work.assignment.pair_id] for work in again)
+            url = reverse("annotate:judging", args=[again[0].assignment.pair_id])
+            text, count = "A lead asks you to look again", sum(work.again for work in again)
+            of_member.append(Notice(member.project, "look-again", text, count, at, url))
+        notices[member.pk] = of_member
     return notices
 
 

@@ -123,12 +123,13 @@ class MyNaming(Resource, tag="You"):
     @reads(NamingSerializer)
     def get(self, request: Request, slug: str) -> Membership:
         """Return whether you agreed."""
-        return access.member(self.person, slug)
+        return access.past_or_present_member(self.person, slug)
 
     @writes(NamingSerializer, body=SentNaming, scope=Scope.JUDGE)
     def put(self, request: Request, slug: str) -> Membership:
         """Agree, or withdraw your agreement."""
-        return actions.set_named(by=access.member(self.person, slug), named=self.body()["named"])
+        member = access.past_or_present_member(self.person, slug)
+        return actions.set_named(named=self.body()["named"], by=member)
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):

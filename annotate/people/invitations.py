@@ -170,7 +170,12 @@ def accept_with_new_account(
         rows = _locked(token, now)
         username = valid_user_name(rows[0].name or username)
         if name_is_taken(username):
-            raise InvalidField("This name is taken. Choose another.", "username")
+            sentence = (
+                f"{username} has an account by now. Sign in with it, then open this link again."
+                if rows[0].name
+                else "This name is taken. Choose another."
+            )
+            raise InvalidField(sentence, "username")
         email = _valid_address(email)
         if email and _address_is_taken(email):
             raise InvalidField("An account with this address exists. Sign in with it.", "email")
@@ -207,9 +212,11 @@ def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
 
 
 def _account_has(name: str) -> bool:
-    """Return whether an account has this name, ignoring case, or one that looks like it."""
+    """Return whether an account has this name or address, ignoring case, or a name that looks like
+    it.
+    """
     alike = Q(username__iexact=name) | Q(skeleton=skeleton(name))
-    return User.objects.filter(alike).exists()
+    return User.objects.filter(alike).exists() or _address_is_taken(name)
 
 
 def check_admin(by: User) -> None:
@@ -237,7 +244,9 @@ def _make(
             else f"{name} already has an account and can be added at once."
         )
     if name and _account_has(name):
-        raise Refused(f"An account has a name that looks like {name}. Choose another.")
+        raise Refused(
+            f"An account has the address {name}, or a name that looks like it. Choose another name."
+        )
     email, now = _valid_address(email), now or timezone.now()
     token = secrets.token_urlsafe(32)
     rows = []
@@ -381,7 +390,7 @@ def _valid_address(email: str) -> str:
 
 def _address_is_taken(email: str) -> bool:
     return (
-        EmailAddress.objects.filter(email=email).exists()
+        EmailAddress.objects.filter(email__iexact=email).exists()
         or User.objects.filter(email__iexact=email).exists()
     )
 

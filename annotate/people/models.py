@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotate.projects.models import Membership, Project
@@ -69,8 +69,13 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     """Invitation links."""
 
     def open(self, now: datetime | None = None) -> InvitationQuerySet:
-        """Return the links that can still be used."""
+        """Return the links that can still be used, as their creators could still make them."""
+        leading = Membership.objects.active().filter(
+            project=OuterRef("project"), user=OuterRef("created_by"), role=Membership.Role.LEAD
+        )
         return self.filter(
+            Q(created_by__is_superuser=True) | Exists(leading),
+            created_by__is_active=True,
             accepted_at__isnull=True,
             withdrawn_at__isnull=True,
             expires_at__gt=now or timezone.now(),

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db.models import Q
 from django.http import Http404
 
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
@@ -28,6 +29,17 @@ def memberships_of(user: Person) -> MembershipQuerySet:
         .filter(user_id=user_key(user), project__archived_at__isnull=True)
         .select_related("project")
     )
+
+
+def memberships_to_name(user: Person) -> MembershipQuerySet:
+    """Return the memberships with which a person can agree to be named, or has agreed.
+
+    So an agreement can also be withdrawn in an archived project, or after leaving.
+    """
+    current = Q(left_at__isnull=True, project__archived_at__isnull=True)
+    return Membership.objects.filter(
+        current | Q(named_at__isnull=False), user_id=user_key(user)
+    ).select_related("project")
 
 
 def projects_of(user: Person) -> list[Membership]:
@@ -54,6 +66,12 @@ def member(user: Person, slug: str) -> Membership:
     if membership is None:
         raise Http404("You have no project with this name.")
     return membership
+
+
+def past_or_present_member(user: Person, slug: str) -> Membership:
+    """Return the person's membership of a project, even if they have left, or raise Http404."""
+    memberships = Membership.objects.filter(user_id=user_key(user), project__slug=slug)
+    return first_or_404(memberships, "You have no project with this name.")
 
 
 def lead(user: Person, slug: str) -> Membership:

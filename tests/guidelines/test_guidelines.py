@@ -37,6 +37,11 @@ def test_a_version_based_on_an_outdated_one_is_refused(carla):
         write_guideline(text="Skim it.", by=carla, based_on=0)
 
 
+def test_guidelines_contain_no_control_character(carla):
+    with pytest.raises(Refused, match=r"control character \(U\+0001\)"):
+        write_guideline(text="Read it\x01 all.", by=carla, based_on=0)
+
+
 def test_an_annotator_cannot_write_guidelines(carla):
     ada = factories.member(carla.project, "ada")
 

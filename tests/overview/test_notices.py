@@ -11,10 +11,12 @@ from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.urls import reverse
 
+from annotate.collection.removal import QUERIES
 from annotate.judgments import assignments
 from annotate.models import Assignment, Preferences, RejudgeRequest
 from annotate.overview.notices import mark_read, new_among, notices_of, seen_until, send_digests
 from annotate.people.preferences import change_preferences
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Membership
 from base.users import User
 from tests import factories
@@ -88,10 +90,39 @@ def test_a_request_to_look_again_is_a_notice_to_the_author_of_the_judgment(pair,
     ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
     candidate = pair.query.candidates.get()
     judgment = factories.judgment(factories.altered(pair), candidate, ada)
+    factories.assignment(pair, ada)
     RejudgeRequest.objects.create(statement=judgment, by=carla, words="Why?", at=NOON)
 
-    assert counts_of_notices(ada)["look-again"] == 1
+    assert counts_of_notices(ada) == {"held": 1, "look-again": 1}
+    assert new_kinds(ada, NOON - HOUR) >= {"look-again"}
     assert "look-again" not in counts_of_notices(ben)
+
+
+def write_a_new_version(pair):
+    factories.narrative(pair, version=2)
+
+
+def take_the_query_out(pair):
+    carla = Membership.objects.get(role=Membership.Role.LEAD)
+    QUERIES.remove(project=pair.project, keys=[pair.query_id], reason="Too broad.", by=carla)
+
+
+def take_the_document_out(pair):
+    carla = Membership.objects.get(role=Membership.Role.LEAD)
+    keys = pair.query.candidates.values_list("pk", flat=True)
+    DOCUMENTS.remove(project=pair.project, keys=list(keys), reason="Empty.", by=carla)
+
+
+@pytest.mark.parametrize("change", [write_a_new_version, take_the_query_out, take_the_document_out])
+def test_a_request_whose_document_is_not_judged_any_more_is_no_notice(pair, ada, change):
+    carla = factories.lead(pair.project)
+    judgment = factories.judgment(factories.altered(pair), pair.query.candidates.get(), ada)
+    factories.assignment(pair, ada)
+    RejudgeRequest.objects.create(statement=judgment, by=carla, words="Why?", at=NOON)
+
+    change(pair)
+
+    assert "look-again" not in counts_of_notices(ada)
 
 
 def test_only_leads_get_notices_of_disagreements(pair, ada):

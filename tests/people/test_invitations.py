@@ -189,6 +189,27 @@ def test_a_link_for_a_name_takes_over_the_rater_of_a_file(carla):
     assert rater.user == ada
 
 
+def test_a_second_link_for_a_name_asks_its_new_account_to_sign_in(carla):
+    other = factories.lead(factories.project("other"), "frank")
+    first, second = (invitations.invite(role=ANNOTATOR, name="zoe", by=by) for by in (carla, other))
+    new(first.token)
+
+    with pytest.raises(InvalidField, match="zoe has an account by now"):
+        new(second.token)
+
+
+def test_nobody_gets_the_mail_address_of_another_account_as_a_name(carla):
+    ben = factories.user("ben")
+    ben.email = "ben@example.org"
+    ben.save()
+    token = invitations.invite(role=ANNOTATOR, by=carla).token
+
+    with pytest.raises(InvalidField, match="taken"):
+        new(token, name="Ben@example.org")
+    with pytest.raises(Refused, match="has the address Ben@"):
+        invitations.invite(role=ANNOTATOR, name="Ben@example.org", by=carla)
+
+
 def test_capital_letters_of_a_name_in_a_link_do_not_count(carla):
     token = invitations.invite(role=ANNOTATOR, name="Ada", by=carla).token
 

@@ -136,6 +136,17 @@ def test_valid_links_are_listed_for_leads_and_can_be_withdrawn(members, client):
     assert away not in client.get(members).content.decode()
 
 
+def test_a_link_of_a_former_lead_is_not_listed(members, client):
+    client.post(members, form_fields(username="zoe"))
+    carla = Membership.objects.get()
+    client.force_login(factories.lead(carla.project, "frank").user)
+    assert "zoe" in client.get(members).content.decode()
+
+    Membership.objects.filter(pk=carla.pk).update(role=Membership.Role.ANNOTATOR)
+
+    assert "zoe" not in without_random(client.get(members))
+
+
 def test_annotators_see_no_links(members, client):
     client.post(members, form_fields(username="zoe"))
     client.force_login(factories.member(Membership.objects.get().project, "ada").user)

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotate.models import Membership
+from annotate.models import Membership, Project
 from annotate.people.members import set_named
 from base.errors import Refused
 from tests import factories
@@ -39,6 +39,28 @@ def test_a_member_agrees_and_withdraws_on_the_settings_page(ada, client):
     assert "Withdraw" in client.get("/settings/").content.decode()
     client.post(URL, {"named": "no"})
     assert not named(ada)
+
+
+def leave(member):
+    Membership.objects.filter(pk=member.pk).update(left_at=timezone.now())
+
+
+def archive(member):
+    carla = factories.lead(member.project)
+    Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
+
+
+@pytest.mark.parametrize("change", [leave, archive])
+def test_an_agreement_is_withdrawn_in_a_project_that_is_left_or_archived(ada, client, change):
+    set_named(named=True, by=ada)
+    change(ada)
+    client.force_login(ada.user)
+    assert "Tides" in client.get("/settings/").content.decode()
+
+    client.post(URL, {"named": "no"})
+
+    assert not named(ada)
+    assert "Tides" not in client.get("/settings/").content.decode()
 
 
 def test_an_answer_other_than_yes_or_no_changes_nothing(ada, client):

@@ -185,7 +185,7 @@ def _preferences_page(
             "zones": zones(),
             "mail_digest": kept.mail_digest,
             "now": timezone.now(),
-            "memberships": access.memberships_of(request.user).order_by("project__name", "pk"),
+            "memberships": access.memberships_to_name(request.user).order_by("project__name", "pk"),
         },
         status=422 if wrong else 200,
     )
@@ -232,7 +232,7 @@ def token_end(request: PageRequest, pk: int) -> HttpResponse:
 @require_POST
 def naming(request: PageRequest, slug: str) -> HttpResponse:
     """Record whether the reader agrees to be named: `named` is yes or no."""
-    member = access.member(request.user, slug)
+    member = access.past_or_present_member(request.user, slug)
     named = YES_OR_NO.get(request.POST.get("named", ""))
     if named is None:
         messages.error(request, "Nothing was changed. Answer yes or no.")
