@@ -44,6 +44,8 @@ class Recorded(NamedTuple):
 
     row: Statement
     warning: str = ""
+    # Whether the document has a newer text, which is still to be judged.
+    is_of_older_text: bool = False
 
 
 def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
@@ -198,7 +200,8 @@ def record(
             state = look_up(sent, text=sent.text_version, pair=pair, by=by, now=now)
             if state.is_resend:
                 row = _find_resent(sent, verdicts, by)
-                return Recorded(row, state.warning(sent, _find_superseded(row), instead_of))
+                warning = state.warning(sent, _find_superseded(row), instead_of)
+                return Recorded(row, warning, state.is_of_older_text)
             state.refuse_if_closed(by, late=late)
             if sent.relevance is not None:
                 check_grade_statement(sent, verdicts, by.project, state)
@@ -210,7 +213,7 @@ def record(
         if Statement.objects.filter(uuid=sent.uuid).exists():
             raise Refused(UUID_CONFLICT) from error
         raise
-    return Recorded(sent, state.warning(sent, state.current, instead_of))
+    return Recorded(sent, state.warning(sent, state.current, instead_of), state.is_of_older_text)
 
 
 def _find_resent(sent: Statement, verdicts: Mapping[int, str], by: Membership) -> Statement:

@@ -90,6 +90,11 @@ class JudgingState:
         return self.stale or self.text_replaced_at is not None
 
     @property
+    def is_of_older_text(self) -> bool:
+        """Whether the document has a newer text than was read, which has no answer yet."""
+        return self.text_replaced_at is not None or self.got_text
+
+    @property
     def is_settled(self) -> bool:
         """Whether the document needs no further answer: it has a grade, or a flag other than
         "later", without a rejudge request.
@@ -110,13 +115,14 @@ class JudgingState:
         if self.stale:
             sentences.append(
                 "The narrative has changed since. Your answer is saved under version "
-                f"{self.version}, which you read; read the new version and judge again."
+                f"{self.version}, which you read. Reload the page, read the new version and judge "
+                "again."
             )
         if self.text_replaced_at is not None:
             sentences.append(
                 "The document has a new text since. Your answer is saved under version "
-                f"{self.text_version or 1} of the text, which you read; read the new version "
-                "and judge again."
+                f"{self.text_version or 1} of the text, which you read. The document is open "
+                "again: read the new version and judge."
             )
         if self.got_text:
             sentences.append(

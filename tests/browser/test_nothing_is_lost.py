@@ -6,6 +6,7 @@ If two pages give different answers, both are stored and the person sees a messa
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotate.judging import judging_session
@@ -15,7 +16,8 @@ from annotate.models import Assignment, Judgment
 from annotate.rewriting.actions import rewrite_narrative
 from tests import factories
 from tests.browser.conftest import sign_in
-from tests.browser.waiting import shows, until
+from tests.browser.waiting import listens, shows, until
+from tests.collection.arriving import jsonl, load
 from tests.services.web import web_server
 
 GONE = "net::ERR_INTERNET_DISCONNECTED"
@@ -386,3 +388,107 @@ def test_a_browser_without_storage_says_so(scene, new_person, expected_complaint
     line(page, "This browser cannot store anything")
     page.context.set_offline(False)
     until(page, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
+
+
+def give_new_text(scene: Scene, doc_id: str) -> None:
+    load(scene.project, "docs-jsonl", jsonl({"doc_id": doc_id, "text": "A wholly new text."}))
+
+
+def test_a_document_with_a_new_text_is_open_again_and_shows_it(scene, ada):
+    first, second, *_ = scene.order
+    wait_until_fetched(ada, 4)
+    give_new_text(scene, first)
+
+    ada.keyboard.press("2")
+    shows(ada, second)
+    expect(ada.locator("[data-notices]")).to_contain_text("The document is open again")
+    expect(ada.locator("#judge-progress")).to_have_text("0 of 4")
+    ada.keyboard.press("ArrowLeft")
+    shows(ada, first)
+    expect(ada.locator(".document__text")).to_have_text("A wholly new text.")
+    ada.keyboard.press("1")
+    shows(ada, second)
+
+    until(ada, lambda: scene.current() == {first: 1}, "the judgment of the new text")
+    assert scene.rows() == [(first, 2), (first, 1)]
+    expect(ada.locator("#judge-progress")).to_have_text("1 of 4")
+
+
+def test_the_last_document_comes_back_with_its_new_text(scene, ada):
+    for doc_id in scene.order[:3]:
+        shows(ada, doc_id)
+        ada.keyboard.press("1")
+    last = scene.order[3]
+    shows(ada, last)
+    line(ada, "Saved")
+    give_new_text(scene, last)
+
+    ada.keyboard.press("2")
+
+    expect(ada.locator(".document__text")).to_have_text("A wholly new text.")
+    ada.keyboard.press("0")
+    expect(ada.get_by_role("heading", name="Query finished")).to_be_visible()
+    until(ada, lambda: scene.current().get(last) == 0, "the judgment of the new text")
+
+
+def test_a_row_of_the_list_with_a_new_text_is_open_again(scene, ada):
+    first = scene.order[0]
+    ada.goto(reverse("annotate:listing", args=[scene.pair.pk]))
+    listens(ada)
+    give_new_text(scene, first)
+
+    ada.keyboard.press("2")
+
+    expect(ada.locator("[data-notices]")).to_contain_text("The document is open again")
+    expect(ada.locator("#judge-progress")).to_have_text("0 of 4")
+    row = ada.locator("[data-row]").first
+    expect(row).to_have_attribute("data-text-version", "2")
+    row.locator("[name=relevance][value='1']").click()
+    until(ada, lambda: scene.current() == {first: 1}, "the judgment of the new text")
+
+
+def test_a_list_does_not_replace_an_answer_with_a_note_from_another_tab(scene, ada):
+    second = scene.order[1]
+    other = ada.context.new_page()
+    other.goto(reverse("annotate:listing", args=[scene.pair.pk]))
+    listens(other)
+    ada.keyboard.press("n")
+    ada.keyboard.type("See line 3.")
+    ada.keyboard.press("Escape")
+    ada.keyboard.press("2")
+    shows(ada, second)
+    line(ada, "Saved")
+
+    other.keyboard.press("1")
+    expect(other.locator("[data-notices]")).to_contain_text("Press the key again")
+    other.keyboard.press("1")
+
+    expect(other.get_by_role("alert")).to_contain_text("Change it on the page of this document")
+    assert list(Judgment.objects.current().values_list("relevance", "note")) == [(2, "See line 3.")]
+
+
+def test_a_note_that_a_reload_interrupted_is_not_called_saved(scene, ada):
+    first, second, *_ = scene.order
+    ada.keyboard.press("2")
+    shows(ada, second)
+    ada.keyboard.press("ArrowLeft")
+    shows(ada, first)
+    ada.keyboard.press("n")
+    ada.keyboard.type("See line 3.")
+    expect(ada.locator("#note")).to_have_value("See line 3.")
+
+    ada.reload()
+    listens(ada)
+    unsaved = ada.locator("#save-line[data-unsaved='Changes not saved yet']")
+    expect(unsaved).to_be_visible()
+    ada.keyboard.press("ArrowRight")
+    shows(ada, second)
+    expect(unsaved).to_have_count(0)
+    ada.keyboard.press("ArrowLeft")
+    shows(ada, first)
+    expect(unsaved).to_be_visible()
+    ada.keyboard.press("n")
+    ada.keyboard.press("Escape")
+
+    until(ada, lambda: Judgment.objects.current().get().note == "See line 3.", "the note")
+    expect(unsaved).to_have_count(0)

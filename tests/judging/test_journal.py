@@ -122,6 +122,7 @@ def test_a_judgment_is_saved_with_all_that_came_with_it(scene):
         "state": "saved",
         "at": judgment.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "sentence": "",
+        "reopened": False,
     }
     assert (judgment.relevance, judgment.note) == (2, "See line 3.\nAnd 4.")
     assert judgment.evidence == [{"start": 0, "end": 8}, {"start": 9, "end": 10}]

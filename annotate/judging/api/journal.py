@@ -45,11 +45,13 @@ class SavedEntry(NamedTuple):
 
     at: datetime
     sentence: str = ""
+    # Whether the document is open again, because it has a newer text than was read.
+    reopened: bool = False
 
     @classmethod
     def of(cls, recorded: Recorded) -> SavedEntry:
         """Return the result for a recorded or withdrawn statement."""
-        return cls(recorded.row.at, recorded.warning)
+        return cls(recorded.row.at, recorded.warning, recorded.is_of_older_text)
 
 
 class Sender:
@@ -191,8 +193,9 @@ def _refuse_constant(name: str) -> None:
 def _save_entry(entry: Any, sender: Sender) -> dict[str, Any]:
     """Return the status of an entry, with the time and the sentence that belong to it.
 
-    `state`: `saved` (it is in the database; `sentence` may hold a warning), `refused` (`sentence`
-    says why; nothing changed) or `foreign` (another person's entry; nothing changed).
+    `state`: `saved` (it is in the database; `sentence` may hold a warning; `reopened`: the document
+    has a newer text to judge), `refused` (`sentence` says why; nothing changed) or `foreign`
+    (another person's entry; nothing changed).
     """
     if not isinstance(entry, dict):
         return _status(None, "refused", "An entry must be an object with fields.")
@@ -207,13 +210,23 @@ def _save_entry(entry: Any, sender: Sender) -> dict[str, Any]:
         saved = kind.record_entry(sent, by=sender)
     except (Refused, Http404) as refused:
         return _status(uuid, "refused", str(refused))
-    return _status(uuid, "saved", saved.sentence, saved.at)
+    return _status(uuid, "saved", saved.sentence, saved.at, saved.reopened)
 
 
 def _status(
-    uuid: str | None, state: str, sentence: str = "", at: datetime | None = None
+    uuid: str | None,
+    state: str,
+    sentence: str = "",
+    at: datetime | None = None,
+    reopened: bool = False,
 ) -> dict[str, Any]:
-    return {"uuid": uuid, "state": state, "at": at, "sentence": sentence}
+    return {
+        "uuid": uuid,
+        "state": state,
+        "at": at,
+        "sentence": sentence,
+        "reopened": reopened,
+    }
 
 
 def _uuid_of(entry: Mapping[str, Any]) -> str | None:

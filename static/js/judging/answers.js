@@ -30,6 +30,9 @@ export class Answers extends EventTarget {
       if (answer.state === "refused") {
         this.#withdraw(entry);
         showNotice(answer.sentence || sentences.refused, { kind: "error", stays: true });
+      } else if (answer.reopened) {
+        this.session.reopen(entry);
+        this.#restore(candidateOf(entry));
       } else if (this.#unsure.delete(entry.uuid)) this.#restore(candidateOf(entry));
     });
   }
@@ -119,7 +122,7 @@ export class Answers extends EventTarget {
     this.#changed(candidateOf(entry));
   }
 
-  // The predecessor of what was undone is current again, and only the server knows whether there was one.
+  // Only the server knows which answer counts now: the predecessor of what was undone, or one about a newer text.
   async #restore(candidate) {
     if (!(await this.stack.ensure(candidate, true))) return;
     const before = JSON.parse(this.stack.get(candidate).dataset.answer || "{}");

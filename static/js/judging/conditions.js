@@ -50,6 +50,7 @@ function listen({ condition_rule: rule, grades }) {
   root.addEventListener("judge:document", ({ detail }) => {
     candidate = detail.candidate;
     spoken.textContent = "";
+    if (unsent.has(candidate)) detail.begun();
     const answered = unsent.get(candidate) ?? detail.answer.verdicts ?? {};
     for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = answered[row.dataset.condition] === input.value;
     // Enter must give the grade that follows, not press the button that was clicked last.

@@ -290,7 +290,7 @@ function listen(rule) {
     else markClause();
   });
 
-  root.addEventListener("judge:document", ({ detail: { candidate, documentView, answer } }) => {
+  root.addEventListener("judge:document", ({ detail: { candidate, documentView, answer, begun: tellBegun } }) => {
     isAmended = false;
     leave?.();
     part("help").hidden = true;
@@ -302,6 +302,7 @@ function listen(rule) {
     if (answer.uuid) sent.set(answer.uuid, { evidence: answer.evidence ?? [], clauses: answer.clauses ?? [], version });
     now = { candidate, documentView, text: null, cells: null, evidence: begun?.evidence ?? answer.evidence ?? [], clauses: begun?.clauses ?? answer.clauses ?? [], before: begun?.before ?? [], version };
     if (!documentView.querySelector(".document__text") && !cells().length) now.evidence = [];
+    if (begun) tellBegun();
     draw();
   });
 

@@ -140,7 +140,16 @@ export class JudgingSession {
 
   // Adds a statement from the server that is older than all statements known here for a candidate.
   underlie(candidate, kind, value, uuid) {
-    if (!this.#byUuid.has(uuid)) this.#add({ candidate, kind, value, uuid, given: true }, true);
+    const known = this.#byUuid.get(uuid);
+    if (known) known.refused = false;
+    else this.#add({ candidate, kind, value, uuid, given: true }, true);
+  }
+
+  // Ignores an entry about an older text, and what was said about its candidate before.
+  reopen(entry) {
+    const stack = this.#byCandidate.get(candidateOf(entry)) ?? [];
+    const place = stack.findIndex(({ uuid }) => uuid === entry.uuid);
+    for (const statement of stack.slice(0, place + 1)) statement.refused = true;
   }
 
   // The current statement about a candidate: {kind: "judgment" | "flag", value, uuid}, or null.

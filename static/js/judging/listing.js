@@ -184,6 +184,13 @@ async function answer(row, kind, fields, words) {
   announce(`${words}: ${nameOf(row)}`);
 }
 
+// Whether an answer has a note, marks or verdicts, also one given in another tab since the list was opened.
+function hasMore(row, { uuid }) {
+  const entry = answers.entries.get(uuid);
+  if (!entry) return "more" in row.dataset;
+  return entry.kind === "judgment" && Boolean(entry.note || entry.evidence.length || entry.clauses.length || Object.keys(entry.verdicts).length);
+}
+
 function grade(row, button, pressed) {
   if (answers.isFromElsewhere(candidateOf(row))) return;
   const value = Number(button.value);
@@ -192,7 +199,7 @@ function grade(row, button, pressed) {
   if (statement?.kind === "judgment" && statement.value === value && !judgingSession.asked(candidateOf(row))) return step(1);
   if (root.dataset.needsConditions) return pointToPage(row, root.dataset.needsConditions);
   if (row.dataset.wanted?.split(" ").includes(button.value)) return pointToPage(row, root.dataset.needsEvidence);
-  if ("more" in row.dataset && statement) return pointToPage(row, root.dataset.needsPage);
+  if (statement && hasMore(row, statement)) return pointToPage(row, root.dataset.needsPage);
   const candidate = candidateOf(row);
   const spent = clock.read(candidate);
   clock.clear(candidate);
@@ -259,7 +266,18 @@ root.addEventListener("focusin", (event) => {
 
 addEventListener("popstate", () => show(location.search, "first", false));
 
-answers.addEventListener("change", ({ detail: { candidate } }) => redraw(candidate));
+answers.addEventListener("change", ({ detail: { candidate } }) => {
+  const row = rowOf(candidate);
+  const newest = stack.get(candidate)?.dataset.textVersion;
+  if (row && newest !== undefined && newest !== row.dataset.textVersion) {
+    row.dataset.textVersion = newest;
+    if (isOpen(row)) {
+      close(row);
+      open(row);
+    }
+  }
+  redraw(candidate);
+});
 answers.addEventListener("elsewhere", ({ detail: { candidate, sentence } }) => current() && candidate === candidateOf(current()) && warn(sentence));
 
 // --- start ----------------------------------------------------------------------------------------

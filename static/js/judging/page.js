@@ -2,8 +2,9 @@
 // the documents change: an answer goes into the journal (journal.js), and once it is kept there the next document is shown,
 // from the stack of those fetched ahead. Actions are processed one after the other, and each ends when the document is
 // painted, so a key pressed twice quickly grades two documents.
-// Other modules of the page work with it through events on `.judge`: judge:document, judge:collect, judge:saved, judge:draw; and
-// judge:amended, which they send when more was added to the answer that stands, and judge:next to go on.
+// Other modules of the page work with it through events on `.judge`: judge:document (they call `begun` if something of theirs is not
+// sent), judge:collect, judge:saved, judge:draw; and judge:amended, which they send when more was added to the answer that stands, and
+// judge:next to go on.
 import { clearNotices, showNotice, warn } from "../notices.js";
 import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
@@ -143,6 +144,7 @@ function show(candidate, step = "push") {
   closeMenus();
   clearNotices();
   part("error")?.remove();
+  setUnsaved(false);
   clearOnward();
   waiting = null;
   // The next Space or Enter is not meant for the button that answered the last document.
@@ -183,7 +185,9 @@ function announce(documentView, long) {
   clock.turn(current);
   const list = document.getElementById("list");
   if (list) list.search = `?at=${current}`;
-  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, answer: long } }));
+  let isBegun = note.value !== note.defaultValue;
+  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, answer: long, begun: () => (isBegun = true) } }));
+  setUnsaved(isBegun && long.uuid !== undefined && long.kind !== "flag");
   spoken.textContent = words("document", { position: number.format(judgingSession.position(current)), total: number.format(judgingSession.total), title: documentView.dataset.label });
   const asks = answers.showRequest(place, current)?.querySelector("p").textContent.trim().replace(/\s+/g, " ");
   if (asks) spoken.textContent += ` ${asks}`;
@@ -303,7 +307,8 @@ async function amend() {
 // Says beside "Saved" that something on the page is not.
 function setUnsaved(on) {
   const line = document.getElementById("save-line");
-  line.dataset.unsaved = on ? words("unsaved") : "";
+  if (on) line.dataset.unsaved = words("unsaved");
+  else delete line.dataset.unsaved;
 }
 
 async function undo() {
@@ -336,8 +341,10 @@ async function record(entry, label, taken = null) {
 
 // --- events ---------------------------------------------------------------------------------------
 
-// Redraws after a change of current answers. On the end page, there may be a document to judge again.
-function redraw() {
+// Redraws after a change of current answers. The document may have a newer text. On the end page, there may be one to judge again.
+function redraw({ detail: { candidate } }) {
+  const newest = candidate === current ? stack.get(candidate) : null;
+  if (newest && newest.dataset.textVersion !== place.firstElementChild?.dataset.textVersion) return enqueue(() => (current === candidate ? show(candidate, "stay") : null));
   draw();
   if (current === null) enqueue(() => (current === null && judgingSession.next() !== null ? show(judgingSession.next(), "replace") : null));
 }
