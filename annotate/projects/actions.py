@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,13 +20,22 @@ from annotate.projects.audit_log import record
 from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Category, Grade, Link, Membership, Project
-from annotate.projects.taxonomy import TAXONOMIES
+from annotate.projects.taxonomy import OVERTAKEN, TAXONOMIES
 from base.append_only import deletions_allowed
 from base.control_characters import tidy
-from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
+from base.errors import (
+    InvalidField,
+    Refused,
+    Stale,
+    refuse_invalid_characters,
+    refuse_invalid_names,
+)
 from base.providers import Provider
 from base.users import User
 
+# The most grades of a project.
+MOST_GRADES = 20
+TOO_MANY_GRADES = f"A project has at most {MOST_GRADES} grades."
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
 # Default grade names of the usual scales; a lead can rename them and add sentences.
@@ -66,6 +77,8 @@ def create_project(
         grades = [grade.value for grade in of_kind.grades]
     if len(grades) < 2 or len(set(grades)) != len(grades):
         raise Refused("A project needs at least two different grades, such as 0 and 1.")
+    if len(grades) > MOST_GRADES:
+        raise InvalidField(TOO_MANY_GRADES, "grades")
     threshold = of_kind.settings.get("relevant_from")
     if threshold is not None and (threshold not in grades or threshold == min(grades)):
         raise Refused(
@@ -154,52 +167,38 @@ FIELDS = (
 def change_rules(
     *,
     changes: dict[str, object],
-    grades: Sequence[KindGrade],
+    grades: Sequence[KindGrade] | None = None,
+    token: str = "",
     by: Membership,
     now: datetime | None = None,
 ) -> Project:
-    """Set the project's fields named in `changes` and its grades, all or nothing.
+    """Set the project's fields named in `changes` and, if given, its grades, all or nothing.
 
     A grade that has been given cannot be removed. At least two grades are required, and
     `relevant_from` must be one of them above the lowest. If relevance is the number of conditions
-    met, every possible number must be a grade.
+    met, every possible number must be a grade. Stale: `token` is that of other rules
+    (`rules_token`).
     """
-    refuse_if_archived(by.project)
     if not by.leads:
         raise Refused("Only leads of this project can change its rules.")
     if unknown := set(changes) - set(FIELDS):
         raise Refused(f"There is no rule called {', '.join(sorted(unknown))}.")
-    refuse_invalid_names(str(changes.get("name", "")), *(grade.name for grade in grades))
-    for text in (str(changes.get("description", "")), *(grade.sentence for grade in grades)):
-        refuse_invalid_characters(tidy(text))
-    values = [grade.value for grade in grades]
-    if len(set(values)) != len(values):
-        raise Refused("Two grades have the same value. Give each a different value.")
-    if len(values) < 2:
-        raise Refused("A project needs at least two grades.")
-    threshold = changes.get("relevant_from", by.project.relevant_from)
-    if threshold not in values or threshold == min(values):
-        reach = ", ".join(map(str, sorted(values)[1:]))
-        raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
-    rule = changes.get("condition_rule", by.project.condition_rule)
-    if rule == Project.ConditionRule.COUNT_MET:
-        _check_counted(by.project, values)
-    if rule == Project.ConditionRule.BANDS and len(values) not in GRADES_OF_BANDS:
-        raise Refused(
-            "If relevance follows from how many conditions are met, there must be 4 grades: for "
-            "none, 1, 2 or 3, and 4 or more; or 5, with one for documents that are only related."
-        )
+    refuse_invalid_names(str(changes.get("name", "")))
+    refuse_invalid_characters(tidy(str(changes.get("description", ""))))
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        if lost := sorted(grades_in_use(project) - set(values)):
-            given_away = ", ".join(map(str, lost))
-            raise Refused(f"Judges have given the grade {given_away}, so it cannot be removed.")
+        refuse_if_archived(project)
+        if token and token != rules_token(project):
+            raise Stale(OVERTAKEN)
         before = {field: getattr(project, field) for field in changes} | _grades_for_log(project)
+        if grades is None:
+            grades = [KindGrade(*row) for row in _grade_rows(project)]
         for field, value in changes.items():
             setattr(project, field, value)
+        _check_grades(project, grades)
         project.full_clean()
         project.save()
-        project.grades.exclude(value__in=values).delete()
+        project.grades.exclude(value__in=[grade.value for grade in grades]).delete()
         for grade in grades:
             Grade.objects.update_or_create(
                 project=project,
@@ -214,10 +213,46 @@ def change_rules(
     return project
 
 
+def rules_token(project: Project) -> str:
+    """Return a token of the project's rules and grades, which differs once they have changed."""
+    rules = [str(getattr(project, field)) for field in FIELDS]
+    return hashlib.sha256(json.dumps([rules, _grade_rows(project)]).encode()).hexdigest()
+
+
+def _check_grades(project: Project, grades: Sequence[KindGrade]) -> None:
+    """Refuse grades that do not fit each other, the project's rules or its judgments."""
+    refuse_invalid_names(*(grade.name for grade in grades))
+    for grade in grades:
+        refuse_invalid_characters(tidy(grade.sentence))
+    values = [grade.value for grade in grades]
+    if len(set(values)) != len(values):
+        raise Refused("Two grades have the same value. Give each a different value.")
+    if len(values) < 2:
+        raise Refused("A project needs at least two grades.")
+    if len(values) > MOST_GRADES:
+        raise Refused(TOO_MANY_GRADES)
+    if project.relevant_from not in values or project.relevant_from == min(values):
+        reach = ", ".join(map(str, sorted(values)[1:]))
+        raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
+    if project.condition_rule == Project.ConditionRule.COUNT_MET:
+        _check_counted(project, values)
+    if project.condition_rule == Project.ConditionRule.BANDS and len(values) not in GRADES_OF_BANDS:
+        raise Refused(
+            "If relevance follows from how many conditions are met, there must be 4 grades: for "
+            "none, 1, 2 or 3, and 4 or more; or 5, with one for documents that are only related."
+        )
+    if lost := sorted(grades_in_use(project) - set(values)):
+        given_away = ", ".join(map(str, lost))
+        raise Refused(f"Judges have given the grade {given_away}, so it cannot be removed.")
+
+
+def _grade_rows(project: Project) -> list[tuple[int, str, str]]:
+    return list(project.grades.order_by("value").values_list("value", "name", "sentence"))
+
+
 def _grades_for_log(project: Project) -> dict[str, object]:
     """Return the grades in the form that the audit log stores."""
-    rows = project.grades.order_by("value").values_list("value", "name", "sentence")
-    return {"grades": [[value, name, sentence] for value, name, sentence in rows]}
+    return {"grades": [list(row) for row in _grade_rows(project)]}
 
 
 def _check_counted(project: Project, values: Sequence[int]) -> None:

@@ -134,7 +134,7 @@ class SentProject(RequestBody):
     grades = serializers.ListField(
         child=serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL),
         min_length=2,
-        max_length=20,
+        max_length=actions.MOST_GRADES,
         required=False,
         help_text="If omitted: the grades of the kind.",
     )
@@ -143,7 +143,7 @@ class SentProject(RequestBody):
 class SentRules(RulesSerializer):
     """Changes of a project; omitted fields stay as they are. `grades` replaces all grades."""
 
-    grades = serializers.ListField(child=GradeSerializer(), max_length=20)
+    grades = serializers.ListField(child=GradeSerializer(), max_length=actions.MOST_GRADES)
 
     class Meta(RulesSerializer.Meta):
         fields = (*actions.FIELDS, "grades")
@@ -188,10 +188,8 @@ class OneProject(Resource, tag="Projects"):
         by = access.lead(self.person, slug)
         sent = self.body()
         grades = sent.pop("grades", None)
-        if grades is None:
-            grades = by.project.grades.values("value", "name", "sentence")
-        kept = [KindGrade(**grade) for grade in grades]
-        actions.change_rules(changes=sent, grades=kept, by=by)
+        replaced = None if grades is None else [KindGrade(**grade) for grade in grades]
+        actions.change_rules(changes=sent, grades=replaced, by=by)
         return access.member(self.person, slug)
 
 

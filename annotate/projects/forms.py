@@ -11,12 +11,13 @@ from django.db.models import QuerySet
 from django.forms import BaseFormSet, formset_factory
 from django.utils.html import format_html
 
-from annotate.projects.actions import FIELDS
+from annotate.projects.actions import FIELDS, MOST_GRADES
 from annotate.projects.audit_log import AUDIT_EVENTS, SUBJECTS, WORK, subject_of
 from annotate.projects.audit_log_page import kinds, people
 from annotate.projects.kinds import KINDS
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import AuditEvent, Membership, Project
+from annotate.projects.taxonomy import MOST
 from base import reader_preferences as personal
 
 
@@ -195,7 +196,7 @@ class GradeForm(forms.Form):
     sentence = SentenceField(max_length=300, required=False)
 
 
-GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=20)
+GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=MOST_GRADES)
 
 
 class CategoryForm(forms.Form):
@@ -206,7 +207,7 @@ class CategoryForm(forms.Form):
     sentence = SentenceField(max_length=500, required=False)
 
 
-CategoryFormSet = formset_factory(CategoryForm, extra=2, can_delete=True, max_num=100)
+CategoryFormSet = formset_factory(CategoryForm, extra=2, can_delete=True, max_num=MOST)
 
 
 def filled_in(formset: BaseFormSet[Any]) -> list[dict[str, Any]]:

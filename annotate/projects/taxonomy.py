@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,7 +13,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Category, Membership, Project
 from base.control_characters import tidy
-from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
+from base.errors import Refused, Stale, refuse_invalid_characters, refuse_invalid_names
 
 
 class Kind(NamedTuple):
@@ -55,13 +57,18 @@ TAXONOMIES: Mapping[str, tuple[Kind, ...]] = {
 
 
 MOST = 100
+OVERTAKEN = (
+    "Somebody has changed this since you opened the page, so nothing was saved. What you entered "
+    "is still here: compare it with their change in the activity log, then save again."
+)
 
 
-def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
+def set_categories(*, kinds: Sequence[Kind], token: str = "", by: Membership) -> list[Category]:
     """Make these the project's taxonomy, in this order; instructions keep the keys they have.
 
     The same taxonomy again changes nothing. Refused: a person who is not a lead, an archived
-    project, a missing or repeated key, or too many types.
+    project, a missing or repeated key, or too many types. Stale: `token` is that of another
+    taxonomy (`taxonomy_token`).
     """
     if not by.leads:
         raise Refused("Only leads of this project can change its taxonomy.")
@@ -78,6 +85,8 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)
+        if token and token != taxonomy_token(project):
+            raise Stale(OVERTAKEN)
         before = _categories_for_log(project)
         project.categories.exclude(key__in=keys).delete()
         made = [
@@ -98,6 +107,11 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
                 by=by,
             )
     return made
+
+
+def taxonomy_token(project: Project) -> str:
+    """Return a token of the project's taxonomy, which differs once it has changed."""
+    return hashlib.sha256(json.dumps(_categories_for_log(project)).encode()).hexdigest()
 
 
 def _categories_for_log(project: Project) -> list[list[str]]:

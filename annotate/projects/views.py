@@ -28,9 +28,15 @@ from annotate.projects.forms import (
 from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
-from annotate.projects.taxonomy import TAXONOMIES, Kind, add_taxonomy, set_categories
+from annotate.projects.taxonomy import (
+    TAXONOMIES,
+    Kind,
+    add_taxonomy,
+    set_categories,
+    taxonomy_token,
+)
 from base.csv_output import csv_response
-from base.errors import Refused
+from base.errors import Refused, Stale
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key
 
@@ -58,11 +64,15 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
     rows = member.project.grades.order_by("value").values("value", "name", "sentence")
     form = RulesForm(request.POST or None, instance=member.project)
     formset = GradeFormSet(request.POST or None, initial=list(rows), prefix="grades")
-    judged = is_judged(member.project)
+    judged, token = is_judged(member.project), request.POST.get("token", "")
     if request.method == "POST" and form.is_valid() and formset.is_valid():
-        with refusal_in(form):
-            grades = [KindGrade(**row) for row in filled_in(formset)]
-            actions.change_rules(changes=form.cleaned_data, grades=grades, by=member)
+        grades = [KindGrade(**row) for row in filled_in(formset)]
+        try:
+            actions.change_rules(changes=form.cleaned_data, grades=grades, token=token, by=member)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+            token = "" if isinstance(refused, Stale) else token
+        else:
             messages.success(request, "Saved. The rules apply from now on.")
             if judged and {"judge_order", "order_seed"} & set(form.changed_data):
                 messages.info(
@@ -83,6 +93,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
         grades=formset,
         due_form=DueDateForm(initial={"due_on": member.project.due_on}),
         judged=judged,
+        token=token or actions.rules_token(member.project),
         status=422 if bad else 200,
     )
 
@@ -191,12 +202,14 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
         member.project.categories.order_by("place", "key").values("key", "name", "sentence")
     )
     formset = CategoryFormSet(request.POST or None, initial=rows, prefix="categories")
-    error = ""
+    error, token = "", request.POST.get("token", "")
     if request.method == "POST" and formset.is_valid():
         try:
-            set_categories(kinds=[Kind(**row) for row in filled_in(formset)], by=member)
+            kinds = [Kind(**row) for row in filled_in(formset)]
+            set_categories(kinds=kinds, token=token, by=member)
         except Refused as refused:
             error = str(refused)
+            token = "" if isinstance(refused, Stale) else token
         else:
             messages.success(request, "Saved.")
             return redirect("annotate:categories", slug)
@@ -210,6 +223,7 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
         section="settings",
         categories=formset,
         error=error,
+        token=token or taxonomy_token(member.project),
         unknown=sorted((key, n) for key, n in counts.items() if key not in keys),
         taxonomies=[
             {"name": name, "kinds": kinds}

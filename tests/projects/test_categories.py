@@ -121,6 +121,21 @@ def test_the_page_shows_sets_and_adds_types(carla):
     assert "Add the types of FollowTable" not in after
 
 
+def test_types_opened_before_another_change_are_not_saved_over_it(carla, client):
+    client.force_login(carla.user)
+    page = "/projects/tides/categories/"
+    opened = fields({"key": "A", "name": "About"}) | {"token": client.get(page).context["token"]}
+    taxonomy.set_categories(kinds=KINDS, by=carla)
+
+    refused = client.post(page, opened)
+
+    assert "Somebody has changed this since you opened the page" in refused.content.decode()
+    assert [key for key, *_ in rows(carla.project)] == [kind.key for kind in KINDS]
+    again = client.post(page, opened | {"token": refused.context["token"]})
+    assert again.status_code == 302
+    assert [key for key, *_ in rows(carla.project)] == ["A"]
+
+
 def test_a_type_is_deleted_on_the_page(carla):
     client = Client()
     client.force_login(carla.user)

@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Project
+from annotate.projects.actions import change_rules
 from annotate.rewriting.actions import send_back
 from tests import factories
 
@@ -247,7 +248,12 @@ def test_a_name_that_gives_no_short_name_asks_for_one(db, client):
 
 @pytest.mark.parametrize(
     ("grades", "sentence"),
-    [("1", "at least two"), ("0, x", "whole numbers"), ("0,99999", "must be between")],
+    [
+        ("1", "at least two"),
+        (",".join(map(str, range(21))), "at most 20 grades"),
+        ("0, x", "whole numbers"),
+        ("0,99999", "must be between"),
+    ],
 )
 def test_a_project_with_invalid_grades_is_not_created(db, client, grades, sentence):
     client.force_login(factories.user("carla"))
@@ -310,6 +316,24 @@ def test_settings_are_saved_all_or_nothing(tides, client):
         (0, "No"),
         (1, "Yes"),
     ]
+
+
+def test_settings_opened_before_another_change_are_not_saved_over_it(tides, client):
+    carla = factories.lead(tides)
+    client.force_login(carla.user)
+    url = reverse("annotate:settings", args=["tides"])
+    opened = {**SETTINGS, "token": client.get(url).context["token"]}
+    change_rules(changes={"description": "About tides."}, by=carla)
+
+    invalid = client.post(url, {**opened, "overlap_judge": 51})
+    refused = client.post(url, {**opened, "token": invalid.context["token"]})
+
+    assert refused.status_code == 422
+    assert "Somebody has changed this since you opened the page" in refused.content.decode()
+    assert Project.objects.get().description == "About tides."
+    again = client.post(url, {**opened, "token": refused.context["token"]})
+    assert again.status_code == 302
+    assert Project.objects.get().description == ""
 
 
 @pytest.mark.parametrize("judged", [True, False])

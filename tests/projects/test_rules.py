@@ -59,6 +59,20 @@ def test_too_few_or_equal_grades_are_refused(carla, bad, sentence):
         projects.change_rules(changes={}, grades=bad, by=carla)
 
 
+def test_rules_are_changed_without_naming_the_grades(carla):
+    projects.change_rules(changes={"overlap_judge": 3}, by=carla)
+
+    assert Project.objects.get().overlap_judge == 3
+    assert len(grades(carla.project)) == 3
+
+
+def test_a_project_has_at_most_twenty_grades(carla):
+    many = [KindGrade(value, f"Grade {value}") for value in range(21)]
+
+    with pytest.raises(Refused, match="at most 20 grades"):
+        projects.change_rules(changes={}, grades=many, by=carla)
+
+
 @pytest.mark.parametrize("threshold", [0, 3, -1])
 def test_relevant_from_must_be_a_grade_above_the_lowest(carla, threshold):
     with pytest.raises(Refused, match=r"above the lowest: 1, 2\."):
