@@ -16,7 +16,7 @@ from annotate.judgments import completion
 from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.completion import WorkLeft, left_in
 from annotate.judgments.in_force import judgments_in_force
-from annotate.judgments.open_pairs import Task, is_any_open, is_quota_reached, open_pairs
+from annotate.judgments.open_pairs import Task, is_any_open, open_pairs, with_quota_reached
 from annotate.pairs.models import LEASE, Assignment, InstructionPair
 from annotate.pairs.pool import workable_pairs
 from annotate.projects.access import refuse_if_archived
@@ -243,7 +243,7 @@ def _refuse_above_quota(by: Membership) -> None:
     if by.most_tasks is None:
         return
     Membership.objects.select_for_update(no_key=True).get(pk=by.pk)
-    if is_quota_reached(by):
+    if with_quota_reached([by]):
         tasks, them = ("task", "it") if by.most_tasks == 1 else ("tasks", "them")
         raise Refused(
             f"A lead gives you at most {by.most_tasks} {tasks} in this project, and you have "

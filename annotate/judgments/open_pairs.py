@@ -32,7 +32,7 @@ def open_pairs(
     """
     if held:
         return _pairs_for(task, [by]).filter(pk__in=_held_pairs(task, [by]))
-    if not unrestricted and is_quota_reached(by):
+    if not unrestricted and with_quota_reached([by]):
         return InstructionPair.objects.none()
     return _open_to(task, [by], unrestricted=unrestricted)
 
@@ -76,12 +76,7 @@ def _open_to(
     return free
 
 
-def is_quota_reached(by: Membership) -> bool:
-    """Return whether `by` holds as many tasks as a lead allows them."""
-    return bool(_with_quota_reached([by]))
-
-
-def _with_quota_reached(members: Sequence[Membership]) -> set[int]:
+def with_quota_reached(members: Sequence[Membership]) -> set[int]:
     """Return the keys of the members who hold as many tasks as a lead allows them."""
     most = {member.pk: member.most_tasks for member in members if member.most_tasks is not None}
     if not most:
@@ -141,7 +136,7 @@ def _who_may_take(task: str, members: Sequence[Membership]) -> list[Membership]:
         for member in members
         if member.project.overlap(task) and member.project.paused_at is None
     ]
-    full = _with_quota_reached(asked)
+    full = with_quota_reached(asked)
     return [member for member in asked if member.pk not in full]
 
 

@@ -169,6 +169,8 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         member = _member_of(by, member)
+        if member.user_id is None:
+            raise Refused(f"{member.name} has no account, so there is nobody to remove.")
         _refuse_only_lead(member)
         free_assignments(Membership.objects.filter(pk=member.pk))
         if member.left_at is None:

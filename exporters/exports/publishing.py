@@ -146,12 +146,13 @@ def newest_proofs(project: Project) -> list[Export]:
 
 def _kept_back_sentences(publication: Publication) -> list[str]:
     """Return sentences about what is not published."""
-    people = Membership.objects.people().active().filter(project=publication.project_id)
+    people = Membership.objects.people().filter(project=publication.project_id)
     agreed, everybody = people.exclude(named_at=None).count(), people.count()
     sentences = [
         (
             f"Layouts and releases show people as numbers. {agreed:,} of "
-            f"{amount(everybody, 'member')} agreed to be named, in their own settings."
+            f"{amount(everybody, 'member')}, present or past, agreed to be named, in their own "
+            "settings."
         ),
         (
             "An export in the format jsonl has everybody's name, because it carries the project "

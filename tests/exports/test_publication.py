@@ -219,7 +219,7 @@ def test_the_page_counts_who_agreed_to_be_named_and_names_nobody(tides, client):
 
     page = client.get("/projects/tides/publication/").content.decode()
 
-    assert "1 of 4 members agreed to be named" in page
+    assert "1 of 4 members, present or past, agreed to be named" in page
     assert not shows(page, ">ada<")
 
 

@@ -189,6 +189,17 @@ def test_the_own_page_says_nothing_about_others(tides, client, others):
     assert others not in client.get(own_page(tides.ada)).content.decode()
 
 
+def test_the_own_page_estimates_no_end_where_nothing_is_left_to_judge(tides, client):
+    dan = factories.member(tides.project, "dan")
+    assignments.take(pair=tides.pair, task=Assignment.Task.REVIEW, by=dan)
+    client.force_login(dan.user)
+
+    page = client.get(reverse("annotate:person", args=["tides", dan.pk])).content.decode()
+
+    assert "tidal power" in page
+    assert "Nothing to do yet" not in page
+
+
 def test_another_persons_page_is_for_leads(tides, client):
     client.force_login(tides.ada.user)
     refused = client.get(own_page(tides.ben))

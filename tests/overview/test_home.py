@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotate.judging import actions
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag
+from annotate.models import Assignment, Flag, Membership
 from annotate.rewriting.actions import rewrite_narrative, send_back
 from tests import factories
 from tests.pages import shows
@@ -48,6 +48,13 @@ def test_the_next_task_to_judge_says_how_many_documents_it_has(ada, client):
     add_query(ada.project, "301", 1, 2, 0)
 
     assert "Judge, 2 documents" in headings(home(client).content.decode())
+
+
+def test_home_says_that_a_lead_gives_no_further_task(ada, client):
+    add_query(ada.project, "301", 1)
+    Membership.objects.filter(pk=ada.pk).update(most_tasks=0)
+
+    assert "as many tasks as a lead gives you" in home(client).content.decode()
 
 
 def test_two_instructions_of_one_query_are_distinguished(ada, client):

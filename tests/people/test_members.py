@@ -166,6 +166,13 @@ def test_a_removed_member_keeps_judgments_and_frees_assignments(carla):
     assert judgment.annotator == ada
 
 
+def test_a_machine_cannot_be_removed(carla):
+    machine = factories.machine(carla.project)
+
+    with pytest.raises(Refused, match="has no account"):
+        members.remove_member(member=machine, by=carla)
+
+
 def test_a_former_member_cannot_see_the_project_until_added_again(carla, client):
     ada = factories.member(carla.project, "ada")
     members.remove_member(member=ada, by=carla)

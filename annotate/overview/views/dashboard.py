@@ -100,7 +100,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     calendar = paces.Calendar.of_reader()
     done = paces.person_pace(member, membership, calendar)
     assignments = my_assignments(membership)
-    judging = [work for work in assignments if work.assignment.task == Assignment.Task.JUDGE]
+    judging = (work for work in assignments if work.assignment.task == Assignment.Task.JUDGE)
     left = sum(work.total - work.done for work in judging)
     pace = _pace(request)
     lately = paces.last_days(done.days, pace)
@@ -121,7 +121,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         pace=pace,
         paces=paces.PACES,
         left=left,
-        outlook=estimate(left, lately, done.days[-1].on, asked=bool(judging)),
+        outlook=estimate(left, lately, done.days[-1].on),
         assignments=[
             {
                 "assignment": work.assignment,

@@ -58,6 +58,7 @@ def home(request: PageRequest) -> HttpResponse:
     added = overviews(members)
     offers = offers_of(members)
     held = {member.pk: my_assignments(member) for member in members}
+    at_quota = open_pairs.with_quota_reached(members)
     # Projects with work come first, in each half by name.
     members.sort(
         key=lambda member: (
@@ -82,6 +83,7 @@ def home(request: PageRequest) -> HttpResponse:
             "assignments": assignment_rows(held[member.pk]),
             "offers": _offered(offers[member.pk]),
             "hiding": [offer for offer in offers[member.pk] if offer["hides_figures"]],
+            "at_quota": member.pk in at_quota,
             "todo": added[member.pk].todo,
             "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
