@@ -142,9 +142,9 @@ def fill_cells(
         keys, {narrative.pair_id: narrative.side for narrative in narratives.values()}
     )
     assignments = set(
-        Assignment.objects.filter(pair__in={pair for _, pair, _ in keys}, task=JUDGE).values_list(
-            "pair_id", "member_id"
-        )
+        Assignment.objects.keeping_their_places()
+        .filter(pair__in={pair for _, pair, _ in keys}, task=JUDGE)
+        .values_list("pair_id", "member_id")
     )
     under = {"narrative__in": list(narratives), "candidate__in": list(candidates)}
     settled = {
@@ -407,7 +407,8 @@ def _matching_rows(reader: Membership, asked: Asked, blind: set[int]) -> QuerySe
 
 
 def _assignments(person: int | None) -> QuerySet[Assignment]:
-    assignments = Assignment.objects.filter(pair=OuterRef("pair_id"), task=JUDGE)
+    kept = Assignment.objects.keeping_their_places()
+    assignments = kept.filter(pair=OuterRef("pair_id"), task=JUDGE)
     return assignments if person is None else assignments.filter(member=person)
 
 

@@ -71,12 +71,15 @@ def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Memb
 def appoint_lead(*, project: Project, user: User) -> Membership:
     """Make an account a lead of a project, on behalf of an administrator.
 
-    Refused: a closed account.
+    Also of an archived one, which nobody else could bring back if its leads are gone. Refused: a
+    closed account. A second call changes nothing.
     """
-    refuse_if_archived(project)
     _refuse_closed(user)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        leads = project.memberships.active().filter(role=Membership.Role.LEAD)
+        if lead := leads.filter(user=user).first():
+            return lead
         member = join(project, user, Membership.Role.LEAD)
         record(project=project, what="member.added", about=member, words=member.role, by=None)
         return member

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, Candidate, Flag, Project
+from annotate.models import Adjudication, Assignment, Candidate, Flag, Membership, Project
 from tests import factories
 from tests.pages import shows
 
@@ -226,6 +226,15 @@ def test_disputed_rows_are_found_after_many_that_only_seem_disputed(tides, clien
     page = client.get(tides.url, {"state": "disputed"})
 
     assert list(cells(page)) == ["FLAGGED"]
+
+
+def test_the_task_of_somebody_who_has_left_is_not_shown_as_taken(tides, client):
+    client.force_login(tides.carla.user)
+    Membership.objects.filter(pk=tides.ada.pk).update(left_at=timezone.now())
+
+    assert cells(client.get(tides.url))["OPEN"] == ["unjudged", "empty", "taken"]
+    asked = client.get(tides.url, {"state": "taken", "person": tides.ada.pk})
+    assert cells(asked) == {}
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Membership, User
+from annotate.models import Assignment, AuditEvent, Membership, Project, User
 from annotate.people import members
 from base.errors import Refused
 from tests import factories
@@ -214,6 +215,18 @@ def test_a_command_appoints_a_lead(db, capsys):
 
     assert project.memberships.get().leads
     assert capsys.readouterr().out == "carla leads tides.\n" * 2
+
+
+def test_the_command_makes_a_lead_of_an_archived_project_once(carla):
+    Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
+    factories.user("ada")
+
+    call_command("lead", "tides", "ada")
+    call_command("lead", "tides", "ada")
+
+    ada = Membership.objects.get(name="ada")
+    assert ada.leads
+    assert AuditEvent.objects.filter(what="member.added").count() == 1
 
 
 def test_a_closed_account_is_not_made_a_lead(carla):
