@@ -57,10 +57,10 @@ def _in_force(*projects: Project) -> Q:
 
 
 def grades_in_use(project: Project) -> set[int]:
-    """Return the grades in a project's judgments and settling decisions."""
-    judged = Judgment.objects.filter(annotator__project=project).values_list("relevance")
+    """Return the grades in a project's judgments, repeats and settling decisions."""
+    judged = Statement.objects.filter(annotator__project=project).values_list("relevance")
     settled = Adjudication.objects.filter(by__project=project).values_list("relevance")
-    return {value for (value,) in judged.union(settled)}
+    return {value for (value,) in judged.union(settled) if value is not None}
 
 
 def is_judged(project: Project) -> bool:

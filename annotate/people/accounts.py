@@ -8,6 +8,7 @@ from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
@@ -166,6 +167,6 @@ def _refuse_only_lead(user: User) -> None:
     ]
     if alone:
         raise Refused(
-            f"{user.username} is the only lead of {', '.join(sorted(alone))}. Give these "
-            "projects another lead first."
+            f"{user.username} is the only lead of {', '.join(sorted(alone))}. Make somebody else a "
+            f"lead there first: under Members, or with {settings.COMMAND} lead."
         )

@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from annotate.models import Membership, Project
+from annotate.models import Membership, Project, Repeat
 from annotate.projects import actions as projects
 from annotate.projects.actions import create_project
 from annotate.projects.kinds import KindGrade
@@ -48,6 +48,25 @@ def test_a_grade_in_use_cannot_be_removed(carla):
 
     assert Project.objects.get().overlap_judge == 2
     assert len(grades(carla.project)) == 3
+
+
+def test_a_grade_of_a_repeat_cannot_be_removed(carla):
+    query = factories.query(carla.project)
+    narrative, candidate = factories.altered(factories.pair(query)), factories.candidate(query)
+    ada = factories.member(carla.project, "ada")
+    first = factories.judgment(narrative, candidate, ada, 1)
+    Repeat.objects.create(
+        repeat=True,
+        first=first,
+        narrative=narrative,
+        candidate=candidate,
+        annotator=ada,
+        text_version=1,
+        relevance=2,
+    )
+
+    with pytest.raises(Refused, match="have given the grade 2"):
+        projects.change_rules(changes={}, grades=USUAL[:2], by=carla)
 
 
 @pytest.mark.parametrize(
