@@ -21,6 +21,7 @@ from audit.checks.questions import (
     agreement_of_rows,
     agreement_on_question,
     decide_replies,
+    error_rate,
     question_rate,
     question_replies_of,
 )
@@ -94,7 +95,8 @@ class Rates:
     status: Annotated[Proportion, "Claimed relevant but not, or the reverse."]
     grade: Annotated[Proportion, "Claimed another grade: with all that are wrong in status."]
     more_status: Annotated[
-        int | None, "How many more checks, all right, lower the bound enough; null: too many."
+        int | None,
+        "How many more checks, all right, lower the bound enough; null: too many, or not drawn.",
     ]
     more_grade: Annotated[int | None, "The same for the grade."]
     questions: Annotated[
@@ -136,7 +138,7 @@ class Figures:
     differed: int
     to_settle: int
     settled: int
-    unsure: Annotated[int, "Labels that one or both of the two could not judge."]
+    unsure: Annotated[int, "Labels that both have answered and one or both could not judge."]
     unchecked: Annotated[int, "Labels that fewer than two have checked."]
     outdated: Annotated[
         int, "Labels of narratives that were replaced or taken out since; they still count."
@@ -197,7 +199,8 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         differed=len(differed),
         to_settle=len(differed) - settled,
         settled=settled,
-        unsure=sum(1 for line in lines if line.unsure),
+        # Not before both have answered: a lead may be the second.
+        unsure=sum(1 for line in lines if line.unsure and line.answered == 2),
         unchecked=len(lines) - by_two,
         outdated=outdated,
         percent=percent,
@@ -233,7 +236,7 @@ def error_rates(
     frame = sample.frame
     counted: Any = {
         "relevant_from": sample.project.relevant_from,
-        "bound": bound,
+        "bound": bound if sample.kind == Sample.Kind.RANDOM else None,
         "sample_questions": sample_questions,
         "decided": decided or {},
     }
@@ -250,26 +253,26 @@ def _count_errors(
     lines: Sequence[CheckedLabel],
     *,
     relevant_from: int,
-    bound: float,
+    bound: float | None,
     frame: int,
     sample_questions: Sequence[Question],
     decided: Decided,
 ) -> Rates:
-    from agreement.proportion import more_needed, proportion
-
     labels = [(line.pk, line.claimed_answers) for line in lines]
     checked = [(line.claimed, line.outcome) for line in lines if line.outcome is not None]
     status = sum(1 for was, now in checked if (was >= relevant_from) != (now >= relevant_from))
     grade = sum(1 for was, now in checked if was != now)
+    status_rate, more_status = error_rate(status, len(checked), bound=bound)
+    grade_rate, more_grade = error_rate(grade, len(checked), bound=bound)
     return Rates(
         label=label,
         items=len(lines),
         checked=len(checked),
         unjudgeable=sum(1 for line in lines if line.unjudgeable),
-        status=proportion(status, len(checked)),
-        grade=proportion(grade, len(checked)),
-        more_status=more_needed(status, len(checked), bound=bound),
-        more_grade=more_needed(grade, len(checked), bound=bound),
+        status=status_rate,
+        grade=grade_rate,
+        more_status=more_status,
+        more_grade=more_grade,
         frame=frame,
         questions={
             question.value: question_rate(question, labels, bound, decided)
@@ -312,11 +315,10 @@ def paper_sentences(
     """
     if not overall.checked:
         return ""
-    drawn = sample.kind == Sample.Kind.RANDOM
     parts = [
         _extent_sentence(sample, overall, by_two),
         *agreement,
-        *_error_sentences(sample, overall, weighted, drawn),
+        *_error_sentences(sample, overall, weighted),
     ]
     left_out = {
         "could not be judged": overall.unjudgeable,
@@ -343,9 +345,7 @@ def _extent_sentence(sample: Sample, overall: Rates, by_two: int) -> str:
     return f"Two people each checked {by_two:,}{of} ({chosen})."
 
 
-def _error_sentences(
-    sample: Sample, overall: Rates, weighted: WeightedRates | None, drawn: bool
-) -> list[str]:
+def _error_sentences(sample: Sample, overall: Rates, weighted: WeightedRates | None) -> list[str]:
     """Return a sentence for each kind of error that the sample asks about; if the strata were drawn
     at different rates, also the weighted rate of all labels.
     """
@@ -356,12 +356,12 @@ def _error_sentences(
         Sample.Asks.GRADE: {**status, "grade": "The grade"},
     }[Sample.Asks(sample.asks)]
     sentences = [
-        f"{subject} was wrong in {_rate_in_words(overall.questions[question].rate, drawn)}."
+        f"{subject} was wrong in {_rate_in_words(overall.questions[question].rate)}."
         for question, subject in QUESTION_SUBJECTS.items()
         if question in overall.questions
     ]
     for kind, subject in subjects.items():
-        sentences.append(f"{subject} was wrong in {_rate_in_words(getattr(overall, kind), drawn)}.")
+        sentences.append(f"{subject} was wrong in {_rate_in_words(getattr(overall, kind))}.")
         whole: Stratified | None = getattr(weighted, kind, None)
         if whole is not None and whole.share is not None:
             sentences.append(
@@ -452,11 +452,11 @@ def question_agreement_sentences(questions: Sequence[QuestionAgreement]) -> list
     ]
 
 
-def _rate_in_words(rate: Proportion, drawn: bool) -> str:
+def _rate_in_words(rate: Proportion) -> str:
     """Return a rate in words; without an interval if the labels were not drawn at random."""
-    if rate.share is None or rate.interval is None or rate.at_most is None:
+    if rate.share is None:
         return rate.note
-    if not drawn:
+    if rate.interval is None or rate.at_most is None:
         return f"{rate.count:,} of {rate.of:,} ({100 * rate.share:.1f}%)"
     return (
         f"{rate.count:,} of {rate.of:,} ({100 * rate.share:.1f}%, exact 95% interval "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from audit.checks.models import RESAMPLES, SEED, Check, Question, Reply, Sample
@@ -116,18 +117,25 @@ def agreement_on_question(question: Question, answers: Answers) -> QuestionAgree
     return QuestionAgreement(question, *agreement_of_rows(rows))
 
 
-def question_rate(
-    question: Question, labels: Sequence[Claimed], bound: float, decided: Decided
-) -> QuestionRate:
-    """Return the error rate among checked labels that make a claim on a question."""
+def error_rate(wrong: int, checked: int, *, bound: float | None) -> tuple[Proportion, int | None]:
+    """Return the share of wrong labels, and how many more to check to come below `bound`.
+
+    No `bound`: the labels were chosen, not drawn, so their share has no interval.
+    """
     from agreement.proportion import more_needed, proportion
 
+    rate = proportion(wrong, checked)
+    if bound is None:
+        return replace(rate, interval=None, at_most=None), None
+    return rate, more_needed(wrong, checked, bound=bound)
+
+
+def question_rate(
+    question: Question, labels: Sequence[Claimed], bound: float | None, decided: Decided
+) -> QuestionRate:
+    """Return the error rate among checked labels that make a claim on a question."""
     key = question.value
     claimed = [(item, of[key]) for item, of in labels if of[key] is not None]
     checked = [(claim, decided[item][key]) for item, claim in claimed if item in decided]
     wrong = sum(1 for claim, is_so in checked if claim != is_so)
-    return QuestionRate(
-        len(claimed),
-        proportion(wrong, len(checked)),
-        more_needed(wrong, len(checked), bound=bound),
-    )
+    return QuestionRate(len(claimed), *error_rate(wrong, len(checked), bound=bound))

@@ -14,6 +14,7 @@ from audit.models import Sample
 from base.errors import Refused
 from tests import factories
 from tests.pages import shows
+from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
@@ -404,3 +405,17 @@ def test_the_api_refuses_more_runs_than_there_are_as_the_page_does(tides, carla)
 
     assert answer.status_code == 422
     assert "4 runs cannot miss a document if only 3 are chosen." in answer.content.decode()
+
+
+def test_labels_that_were_chosen_have_a_share_without_an_interval(tides):
+    carla = tides.memberships.get(name="carla")
+    rule = {"runs": list(Run.objects.all()), "depth": 4, "at_least": 3}
+    sample = samples.pick_suspects(name="Missed", selection=PRIOR, by=carla, **rule)
+    for name in ("ada", "ben"):
+        actions.check(item=sample.items.get(), relevance=2, by=factories.member(tides, name))
+
+    shown = Program("carla", "lead").send("GET", f"samples/{sample.pk}/figures/").json()
+
+    rate = shown["overall"]["grade"]
+    assert (rate["share"], rate["interval"], rate["at_most"]) == (0.0, None, None)
+    assert shown["overall"]["more_grade"] is None

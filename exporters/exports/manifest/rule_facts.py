@@ -132,12 +132,11 @@ def check_facts(project: Project) -> list[dict[str, Any]]:
 
 def _facts(sample: Sample, counted: Figures) -> dict[str, Any]:
     overall = counted.overall
-    drawn = sample.kind == Sample.Kind.RANDOM
-    rates = {key: _rate(counts.rate, drawn=drawn) for key, counts in overall.questions.items()}
+    rates = {key: _rate(counts.rate) for key, counts in overall.questions.items()}
     if sample.asks != Sample.Asks.COUNT:
-        rates["status"] = _rate(overall.status, drawn=drawn)
+        rates["status"] = _rate(overall.status)
     if sample.asks != Sample.Asks.QUESTIONS:
-        rates["grade"] = _rate(overall.grade, drawn=drawn)
+        rates["grade"] = _rate(overall.grade)
     agreement = {
         question.question.value: _agreement(question.percent, question.kappa)
         for question in counted.questions
@@ -165,14 +164,13 @@ def _facts(sample: Sample, counted: Figures) -> dict[str, Any]:
     }
 
 
-def _rate(rate: Proportion, *, drawn: bool) -> dict[str, Any]:
-    exact = drawn and rate.interval is not None
+def _rate(rate: Proportion) -> dict[str, Any]:
     return {
         "wrong": rate.count,
         "checked": rate.of,
         "share": _rounded(rate.share),
-        "interval": [round(bound, _DIGITS) for bound in rate.interval or ()] if exact else None,
-        "at_most": _rounded(rate.at_most) if drawn else None,
+        "interval": rate.interval and [round(bound, _DIGITS) for bound in rate.interval],
+        "at_most": _rounded(rate.at_most),
     }
 
 
