@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, QuerySet
 
 from annotate.collection.models import Candidate, Document
+from annotate.judgments.blindness import must_answer_first
 from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
@@ -19,6 +20,7 @@ from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
+from base.errors import Refused
 
 # Separates the ids in the name of a claim: ids in the field's file formats contain no tab.
 SEPARATOR = "\t"
@@ -194,6 +196,15 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
     for name in {claim.narrative.name for claim in without} - names_with_text:
         why_empty[name] = "its documents have no text"
     return Frame(with_text, narratives, selection.side, why_empty, len(without))
+
+
+def refuse_if_blind(selection: ClaimSelection, by: Membership) -> None:
+    """Refuse claims that tell a lead who still has to answer what people answered."""
+    if selection.source == Sample.Source.CONSENSUS and must_answer_first(by):
+        raise Refused(
+            "You still judge or review here, so you may not know what people's judgments come to. "
+            "Finish or release your tasks, or choose other labels."
+        )
 
 
 def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str:

@@ -16,11 +16,12 @@ from annotate.judgments.models import Judgment
 from annotate.projects.kinds import PlannedCheck
 from annotate.projects.models import Membership
 from audit.checks.actions import MAX_WORDS
-from audit.checks.claims import ClaimSelection, why_unfit
+from audit.checks.claims import ClaimSelection, refuse_if_blind, why_unfit
 from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
 from audit.checks.modes import MODES, has_modes
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
+from base.page_request import refusal_in
 
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
@@ -57,7 +58,7 @@ class _ClaimsForm(forms.Form):
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._project = member.project
+        self._member, self._project = member, member.project
         if not has_modes(member.project):
             del self.fields["modes"]
         self._machines = {
@@ -76,9 +77,14 @@ class _ClaimsForm(forms.Form):
         ]
 
     def clean(self) -> dict[str, Any]:
-        """Add an empty list of modes if the project has only one mode."""
+        """Add an empty list of modes if the project has only one mode, and refuse claims that the
+        member may not know yet.
+        """
         cleaned = super().clean() or self.cleaned_data
         cleaned.setdefault("modes", [])
+        if not self.errors:
+            with refusal_in(self, "claims"):
+                refuse_if_blind(self.selection(), self._member)
         return cleaned
 
     def selection(self) -> ClaimSelection:

@@ -39,7 +39,8 @@ LABEL_FILTERS = {
     "all": Q(),
     "wrong": Q(outcome__isnull=False) & ~Q(outcome=F("claimed")),
     "to-settle": TO_SETTLE,
-    "unsure": Q(unsure__gt=0) | Q(unjudgeable=True),
+    # Not before both have answered: a lead may be the second.
+    "unsure": Q(answered=2, unsure__gt=0) | Q(unjudgeable=True),
     "unchecked": Q(answered__lt=2),
 }
 

@@ -23,6 +23,7 @@ from audit.checks.claims import (
     ClaimSelection,
     Frame,
     build_frame,
+    refuse_if_blind,
     why_unfit,
 )
 from audit.checks.models import Sample, SampleItem
@@ -268,6 +269,7 @@ def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: M
     rater = selection.rater
     if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
         raise Refused("Choose a machine of this project.")
+    refuse_if_blind(selection, by)
     if selection.asks not in Sample.Asks.values:
         raise Refused("Choose what checkers are asked.")
     if stratify not in Sample.Stratify.values:

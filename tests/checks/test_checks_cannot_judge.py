@@ -126,6 +126,18 @@ def test_cannot_judge_on_the_page_needs_words_and_keeps_them(scene, sample, clie
     assert "It is cut off.</textarea>" in again
 
 
+def test_a_lead_does_not_learn_that_the_first_cannot_judge_before_the_second_answered(
+    scene, sample, client
+):
+    check_label(sample, "A", ada=None)
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("audit:sample", args=[sample.pk]), {"show": "unsure"})
+
+    assert list(page.context["rows"]) == []
+    assert page.context["figures"].unsure == 0
+
+
 def test_leads_can_list_the_labels_that_somebody_cannot_judge(scene, sample, client):
     check_label(sample, "A", ada=None, ben=1)
     check_label(sample, "B", ada=None, ben=None, dan=None)

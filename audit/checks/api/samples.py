@@ -16,7 +16,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, samples
-from audit.checks.claims import ClaimSelection, build_frame, why_unfit
+from audit.checks.claims import ClaimSelection, build_frame, refuse_if_blind, why_unfit
 from audit.checks.condition_counts import listed_labels
 from audit.checks.figures import BOUND, Figures, figures
 from audit.checks.forms import SampleForm, SendForm, SuspectsForm
@@ -329,13 +329,15 @@ def _parse_selection(
         raise ValidationError(
             {f"{before}rater": ["Name a rater only for the judgments of a machine."]}
         )
-    return ClaimSelection(
+    selection = ClaimSelection(
         fields["source"],
         rater,
         fields.get("relevant_only", False),
         fields.get("asks", Sample.Asks.GRADE),
         fields.get("side", ""),
     )
+    refuse_if_blind(selection, member)
+    return selection
 
 
 def _parse_runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
@@ -357,7 +359,9 @@ class WeightedSerializer(RecordSerializer):
 
 
 class ProportionSerializer(RecordSerializer):
-    """A counted share; null with a reason in `note` where nothing was counted."""
+    """A counted share; null with a reason in `note` where nothing was counted. Its interval and
+    bound are null if the labels were chosen, not drawn.
+    """
 
     class Meta:
         record = "agreement.proportion.Proportion"
