@@ -12,6 +12,7 @@ from django.http import QueryDict
 from annotate.collection.models import Candidate, DocumentText
 from annotate.judgments.document_names import hidden_from, name_of, neutral_name
 from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership
 from annotate.rewriting import advice
 from annotate.rewriting.advice import Advice, Check, Source
@@ -42,9 +43,11 @@ class RewriteImpact:
 
 
 def candidates_at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
-    """Return the candidates of a pair that were relevant before."""
+    """Return the candidates of a pair's pool that were relevant before."""
     return Candidate.objects.filter(
-        query=pair.query_id, prior_relevance__gte=pair.project.relevant_from
+        in_pool_of(pair.pk),
+        query=pair.query_id,
+        prior_relevance__gte=pair.project.relevant_from,
     )
 
 
@@ -99,8 +102,8 @@ def _hidden_candidates(pair: InstructionPair, reader: Membership) -> tuple[set[i
 
 
 def pool_ids(pair: InstructionPair) -> list[str]:
-    """Return the document ids of the query's pool, at most MOST_IDS."""
-    rows = Candidate.objects.filter(query=pair.query_id).order_by("pk")
+    """Return the document ids of the pair's pool, at most MOST_IDS."""
+    rows = Candidate.objects.filter(in_pool_of(pair.pk), query=pair.query_id).order_by("pk")
     return list(rows.values_list("document__doc_id", flat=True)[:MOST_IDS])
 
 

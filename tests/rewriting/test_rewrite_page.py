@@ -262,6 +262,14 @@ def test_a_text_of_another_pool_is_not_found(pair, ada, client):
     assert rows(client, pair, find="text", **{"in": "texts"}) == ["kept"]
 
 
+def test_a_document_that_was_made_for_another_instruction_is_not_listed(pair, ada, client):
+    made = factories.candidate(pair.query, "made", prior=1)
+    made.made_for = factories.pair(pair.query, pair_id="301_2")
+    made.save()
+
+    assert rows(client, pair) == ["kept", "bare"]
+
+
 def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):
     documents = Document.objects.bulk_create(
         Document(project=pair.project, doc_id=f"M{number:04}") for number in range(9_000)
