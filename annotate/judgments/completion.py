@@ -249,17 +249,13 @@ class WorkLeft(NamedTuple):
     total: int = 0
     # Documents with a rejudge request; they are not counted as done.
     again: int = 0
+    # Whether it is to rewrite a narrative that was sent back.
+    is_sent_back: bool = False
 
     @property
     def is_open(self) -> bool:
         """Whether work is left."""
         return self.done < self.total
-
-    @property
-    def is_sent_back(self) -> bool:
-        """Whether it is to rewrite a narrative that was sent back; given that work is left."""
-        task, pair = self.assignment.task, self.assignment.pair
-        return task == Assignment.Task.REWRITE and pair.sent_back_at is not None
 
 
 def left_in(
@@ -279,10 +275,15 @@ def left_in(
     left: dict[int, WorkLeft] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [assignment.pair_id for assignment in rewriting]
-        to_rewrite = InstructionPair.objects.filter(pk__in=pairs).to_rewrite()
-        wanted = set(to_rewrite.values_list("pk", flat=True))
+        to_rewrite: Any = InstructionPair.objects.filter(pk__in=pairs).to_rewrite()
+        wanted = dict(to_rewrite.values_list("pk", "sent_back_at"))
         left |= {
-            assignment.pk: WorkLeft(assignment, int(assignment.pair_id not in wanted), 1)
+            assignment.pk: WorkLeft(
+                assignment,
+                int(assignment.pair_id not in wanted),
+                1,
+                is_sent_back=wanted.get(assignment.pair_id) is not None,
+            )
             for assignment in rewriting
         }
     if reviewing := by_task[Task.REVIEW]:

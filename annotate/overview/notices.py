@@ -9,12 +9,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Exists, F, Max, OuterRef, Q
+from django.db.models import Max, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -22,7 +22,7 @@ from django.utils import timezone
 from annotate.judgments import blindness, completion, open_pairs
 from annotate.judgments.assignments import my_assignments, read_assignments
 from annotate.judgments.models import RejudgeRequest
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import Assignment, Narrative
 from annotate.people.invitation_mail import MAIL_REFUSED
 from annotate.projects import access
 from annotate.projects.models import Membership, Project
@@ -102,19 +102,15 @@ def mark_read(*, until: datetime, by: User, now: datetime | None = None) -> Pref
 
 def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of sent-back narratives that these members wrote."""
-    written = Narrative.objects.filter(pk=OuterRef("altered_id"), author__in=members)
-    rows = (
-        InstructionPair.objects.alive()
-        .with_narratives()
-        .filter(project__in=[member.project_id for member in members], sent_back_at__isnull=False)
-        .filter(Exists(written), sent_back_at__gte=F("altered_at"))
+    rows: Any = (
+        Narrative.objects.in_force([member.project_id for member in members])
+        .filter(author__in=members, sent_back_at__isnull=False)
         .order_by()
-        .values_list("project_id", "query_id", "sent_back_at")
+        .values_list("pair__project", "pair__query", "sent_back_at")
     )
     by_project: dict[int, list[tuple[datetime, int]]] = {}
     for project, query, sent_back_at in rows:
-        if sent_back_at is not None:
-            by_project.setdefault(project, []).append((sent_back_at, query))
+        by_project.setdefault(project, []).append((sent_back_at, query))
     notices = {}
     for member in members:
         if causes := by_project.get(member.project_id):

@@ -128,7 +128,7 @@ def query_progress(
         row = rows[pair.query_id]
         row.pairs.append(pair)
         row.needs_narrative |= pair.altered_id is None
-        row.is_sent_back |= pair.is_sent_back(pair.altered_at)
+        row.is_sent_back |= pair.sent_back_at is not None
         if (pair_progress := far.get(pair.pk)) is not None:
             row.documents += pair_progress.documents
             row.wanted += pair_progress.wanted

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from annotate.collection.models import Query
@@ -23,9 +23,8 @@ def _current(side: str) -> models.FilteredRelation:
     )
 
 
-# Pairs that were sent back since their altered narrative was written (`with_narratives`). Few were
-# ever sent back; the narrative is looked up for these alone.
-SENT_BACK = Q(sent_back_at__isnull=False) & Q(sent_back_at__gte=models.F("altered_at"))
+# Pairs whose current altered narrative was sent back (`with_narratives`).
+SENT_BACK = Q(sent_back_at__isnull=False)
 
 
 class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
@@ -36,7 +35,7 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         return self.filter(removed_at__isnull=True)
 
     def with_narratives(self) -> InstructionPairQuerySet:
-        """Add `altered_id`, `altered_version`, `altered_at` and `original_id`.
+        """Add `altered_id`, `altered_version`, `sent_back_at` and `original_id`.
 
         They describe the current versions, and are null where a side was never written.
         """
@@ -45,7 +44,7 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         ).annotate(
             altered_id=models.F("altered__pk"),
             altered_version=models.F("altered__version"),
-            altered_at=models.F("altered__created_at"),
+            sent_back_at=models.F("altered__sent_back_at"),
             original_id=models.F("original__pk"),
         )
 
@@ -94,14 +93,6 @@ class InstructionPair(models.Model):
     restates = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="restatements"
     )
-    # Sent back: the altered narrative that was current at that time has to be rewritten. Not before
-    # that narrative: the file of a decision may be dated before the version was loaded.
-    sent_back_at = models.DateTimeField(null=True, blank=True)
-    sent_back_by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
-    # Why a lead sent it back; "" if a decision on its reviews did.
-    sent_back_reason = models.TextField(blank=True, default="", db_default="")
     # Removed: nobody works on it any more, and no export contains it. By a decision of a review, or
     # taken out with a reason (`removed_by` is null for a command).
     removed_at = models.DateTimeField(null=True, blank=True)
@@ -122,11 +113,6 @@ class InstructionPair(models.Model):
             models.CheckConstraint(
                 name="pair_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
             ),
-            at_and_by("pair_sent_back_by_and_at", "sent_back"),
-            models.CheckConstraint(
-                name="pair_sent_back_reason_only_if_sent_back",
-                condition=Q(sent_back_at__isnull=False) | Q(sent_back_reason=""),
-            ),
             models.CheckConstraint(
                 name="pair_removed_by_someone_or_with_a_reason",
                 condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
@@ -142,11 +128,6 @@ class InstructionPair(models.Model):
     def fields(self) -> dict[str, Any]:
         """The stored fields of its source record, by name."""
         return dict(json.loads(self.source_fields)) if self.source_fields else {}
-
-    def is_sent_back(self, altered_at: datetime | None) -> bool:
-        """Return whether the altered narrative of this time was sent back and not rewritten."""
-        at = self.sent_back_at
-        return at is not None and altered_at is not None and at >= altered_at
 
     def current(self, side: str) -> Narrative | None:
         """Return the current version of a side (a `Narrative.Side` value), or None if unwritten."""
@@ -274,8 +255,7 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
         """Keep the current altered versions in these projects (keys) that nobody has sent back:
         what was sent back will be another text.
         """
-        sent_back = Q(pair__sent_back_at__gt=F("created_at"))
-        return self.in_force(projects).filter(side=Narrative.Side.ALTERED).exclude(sent_back)
+        return self.in_force(projects).filter(side=Narrative.Side.ALTERED, sent_back_at=None)
 
     def longest_conditions(self, project: Project) -> tuple[int, str] | None:
         """Return the largest number of conditions of a narrative in force, and its pair's id."""
@@ -327,6 +307,13 @@ class Narrative(models.Model):
     withdrawn_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+    # Sent back to its writer: the narrative has to be rewritten, and this version does not count.
+    sent_back_at = models.DateTimeField(null=True, blank=True)
+    sent_back_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Why a lead sent it back; "" if a decision on its reviews did.
+    sent_back_reason = models.TextField(blank=True, default="", db_default="")
 
     objects = NarrativeQuerySet.as_manager()
 
@@ -353,6 +340,11 @@ class Narrative(models.Model):
                 condition=Q(side="original") | ~Q(text=""),
             ),
             at_and_by("narrative_withdrawn_by_and_at", "withdrawn"),
+            at_and_by("narrative_sent_back_by_and_at", "sent_back"),
+            models.CheckConstraint(
+                name="narrative_sent_back_reason_only_if_sent_back",
+                condition=Q(sent_back_at__isnull=False) | Q(sent_back_reason=""),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -257,10 +257,10 @@ def send_back(
     now = now or timezone.now()
     with transaction.atomic():
         pair = lock_for_lead(pair, by)
-        if pair.current(Narrative.Side.ALTERED) is None:
+        narrative = pair.current(Narrative.Side.ALTERED)
+        if narrative is None:
             raise Refused("There is no altered narrative yet that could be sent back.")
-        pair.sent_back_at, pair.sent_back_by, pair.sent_back_reason = now, by, reason
-        pair.save(update_fields=["sent_back_at", "sent_back_by", "sent_back_reason"])
+        _mark_sent_back(narrative, at=now, by=by, reason=reason)
         assignments.reopen(pair=pair, tasks=(Assignment.Task.REWRITE,))
     return pair
 
@@ -282,17 +282,25 @@ def undo_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
     """Undo `send_back` and `remove`; a pair that was taken out with a reason stays out."""
     with transaction.atomic():
         pair = lock_for_lead(pair, by)
-        pair.sent_back_at = pair.sent_back_by = None
-        pair.sent_back_reason = ""
+        narrative = pair.current(Narrative.Side.ALTERED)
+        if narrative is not None:
+            _mark_sent_back(narrative)
         if not pair.removed_reason:
             pair.removed_at = pair.removed_by = None
-        pair.save(
-            update_fields=[
-                *("sent_back_at", "sent_back_by", "sent_back_reason"),
-                *("removed_at", "removed_by"),
-            ]
-        )
+            pair.save(update_fields=["removed_at", "removed_by"])
     return pair
+
+
+def _mark_sent_back(
+    narrative: Narrative,
+    *,
+    at: datetime | None = None,
+    by: Membership | None = None,
+    reason: str = "",
+) -> None:
+    """Mark a version as sent back, or without arguments as not sent back."""
+    narrative.sent_back_at, narrative.sent_back_by, narrative.sent_back_reason = at, by, reason
+    narrative.save(update_fields=["sent_back_at", "sent_back_by", "sent_back_reason"])
 
 
 def lock_for_lead(pair: InstructionPair, by: Membership) -> InstructionPair:

@@ -49,7 +49,7 @@ def send_back(
         if locked.removed_at is not None:
             raise Refused("This instruction was removed, so its narrative stays as it is.")
         narrative = locked.current(Narrative.Side.ALTERED)
-        if narrative is not None and locked.is_sent_back(narrative.created_at):
+        if narrative is not None and narrative.sent_back_at is not None:
             raise Refused("It is sent back already. Its writer has not written it anew yet.")
         if narrative is not None and narrative.version != version:
             raise Stale(f"Version {narrative.version} was saved meanwhile. Read it first.")
@@ -70,13 +70,13 @@ def take_back(
     with transaction.atomic():
         locked = actions.lock_for_lead(pair, by)
         narrative = locked.current(Narrative.Side.ALTERED)
-        if narrative is None or not locked.is_sent_back(narrative.created_at):
+        if narrative is None or narrative.sent_back_at is None:
             raise Refused("It is not sent back, or has a new version already.")
-        if not locked.sent_back_reason:
+        if not narrative.sent_back_reason:
             raise Refused(
                 "A decision on its reviews sent it back. Withdraw that decision on its history."
             )
-        reason = locked.sent_back_reason
+        reason = narrative.sent_back_reason
         kept = actions.undo_decision(pair=locked, by=by)
         _log("narrative.kept", kept, by, words=reason, now=now)
     return kept
@@ -122,15 +122,13 @@ def register(provider: Provider) -> None:
 def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     """Return why the current version was sent back, as far as `reader` may know; else None.
 
-    Three queries more for a pair that was sent back, none for the others.
+    One query, and three more if it was sent back.
     """
-    if pair.sent_back_at is None:
+    narrative = pair.current(Narrative.Side.ALTERED)
+    if narrative is None or narrative.sent_back_at is None:
         return None
-    if pair.sent_back_reason:
-        narrative = pair.current(Narrative.Side.ALTERED)
-        if narrative is None or not pair.is_sent_back(narrative.created_at):
-            return None
-        name = pair.sent_back_by.name if pair.sent_back_by else ""
-        return SentBack(name, pair.sent_back_at, pair.sent_back_reason, [])
+    if narrative.sent_back_reason:
+        name = narrative.sent_back_by.name if narrative.sent_back_by else ""
+        return SentBack(name, narrative.sent_back_at, narrative.sent_back_reason, [])
     answers = (provider(pair, reader) for provider in _providers)
     return next((reason for reason in answers if reason is not None), None)

@@ -429,7 +429,7 @@ def _render_page(
     # Nobody judges a version that was sent back.
     judging = (
         altered is not None
-        and not pair.is_sent_back(altered.created_at)
+        and altered.sent_back_at is None
         and assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member)
     )
     versions = pair.narratives.filter(side=desk.side).select_related("author").defer("text")
@@ -458,9 +458,9 @@ def _render_page(
         and is_any_open(task=Assignment.Task.REWRITE, by=member),
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
-        "can_take_back": member.leads and bool(pair.sent_back_reason),
+        "can_take_back": member.leads and altered is not None and bool(altered.sent_back_reason),
         "sending": sending or SendBackForm(initial={"version": desk.version})
-        if member.leads and altered and not pair.is_sent_back(altered.created_at)
+        if member.leads and altered and altered.sent_back_at is None
         else None,
         **_advice_context(desk, written, in_texts=in_texts),
         **_impact_context(request, desk),

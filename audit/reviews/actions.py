@@ -221,10 +221,10 @@ def _get_or_start(narrative: Narrative, by: Membership, now: datetime) -> Review
     begun = Review.objects.filter(narrative=narrative, auditor=by).first()
     if begun is not None:
         return begun
-    pair = InstructionPair.objects.get(pk=narrative.pair_id)
-    if pair.removed_at is not None:
+    narrative = Narrative.objects.select_related("pair").get(pk=narrative.pk)
+    if narrative.pair.removed_at is not None:
         raise Refused("This instruction was removed, so there is nothing to review.")
-    if pair.is_sent_back(narrative.created_at):
+    if narrative.sent_back_at is not None:
         raise Refused("This instruction was sent back. Review its next version.")
     rubric = rubrics.rubric_for(narrative, by.project_id)
     return Review.objects.create(

@@ -44,7 +44,7 @@ def decide(
     too_long = "The reason has %(length)s characters; at most %(most)s are kept."
     refuse_longer(reason, MAX_WORDS, too_long)
     with transaction.atomic():
-        pair = lock_led_pair(narrative, by)
+        lock_led_pair(narrative, by)
         refuse_if_superseded(narrative, "The narrative changed. Read the new version, then decide.")
         current = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
@@ -56,7 +56,7 @@ def decide(
                 f"{current.by} has decided this: {current.get_outcome_display().lower()}. "
                 "Withdraw that decision first."
             )
-        if pair.sent_back_reason and pair.is_sent_back(narrative.created_at):
+        if Narrative.objects.filter(pk=narrative.pk, sent_back_at__isnull=False).exists():
             raise Refused("It was sent back to its writer. Take that back first, then decide.")
         _refuse_undecided(narrative, outcome, reason, by.project)
         decision = Decision.objects.create(

@@ -34,16 +34,6 @@ FOUND = {
     "state": "integer 0",
 }
 MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
-# Decisions in a file do not change a pair that was taken out with a reason.
-_UNLESS_OUT = {"sent_back": "", "removed": "AND annotate_instructionpair.removed_reason = ''"}
-# A version may be loaded after the date of its decision, and is sent back all the same.
-_DECIDED_AT = {
-    "removed": "COALESCE(s.at, %(now)s)",
-    "sent_back": "CASE WHEN COALESCE(s.at, %(now)s) > o.created_at THEN COALESCE(s.at, %(now)s) "
-    "ELSE o.created_at END",
-}
-# A removed instruction stays removed, whatever is loaded later; one sent back was then rewritten.
-_STILL_APPLIES = {"removed": "1 = 1", "sent_back": "o.is_current"}
 
 
 class Rubrics(StagedRecords):
@@ -459,7 +449,7 @@ class Decisions(OfNarratives):
         if not self.intake.dry_run:
             self._link(newest)
         run("UPDATE stage_decisions SET state = 2 WHERE known IS NULL")
-        self._mark_pairs()
+        self._apply()
         self.count()
 
     def _link(self, newest: int) -> None:
@@ -486,28 +476,45 @@ class Decisions(OfNarratives):
             staged="withdrawn_at",
             also=f", withdrawn_by_id = {WITHDRAWN_BY}",
         )
-        for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
-            self.intake.run(
-                f"""
-                UPDATE annotate_instructionpair SET {prefix}_at = NULL, {prefix}_by_id = NULL
-                WHERE id IN (
-                    SELECT v.pair_id FROM stage_decisions s
-                    JOIN annotate_narrative v ON v.id = s.narrative
-                    WHERE s.state = 1 AND s.outcome = '{outcome}'
-                ) {_UNLESS_OUT[prefix]}
-                """  # noqa: S608 (constants)
+        run = self.intake.run
+        run(
+            """
+            UPDATE annotate_narrative
+            SET sent_back_at = NULL, sent_back_by_id = NULL, sent_back_reason = ''
+            WHERE id IN (
+                SELECT narrative FROM stage_decisions WHERE state = 1 AND outcome = 'revise'
             )
+            """
+        )
+        run(
+            """
+            UPDATE annotate_instructionpair SET removed_at = NULL, removed_by_id = NULL
+            WHERE removed_reason = '' AND id IN (
+                SELECT v.pair_id FROM stage_decisions s
+                JOIN annotate_narrative v ON v.id = s.narrative
+                WHERE s.state = 1 AND s.outcome = 'removed'
+            )
+            """
+        )
 
-    def _mark_pairs(self) -> None:
-        """Apply new decisions to their pairs, as the page does."""
-        for outcome, prefix in (("revise", "sent_back"), ("removed", "removed")):
-            self.intake.run(
-                f"""
-                UPDATE annotate_instructionpair SET
-                    {prefix}_at = {_DECIDED_AT[prefix]}, {prefix}_by_id = s.member
-                FROM stage_decisions s JOIN annotate_narrative o ON o.id = s.narrative
-                WHERE annotate_instructionpair.id = o.pair_id AND s.state = 2
-                AND s.withdrawn_at IS NULL AND s.outcome = '{outcome}'
-                AND {_STILL_APPLIES[prefix]} {_UNLESS_OUT[prefix]}
-                """  # noqa: S608
-            )
+    def _apply(self) -> None:
+        """Apply new decisions, as the page does. A pair taken out with a reason stays as it is."""
+        run = self.intake.run
+        run(
+            """
+            UPDATE annotate_narrative SET sent_back_at = COALESCE(s.at, %(now)s),
+                sent_back_by_id = s.member, sent_back_reason = ''
+            FROM stage_decisions s WHERE annotate_narrative.id = s.narrative AND s.state = 2
+            AND s.withdrawn_at IS NULL AND s.outcome = 'revise'
+            """
+        )
+        run(
+            """
+            UPDATE annotate_instructionpair SET
+                removed_at = COALESCE(s.at, %(now)s), removed_by_id = s.member
+            FROM stage_decisions s JOIN annotate_narrative o ON o.id = s.narrative
+            WHERE annotate_instructionpair.id = o.pair_id AND s.state = 2
+            AND s.withdrawn_at IS NULL AND s.outcome = 'removed'
+            AND annotate_instructionpair.removed_reason = ''
+            """
+        )

@@ -340,7 +340,7 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     decision is withdrawn.
     """
     narrative = pair.current(Narrative.Side.ALTERED)
-    if narrative is None or not pair.is_sent_back(narrative.created_at):
+    if narrative is None or narrative.sent_back_at is None:
         return None
     decision = (
         Decision.objects.current()
@@ -367,8 +367,8 @@ def narratives_to_decide(*leads: Membership) -> QuerySet[Narrative]:
     """Return the current altered narratives that wait for the decision of these leads of different
     projects.
 
-    Auditors reject them (`rejected_by_auditors`) or every wanted review is submitted; and this lead
-    owes no review of them.
+    Auditors reject them (`rejected_by_auditors`) or every wanted review is submitted; no lead sent
+    them back; and this lead owes no review of them.
     """
     reviews = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
     count = reviews.order_by().values("narrative").annotate(n=Count("pk")).values("n")
@@ -385,7 +385,7 @@ def narratives_to_decide(*leads: Membership) -> QuerySet[Narrative]:
         .annotate(submitted=Coalesce(Subquery(count), Value(0)))
         .filter(rejected_by_auditors() | Q(submitted__gte=wanted))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
-        .filter(owes_no_review(*leads))
+        .filter(owes_no_review(*leads), sent_back_at=None)
     )
 
 
@@ -427,7 +427,7 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
     """
     versions = list(
         pair.narratives.filter(side=Narrative.Side.ALTERED)
-        .select_related("author")
+        .select_related("author", "sent_back_by")
         .order_by("-version")
     )
     passes = passes_of(versions)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
@@ -17,8 +17,7 @@ from audit.reviews.models import Decision
 from audit.reviews.passes import Pass, owes_no_review, passes_of, rejected_by_auditors
 from formats.fields import to_json
 
-# Narratives that a lead sent back and that were not rewritten since.
-_SENT_BACK = Q(pair__sent_back_at__gte=F("created_at"))
+_SENT_BACK = Q(sent_back_at__isnull=False)
 # Number of narratives read per batch.
 BATCH = 200
 

@@ -529,7 +529,7 @@ def _render_story(
                 "texts_replaced": texts_replaced[place],
             }
         )
-    newest = chapters[0] if chapters else None
+    current = next((chapter for chapter in chapters if chapter.is_current), None)
     return project_page(
         request,
         "reviews/story.html",
@@ -545,10 +545,15 @@ def _render_story(
         category=pair.project.categories.filter(key=pair.category).first(),
         verdicts=Verdict,
         form=form,
-        review_url=_review_url(member, pair, newest.narrative) if newest else "",
+        review_url=_review_url(member, pair, current.narrative) if current else "",
         next_url=_next_url(member, pair) if member.leads else "",
         can_decide=bool(
-            member.leads and newest and newest.passes and not newest.hidden and not newest.decision
+            member.leads
+            and current
+            and current.passes
+            and not current.hidden
+            and not current.decision
+            and current.narrative.sent_back_at is None
         ),
     )
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, InstructionPair, Project, User
+from annotate.models import Assignment, Project, User
 from tests import factories
 from tests.attacks.test_headers import faults as header_faults
 from tests.attacks.test_headers import is_download
@@ -112,7 +112,7 @@ def worlds(
     User.objects.create_user("closed", password=factories.PASSWORD, is_active=False)
     factories.lead(ours.project, "closed")
     # Its writer is asked to write again: otherwise there is nothing to read about it.
-    InstructionPair.objects.filter(pk=ours.pair.pk).update(
+    ours.pair.narratives.current().update(
         sent_back_at=timezone.now(),
         sent_back_by=ours.project.memberships.get(name="carla"),
         sent_back_reason="Too narrow.",

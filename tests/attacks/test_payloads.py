@@ -92,10 +92,10 @@ def fill_with_payloads(project: Project) -> tuple[int, dict[str, str]]:
     # Only pairs and narratives by a language model may name the model.
     InstructionPair.objects.update(origin=InstructionPair.Origin.LLM)
     # Only narratives that were sent back have a reason for it.
-    for pair in InstructionPair.objects.all():
-        lead = pair.project.memberships.filter(role=Membership.Role.LEAD).first()
-        pair.sent_back_at, pair.sent_back_by = timezone.now(), lead
-        pair.save()
+    for narrative in Narrative.objects.all():
+        leads = narrative.pair.project.memberships.filter(role=Membership.Role.LEAD)
+        narrative.sent_back_at, narrative.sent_back_by = timezone.now(), leads.first()
+        narrative.save()
     Narrative.objects.update(origin=InstructionPair.Origin.LLM)
     for model, field, number in columns():
         for row in model._default_manager.order_by("pk"):

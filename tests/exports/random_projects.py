@@ -303,10 +303,11 @@ class RandomProject:
         if withdrawn:
             return
         if outcome == "revise":
-            pair.sent_back_at, pair.sent_back_by = at, self.carla
+            narrative.sent_back_at, narrative.sent_back_by = at, self.carla
+            narrative.save()
         elif outcome == "removed":
             pair.removed_at, pair.removed_by = at, self.carla
-        pair.save()
+            pair.save()
 
     def _add_newer_texts(self) -> None:
         for document in Document.objects.filter(project=self.project, text_version=1):

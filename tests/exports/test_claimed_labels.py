@@ -94,7 +94,7 @@ def test_every_claim_counts_where_nothing_was_reviewed_or_decided(scene, write):
 def test_only_accepted_instructions_count_once_one_is_decided_on(scene, write):
     decide(scene, "C2")
     decide(scene, "S1", "revise")
-    InstructionPair.objects.filter(pair_id="303").update(
+    Narrative.objects.filter(pair__pair_id="303", side="altered").update(
         sent_back_at=timezone.now(), sent_back_by=scene.carla
     )
     decide(scene, "S2", "removed")

@@ -93,9 +93,7 @@ def test_pairs_are_listed_with_the_reason_why_they_are_left_out(tides, write):
 
 
 def test_a_pair_sent_back_waits_for_its_next_narrative(tides, write):
-    InstructionPair.objects.filter(pk=tides.pair.pk).update(
-        sent_back_at=LATER, sent_back_by=tides.carla
-    )
+    tides.pair.narratives.current().update(sent_back_at=LATER, sent_back_by=tides.carla)
 
     assert write(tides.project)["qrels.changed.txt"] == "302 0 C 1\n"
 

@@ -75,8 +75,8 @@ def test_a_task_that_is_held_is_a_notice_until_its_work_is_done(pair, ada):
 
 def test_a_rewriting_that_was_sent_back_is_a_notice_to_its_author_alone(pair, ada):
     ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
-    pair.narratives.filter(side="altered").update(author=ada)
-    type(pair).objects.update(sent_back_at=NOON, sent_back_by=carla)
+    written = pair.narratives.filter(side="altered")
+    written.update(author=ada, sent_back_at=NOON, sent_back_by=carla)
 
     assert counts_of_notices(ada)["sent-back"] == 1
     assert "sent-back" not in counts_of_notices(ben) | counts_of_notices(carla)

@@ -204,7 +204,7 @@ def test_extra_answers_do_not_reduce_the_work_left(tides):
 def test_a_pair_that_was_sent_back_leaves_nothing_to_judge(tides):
     _, pair, documents, ada, _, carla = tides
     judged(pair, documents[0], ada, timezone.now())
-    InstructionPair.objects.update(sent_back_at=timezone.now(), sent_back_by=carla)
+    pair.narratives.current().update(sent_back_at=timezone.now(), sent_back_by=carla)
 
     found = judging(carla.project)
 

@@ -82,7 +82,7 @@ def test_pairs_sent_back_and_undecided_instructions_are_open(tides, carla):
     Project.objects.update(overlap_review=1)
     decided = InstructionPair.objects.get(pair_id="302").narratives.get(side="altered")
     decided.decisions.update(withdrawn_at=LATER, withdrawn_by=tides.carla)
-    InstructionPair.objects.filter(pair_id="301").update(
+    InstructionPair.objects.get(pair_id="301").narratives.current().update(
         sent_back_at=timezone.now(), sent_back_by=tides.carla
     )
     Guideline.objects.create(project=tides.project, version=3, text="Read.", author=tides.carla)

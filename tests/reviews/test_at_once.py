@@ -117,8 +117,9 @@ def test_one_of_two_leads_who_decide_at_once_is_refused(assigned):
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Decision", "Refused"]
     made = Decision.objects.get()
     assigned.pair.refresh_from_db()
+    assigned.narrative.refresh_from_db()
     assert (assigned.pair.removed_at is not None) == (made.outcome == "removed")
-    assert (assigned.pair.sent_back_at is not None) == (made.outcome == "revise")
+    assert (assigned.narrative.sent_back_at is not None) == (made.outcome == "revise")
 
 
 def test_simultaneous_answers_from_several_tabs_are_saved_in_one_review(assigned):

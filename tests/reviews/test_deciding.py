@@ -13,6 +13,7 @@ from audit.models import Decision
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide, withdraw_decision
 from base.errors import Refused, Stale
+from tests import factories
 from tests.second_pass import levels
 
 # Later than every row that the factories make.
@@ -53,20 +54,24 @@ def pair_of(scene):
     return InstructionPair.objects.get(pk=scene.pair.pk)
 
 
+def effects(scene):
+    """Return when the narrative was sent back, and when its pair was removed."""
+    narrative = factories.altered(scene.pair)
+    return narrative.sent_back_at, narrative.pair.removed_at
+
+
 def test_accepting_a_passed_instruction_needs_no_reason(passed):
     made = decide_as_lead(passed, "accepted")
 
     assert (made.outcome, made.reason, made.by, made.at) == ("accepted", "", passed.carla, NOON)
-    assert (pair_of(passed).sent_back_at, pair_of(passed).removed_at) == (None, None)
+    assert effects(passed) == (None, None)
 
 
 def test_sending_back_asks_for_a_new_version(rejected):
     decide_as_lead(rejected, "revise", reason="Do not repeat the query.")
 
-    assert (pair_of(rejected).sent_back_at, pair_of(rejected).sent_back_by) == (
-        NOON,
-        rejected.carla,
-    )
+    sent = factories.altered(rejected.pair)
+    assert (sent.sent_back_at, sent.sent_back_by) == (NOON, rejected.carla)
     assert rejected.project.pairs.to_rewrite().get() == rejected.pair
 
 
@@ -113,7 +118,7 @@ def test_deciding_against_an_instruction_needs_a_reason(rejected, outcome):
         decide_as_lead(rejected, outcome, reason=" ")
 
     assert not Decision.objects.exists()
-    assert (pair_of(rejected).sent_back_at, pair_of(rejected).removed_at) == (None, None)
+    assert effects(rejected) == (None, None)
 
 
 def test_accepting_against_an_auditor_needs_a_reason(rejected):
@@ -177,7 +182,7 @@ def test_a_withdrawn_decision_leaves_the_pair_as_it_was(rejected, outcome):
     taken_back = withdraw_decision(decision=made, by=rejected.carla, now=NOON)
 
     assert (taken_back.withdrawn_by, taken_back.withdrawn_at) == (rejected.carla, NOON)
-    assert (pair_of(rejected).sent_back_at, pair_of(rejected).removed_at) == (None, None)
+    assert effects(rejected) == (None, None)
     assert not Decision.objects.current().exists()
 
 

@@ -14,6 +14,7 @@ from annotate.rewriting.sending_back import send_back
 from audit.models import Decision
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
+from audit.reviews.passes import count_to_decide
 from base.errors import Refused
 from tests import factories
 from tests.programs import Program
@@ -198,6 +199,19 @@ def test_an_instruction_that_a_lead_sent_back_to_its_writer_is_not_decided(two, 
 
     with pytest.raises(Refused, match="Take that back first, then decide"):
         decide(narrative=two.narrative, outcome="accepted", by=two.carla)
+
+
+def test_an_instruction_that_a_lead_sent_back_waits_for_its_writer_and_for_no_decision(two, client):
+    send_back(pair=two.narrative.pair, version=1, reason="Name a river.", by=two.carla)
+    client.force_login(two.carla.user)
+    listed = client.get(reverse("audit:reviews", args=["tides"])).text
+    told = client.get(reverse("audit:story", args=[two.narrative.pair_id]))
+
+    assert count_to_decide([two.carla]) == {two.carla.pk: 1}
+    assert f'name="narratives" form="ticked" value="{two.others.pk}"' in listed
+    assert f'name="narratives" form="ticked" value="{two.narrative.pk}"' not in listed
+    assert not told.context["can_decide"]
+    assert "Name a river." in told.text
 
 
 def test_what_the_auditors_say_opens_in_the_list_where_a_decision_waits(two, client):

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from annotate.models import Narrative
+from annotate.rewriting.actions import rewrite_narrative
+from annotate.rewriting.sending_back import send_back
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.rejected import rejected
@@ -148,20 +151,20 @@ def test_an_instruction_stays_removed_by_a_decision_on_an_older_version(pair):
 
 
 def test_sending_an_older_version_back_has_no_effect_any_more(pair):
-    factories.narrative(pair, version=2)
+    newest = factories.narrative(pair, version=2)
 
     load_records(pair, decision(outcome="revise"))
 
-    pair.refresh_from_db()
-    assert pair.sent_back_at is None
+    newest.refresh_from_db()
+    assert newest.sent_back_at is None
 
 
 def test_a_decision_dated_before_its_version_was_loaded_sends_that_version_back(pair):
     # The version was written now, in the database: long after AT.
     load_records(pair, decision(outcome="revise", reason="Say more."))
 
-    pair.refresh_from_db()
-    assert pair.is_sent_back(factories.altered(pair).created_at)
+    assert factories.altered(pair).sent_back_at is not None
+    assert not Narrative.objects.instructions_in_force([pair.project_id]).exists()
     [exported] = selection.pairs(pair.project)
     assert exported.left_out == "sent back"
     assert rejected(pair.project, everyone=True).get() == factories.altered(pair)
@@ -186,8 +189,7 @@ def test_a_version_that_the_file_dates_before_the_decision_is_not_sent_back(pair
         jsonl({"pair_id": "907_0", "query_id": "907", "narratives": [new]}),
     )
 
-    pair.refresh_from_db()
-    assert (pair.sent_back_at, pair.sent_back_by) == (None, None)
+    assert factories.altered(pair).sent_back_at is None
     [exported] = selection.pairs(pair.project)
     assert (exported.versions["altered"].version, exported.left_out) == (2, "not judged")
     assert not rejected(pair.project, everyone=True).exists()
@@ -202,6 +204,20 @@ def test_a_file_withdraws_a_stored_decision(pair):
     assert Decision.objects.get().withdrawn_at == datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
     pair.refresh_from_db()
     assert pair.removed_at is None
+
+
+def test_a_decision_that_a_file_withdraws_leaves_a_later_version_sent_back(pair):
+    revise = decision(outcome="revise", reason="Say more.")
+    load_records(pair, revise)
+    dora = factories.lead(pair.project, "dora")
+    second = rewrite_narrative(pair=pair, text="Only plants in use.", based_on=1, by=dora)
+    send_back(pair=pair, version=2, reason="Name a river.", by=dora)
+
+    report = load_records(pair, revise | {"withdrawn_by": "carla", "withdrawn_at": LATER})
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    second.refresh_from_db()
+    assert second.sent_back_reason == "Name a river."
 
 
 def test_a_file_cannot_overrule_a_current_decision(pair):

@@ -118,6 +118,31 @@ def test_everybody_reads_the_reviews_of_an_older_version(reviewed):
     assert "<del>" in page
 
 
+def test_after_going_back_a_lead_decides_on_the_version_that_is_current_again(reviewed):
+    rewrite(reviewed)
+    rewriting.go_back(narrative=reviewed.narrative, by=reviewed.carla)
+
+    page = reviewed.read(reviewed.carla)
+
+    assert f'action="{reviewed.decision}"' in page
+
+
+def test_going_back_from_a_version_that_was_sent_back_makes_the_earlier_one_count(reviewed):
+    second = rewrite(reviewed)
+    reviewed.narrative = second
+    save_ratings(narrative=second, answers=levels(), by=reviewed.dan)
+    submit_review(narrative=second, by=reviewed.dan)
+    send_back(reviewed)
+    first = reviewed.pair.narratives.get(side="altered", version=1)
+
+    rewriting.go_back(narrative=first, by=reviewed.carla)
+
+    assert reviewed.project.pairs.reviewable().get() == reviewed.pair
+    decide(narrative=first, outcome="accepted", reason="After all.", by=reviewed.carla)
+    rewriting.go_back(narrative=second, by=reviewed.carla)
+    assert reviewed.project.pairs.to_rewrite().get() == reviewed.pair
+
+
 def test_a_pair_without_an_altered_narrative_has_no_story_yet(scene, client):
     pair = factories.pair(factories.query(scene.project, "302"), altered=None)
     client.force_login(scene.carla.user)

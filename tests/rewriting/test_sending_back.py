@@ -79,8 +79,8 @@ def test_taking_it_back_makes_everything_as_before(pair, ada, carla):
 
     sending_back.take_back(pair=pair, by=carla)
 
-    pair.refresh_from_db()
-    assert (pair.sent_back_at, pair.sent_back_by, pair.sent_back_reason) == (None, None, "")
+    kept = pair.current("altered")
+    assert (kept.sent_back_at, kept.sent_back_by, kept.sent_back_reason) == (None, None, "")
     ben = factories.member(pair.project, "ben")
     taken = assignments.take_next(task=Assignment.Task.JUDGE, by=ben)
     assert taken
@@ -110,8 +110,7 @@ def test_bad_input_is_refused_and_nothing_is_sent_back(pair, ada, carla, changes
     with pytest.raises(error, match=sentence):
         send_back(pair, carla, **changes)
 
-    pair.refresh_from_db()
-    assert pair.sent_back_at is None
+    assert pair.current("altered").sent_back_at is None
 
 
 def test_it_is_sent_back_once(pair, ada, carla):

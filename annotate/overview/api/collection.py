@@ -106,8 +106,8 @@ class PairSerializer(serializers.Serializer[Any]):
     removed_at = serializers.DateTimeField(allow_null=True)
 
     def get_sent_back(self, pair: Any) -> bool:
-        """Return whether it was sent back after the altered narrative was written."""
-        return bool(pair.is_sent_back(pair.altered_at))
+        """Return whether the current altered narrative was sent back."""
+        return pair.sent_back_at is not None
 
 
 class AssignmentTakenSerializer(serializers.Serializer[Any]):

@@ -348,14 +348,6 @@ class Pairs(StagedRecords):
             "review",
         )
         self._find_replaced(fresh)
-        # A new version is not sent back, even if the file dates it before that.
-        run(
-            f"""
-            UPDATE annotate_instructionpair
-            SET sent_back_at = NULL, sent_back_by_id = NULL, sent_back_reason = ''
-            WHERE id IN (SELECT p.id {fresh} AND s.side = 'altered' AND s.at <= p.sent_back_at)
-            """  # noqa: S608
-        )
         written = run(
             f"""
             INSERT INTO annotate_narrative

@@ -111,7 +111,7 @@ def criticism_of(narratives: Iterable[Narrative]) -> dict[int, list[str]]:
     for decision in Decision.objects.current().filter(narrative__in=narratives):
         criticism[decision.narrative_id].append(decision.reason)
     for narrative in narratives:
-        criticism[narrative.pk].append(narrative.pair.sent_back_reason)
+        criticism[narrative.pk].append(narrative.sent_back_reason)
     return {
         key: [words for words in dict.fromkeys(several) if words.strip()]
         for key, several in criticism.items()

@@ -45,7 +45,8 @@ class ReviewDisagreement(Disagreement):
                 narratives = narratives.filter(
                     ~Q(pair__in=reader.to_review) | Exists(mine) | Q(author__in=reader.members)
                 )
-            narratives = narratives.filter(Exists(decided) if filters.settled else ~Exists(decided))
+            undecided = Q(~Exists(decided), sent_back_at=None)
+            narratives = narratives.filter(Exists(decided) if filters.settled else undecided)
         ratings = Rating.objects.of_people().filter(review__submitted_at__isnull=False)
         if filters.criterion:
             ratings = ratings.filter(criterion=filters.criterion)

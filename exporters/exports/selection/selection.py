@@ -7,7 +7,6 @@ batch of queries or pairs at a time through a cursor, so memory does not grow wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import lru_cache
 from itertools import groupby, starmap
 from operator import attrgetter
@@ -141,23 +140,30 @@ def pairs(project: Project) -> list[Pair]:
     """Return the project's instruction pairs in byte order of pair_id."""
     of_queries = {query.pk: query for query in queries_with_removed(project)}
     in_force: dict[int, dict[str, Version]] = {}
-    written_at: dict[int, datetime] = {}
+    sent_back: set[int] = set()
     narratives = Narrative.objects.filter(pair__project=project).current()
-    for pair, side, pk, version, at in stream_rows(
-        narratives, "pair", "side", "pk", "version", "created_at"
+    for pair, side, pk, version, sent_back_at in stream_rows(
+        narratives, "pair", "side", "pk", "version", "sent_back_at"
     ):
         in_force.setdefault(pair, {})[side] = Version(pk, version)
-        if side == Narrative.Side.ALTERED:
-            written_at[pair] = at
+        if side == Narrative.Side.ALTERED and sent_back_at is not None:
+            sent_back.add(pair)
     judged = judged_pairs(project, Narrative.Side.ALTERED)
     claims = _count_claims(project)
     acceptance = _acceptance(project)
     rows = InstructionPair.objects.filter(project=project).order_by(in_byte_order("pair_id"))
     pairs_of_project = []
-    for pk, pair_id, query, category, origin, removed_at, sent_back_at in stream_rows(
-        rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
+    for pk, pair_id, query, category, origin, removed_at in stream_rows(
+        rows, "pk", "pair_id", "query", "category", "origin", "removed_at"
     ):
-        left_out = _left_out(removed_at, sent_back_at, written_at.get(pk))
+        versions = in_force.get(pk, {})
+        left_out = ""
+        if removed_at is not None:
+            left_out = "removed"
+        elif Narrative.Side.ALTERED not in versions:
+            left_out = NOT_WRITTEN
+        elif pk in sent_back:
+            left_out = "sent back"
         claims_on = claims.get(pk, {})
         unwritten = left_out == NOT_WRITTEN
         claim_state = ("" if unwritten else left_out) or acceptance(pk) or CLAIMED
@@ -170,7 +176,7 @@ def pairs(project: Project) -> list[Pair]:
             left_out = "claimed only" if claimed else "not judged"
         pairs_of_project.append(
             Pair(
-                *(pk, pair_id, of_queries[query], category, origin, in_force.get(pk, {})),
+                *(pk, pair_id, of_queries[query], category, origin, versions),
                 left_out=left_out,
                 claims_on=claims_on,
                 claimed_on=claimed_on,
@@ -234,19 +240,6 @@ _DECIDED = {
     Decision.Outcome.REMOVED: "removed",
     None: "not accepted",
 }
-
-
-def _left_out(
-    removed_at: datetime | None, sent_back_at: datetime | None, written_at: datetime | None
-) -> str:
-    """Return why a pair is in no qrels under its altered narrative, or ""."""
-    if removed_at is not None:
-        return "removed"
-    if written_at is None:
-        return NOT_WRITTEN
-    if sent_back_at is not None and sent_back_at >= written_at:
-        return "sent back"
-    return ""
 
 
 def count_pairs(of: Iterable[Pair]) -> int:
