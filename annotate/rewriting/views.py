@@ -228,7 +228,12 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
     same_side = pair.narratives.filter(side=version.side, version__lt=version.version)
     older = same_side.order_by("-version").first()
     current = pair.current(version.side)
-    to_return = member.leads and version.side != Narrative.Side.ORIGINAL and version != current
+    to_return = (
+        member.leads
+        and pair.removed_at is None
+        and version.side != Narrative.Side.ORIGINAL
+        and version != current
+    )
     if older is None and version.side != Narrative.Side.ORIGINAL:
         older = pair.written_from(version.side)
     return render(
@@ -460,7 +465,7 @@ def _render_page(
         "sent_back": why_sent_back(pair, member) if altered else None,
         "can_take_back": member.leads and altered is not None and bool(altered.sent_back_reason),
         "sending": sending or SendBackForm(initial={"version": desk.version})
-        if member.leads and altered and altered.sent_back_at is None
+        if member.leads and altered and altered.sent_back_at is None and pair.removed_at is None
         else None,
         **_advice_context(desk, written, in_texts=in_texts),
         **_impact_context(request, desk),

@@ -181,8 +181,8 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
             )
     if week:
         try:
-            date.fromisoformat(week)
-        except ValueError:
+            week_of(monday(date.fromisoformat(week)))
+        except (ValueError, OverflowError):
             raise Refused(
                 f"{week} is not a date. Write any day of the week, such as 2026-11-16."
             ) from None

@@ -409,8 +409,10 @@ def test_the_api_refuses_more_runs_than_there_are_as_the_page_does(tides, carla)
 
 def test_labels_that_were_chosen_have_a_share_without_an_interval(tides):
     carla = tides.memberships.get(name="carla")
-    rule = {"runs": list(Run.objects.all()), "depth": 4, "at_least": 3}
-    sample = samples.pick_suspects(name="Missed", selection=PRIOR, by=carla, **rule)
+    runs = list(Run.objects.all())
+    sample = samples.pick_suspects(
+        name="Missed", selection=PRIOR, runs=runs, depth=4, at_least=3, by=carla
+    )
     for name in ("ada", "ben"):
         actions.check(item=sample.items.get(), relevance=2, by=factories.member(tides, name))
 

@@ -397,6 +397,7 @@ def test_any_day_names_its_week(scene):
         ({"one": "ada", "other": "gauge"}, "gauge is a machine. The page of machines"),
         ({"guideline": "1"}, "This project has no guidelines yet"),
         ({"week": "soon"}, "soon is not a date. Write any day of the week"),
+        ({"week": "9999-12-31"}, "9999-12-31 is not a date"),
     ],
 )
 def test_unknown_values_are_refused_with_advice(two, parameters, sentence):

@@ -210,6 +210,7 @@ def test_an_instruction_that_a_lead_sent_back_waits_for_its_writer_and_for_no_de
     assert count_to_decide([two.carla]) == {two.carla.pk: 1}
     assert f'name="narratives" form="ticked" value="{two.others.pk}"' in listed
     assert f'name="narratives" form="ticked" value="{two.narrative.pk}"' not in listed
+    assert "Sent back to its writer" in listed
     assert not told.context["can_decide"]
     assert "Name a river." in told.text
 

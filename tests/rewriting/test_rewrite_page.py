@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
@@ -180,6 +181,22 @@ def test_nobody_can_write_without_an_assignment(pair, ada, client):
 
     assert "not your task" in shown
     assert texts(pair) == []
+
+
+def test_the_page_of_a_removed_instruction_says_so_before_anybody_writes(pair, ada, client):
+    pair.removed_at, pair.removed_reason = timezone.now(), "A double."
+    pair.save()
+    carla = factories.lead(pair.project)
+    first, second = (factories.narrative(pair, version=version) for version in (1, 2))
+    client.force_login(carla.user)
+
+    written = client.get(url(pair)).text
+    older = client.get(reverse("annotate:narrative", args=[pair.pk, first.pk])).text
+
+    assert second.is_current
+    assert "This instruction was removed, so its narrative stays as it is." in written
+    assert 'id="send-back"' not in written
+    assert "Go back to version" not in older
 
 
 def test_a_lead_writes_without_an_assignment(pair, ada, client):
