@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from django.core.exceptions import PermissionDenied
+
 from annotate.judgments.access import unblinded_lead
+from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership, Project
@@ -16,6 +19,10 @@ from base.lookup import row_or_404
 BLIND = (
     "You still judge or review here. Which labels machines claim differently depends on what "
     "people answered: finish or release your tasks, then come back."
+)
+BLIND_TO_PEOPLE = (
+    "You still judge or review here, and these labels are what people's judgments come to. Finish "
+    "or release your tasks, then come back."
 )
 NO_SAMPLE = "There is no such sample in your projects."
 _READ = (
@@ -46,6 +53,22 @@ def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
     )
     with access.not_found_as(NO_SAMPLE):
         return access.member(user, sample.project.slug), sample
+
+
+def sample_for_lead(user: Person, pk: int) -> tuple[Membership, Sample]:
+    """Return a lead's membership and a sample whose figures they may know, or raise Http404 or
+    PermissionDenied.
+    """
+    member, row = sample(user, pk)
+    access.lead(user, member.project.slug)
+    if is_blind(member, row):
+        raise PermissionDenied(BLIND_TO_PEOPLE)
+    return member, row
+
+
+def is_blind(lead: Membership, sample: Sample) -> bool:
+    """Return whether the claims of a sample would tell a lead what people answered."""
+    return sample.source == Sample.Source.CONSENSUS and must_answer_first(lead)
 
 
 def label(pk: int) -> SampleItem:

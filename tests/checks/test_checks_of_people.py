@@ -55,6 +55,25 @@ def test_suspects_do_not_list_what_people_judged_relevant(scene, client):
     assert SENTENCE in page.context["form"].errors["claims"][0]
 
 
+def test_a_sample_of_what_people_judged_is_closed_until_the_lead_has_judged(scene, client):
+    client.force_login(scene.carla.user)
+    scene.carla.assignments.all().delete()
+    sample = draw(scene, selection=PEOPLE, stratify="none")
+    assert "figures" in client.get(sample.get_absolute_url()).context
+    factories.assignment(scene.narratives["C1"].pair, scene.carla, Assignment.Task.JUDGE)
+
+    page = client.get(sample.get_absolute_url())
+    table = client.get(reverse("audit:sample_labels", args=[sample.pk]))
+    read = [
+        Program("carla", "lead").send("GET", f"samples/{sample.pk}/{part}/").status_code
+        for part in ("figures", "labels")
+    ]
+
+    assert "figures" not in page.context
+    assert "these labels are what people" in page.text
+    assert (table.status_code, read) == (403, [403, 403])
+
+
 def test_programs_do_not_read_it_either(scene):
     carla = Program("carla", "lead")
     plan = {"source": "consensus", "stratify": "label", "size": 1, "per": "stratum", "seed": 1}

@@ -433,8 +433,7 @@ class SampleFigures(Resource, tag="Checks"):
     @reads(Figures, parameters=AskedSample, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Figures:
         """Compute the error rates with their intervals, and the agreement of the two checkers."""
-        member, row = access.sample(self.person, sample)
-        annotate_access.lead(self.person, member.project.slug)
+        _member, row = access.sample_for_lead(self.person, sample)
         return figures(row, bound=self.parameters()["bound"])
 
 
@@ -444,7 +443,6 @@ class SampleLabels(Resource, tag="Checks"):
     @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, sample: int) -> Response:
         """List the labels, or some of them."""
-        member, row = access.sample(self.person, sample)
-        annotate_access.lead(self.person, member.project.slug)
+        member, row = access.sample_for_lead(self.person, sample)
         rows = filter_labels(row, self.parameters()["show"])
         return self.page(rows, prepare=lambda part: listed_labels(member, row, part))

@@ -213,7 +213,9 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
     member, sample = access.sample(request.user, pk)
     [progress] = sample_rows(member, [sample])
     context: dict[str, Any] = {"sample": sample, "name": progress.name, "progress": progress}
-    if member.leads:
+    if member.leads and access.is_blind(member, sample):
+        context["blind"] = access.BLIND_TO_PEOPLE
+    elif member.leads:
         bound = BoundForm(request.GET)
         showing = request.GET.get("show", "")
         showing = showing if showing in LABEL_FILTERS else "all"
@@ -236,8 +238,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
 @require_GET
 def sample_labels(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Download the labels of a sample as CSV."""
-    member, sample = access.sample(request.user, pk)
-    annotate_access.lead(request.user, member.project.slug)
+    member, sample = access.sample_for_lead(request.user, pk)
     return csv_response(label_rows(member, sample), f"labels-{pk}.csv")
 
 
