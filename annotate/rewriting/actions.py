@@ -279,15 +279,18 @@ def remove(
 
 
 def undo_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
-    """Undo `send_back` and `remove`; a pair that was taken out with a reason stays out."""
+    """Undo `send_back` and `remove`; a pair that was taken out with a reason stays out, and so does
+    one whose query was taken out.
+    """
     with transaction.atomic():
         pair = lock_for_lead(pair, by)
         narrative = pair.current(Narrative.Side.ALTERED)
         if narrative is not None:
             _mark_sent_back(narrative)
         if not pair.removed_reason:
-            pair.removed_at = pair.removed_by = None
-            pair.save(update_fields=["removed_at", "removed_by"])
+            for name in ("removed_at", "removed_by", "removed_reason"):
+                setattr(pair, name, getattr(pair.query, name))
+            pair.save(update_fields=["removed_at", "removed_by", "removed_reason"])
     return pair
 
 

@@ -111,9 +111,9 @@ def save_ratings(
     None leaves a value unchanged, but a different level drops the words given for the one before.
     The level "" takes the level back.
     A rejecting level without words is saved; only submitting requires words.
-    Refused, as a whole: no review assignment, `by` is the author, the pair is sent back or removed,
-    an unknown criterion or level, too many words, a submitted review. Stale: there is a newer
-    version.
+    Refused, as a whole: no review assignment, `by` is the author, a new review of what is sent back
+    or removed, an unknown criterion or level, too many words, a submitted review. Stale: there is a
+    newer version.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -221,15 +221,19 @@ def _get_or_start(narrative: Narrative, by: Membership, now: datetime) -> Review
     begun = Review.objects.filter(narrative=narrative, auditor=by).first()
     if begun is not None:
         return begun
-    narrative = Narrative.objects.select_related("pair").get(pk=narrative.pk)
-    if narrative.pair.removed_at is not None:
-        raise Refused("This instruction was removed, so there is nothing to review.")
-    if narrative.sent_back_at is not None:
-        raise Refused("This instruction was sent back. Review its next version.")
+    refuse_if_out_of_review(Narrative.objects.select_related("pair").get(pk=narrative.pk))
     rubric = rubrics.rubric_for(narrative, by.project_id)
     return Review.objects.create(
         narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
     )
+
+
+def refuse_if_out_of_review(narrative: Narrative) -> None:
+    """Refuse to begin a review of what was removed or sent back."""
+    if narrative.pair.removed_at is not None:
+        raise Refused("This instruction was removed, so there is nothing to review.")
+    if narrative.sent_back_at is not None:
+        raise Refused("This instruction was sent back. Review its next version.")
 
 
 def refuse_if_superseded(narrative: Narrative, sentence: str) -> None:

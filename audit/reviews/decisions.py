@@ -44,7 +44,7 @@ def decide(
     too_long = "The reason has %(length)s characters; at most %(most)s are kept."
     refuse_longer(reason, MAX_WORDS, too_long)
     with transaction.atomic():
-        lock_led_pair(narrative, by)
+        pair = lock_led_pair(narrative, by)
         refuse_if_superseded(narrative, "The narrative changed. Read the new version, then decide.")
         current = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
@@ -56,6 +56,8 @@ def decide(
                 f"{current.by} has decided this: {current.get_outcome_display().lower()}. "
                 "Withdraw that decision first."
             )
+        if pair.removed_at is not None:
+            raise Refused("This instruction was taken out, so there is nothing to decide.")
         if Narrative.objects.filter(pk=narrative.pk, sent_back_at__isnull=False).exists():
             raise Refused("It was sent back to its writer. Take that back first, then decide.")
         _refuse_undecided(narrative, outcome, reason, by.project)

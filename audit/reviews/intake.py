@@ -488,8 +488,12 @@ class Decisions(OfNarratives):
         )
         run(
             """
-            UPDATE annotate_instructionpair SET removed_at = NULL, removed_by_id = NULL
-            WHERE removed_reason = '' AND id IN (
+            UPDATE annotate_instructionpair SET removed_at = q.removed_at,
+                removed_by_id = q.removed_by_id, removed_reason = q.removed_reason
+            FROM annotate_query q
+            WHERE q.id = annotate_instructionpair.query_id
+            AND annotate_instructionpair.removed_reason = ''
+            AND annotate_instructionpair.id IN (
                 SELECT v.pair_id FROM stage_decisions s
                 JOIN annotate_narrative v ON v.id = s.narrative
                 WHERE s.state = 1 AND s.outcome = 'removed'

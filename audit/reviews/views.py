@@ -299,10 +299,9 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
     (`submit`) as its summary showed it.
     """
     try:
-        task = access.review_task(request.user, pk)
+        session = _read_session(request, pk)
     except Refused as refused:
         return _redirect_home(request, str(refused))
-    session = read_session(task)
     if request.method != "POST":
         return _render_review(request, session, session.first_open)
     try:
@@ -310,7 +309,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
             _submit(session, request.POST)
             messages.success(request, "Submitted.")
         else:
-            _save_rating(task, request.POST)
+            _save_rating(session.task, request.POST)
     except (Unconfirmed, Stale) as changed:
         messages.warning(request, str(changed))
     except Refused as refused:
@@ -323,13 +322,21 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
 def criterion(request: PageRequest, pk: int, number: int) -> HttpResponse:
     """Show one criterion of a review that can change, by its number from 1."""
     try:
-        session = read_session(access.review_task(request.user, pk))
+        session = _read_session(request, pk)
     except Refused as refused:
         return _redirect_home(request, str(refused))
     view = session.view(number)
     if session.closed or view is None:
         return redirect("audit:review", pk)
     return _render_review(request, session, view)
+
+
+def _read_session(request: PageRequest, pk: int) -> ReviewSession:
+    """Return the reader's review of a pair, or raise Refused if there is nothing to review."""
+    session = read_session(access.review_task(request.user, pk))
+    if session.mine is None:
+        actions.refuse_if_out_of_review(session.task.narrative)
+    return session
 
 
 @require_GET
@@ -549,6 +556,7 @@ def _render_story(
         next_url=_next_url(member, pair) if member.leads else "",
         can_decide=bool(
             member.leads
+            and pair.removed_at is None
             and current
             and current.passes
             and not current.hidden

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from django.urls import reverse
 
+from annotate.collection.removal import QUERIES
 from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, InstructionPair
 from annotate.rewriting import actions as rewriting
@@ -173,6 +175,34 @@ def test_a_superseded_version_is_not_decided(passed):
         decide_as_lead(passed, "accepted")
 
     assert not Decision.objects.exists()
+
+
+def test_withdrawing_a_removal_leaves_the_pair_out_while_its_query_is_taken_out(rejected):
+    made = decide_as_lead(rejected, "removed", reason="So.")
+    on_query = {"project": rejected.project, "keys": [rejected.query.pk], "by": rejected.carla}
+    QUERIES.remove(reason="Too broad.", **on_query)
+
+    withdraw_decision(decision=made, by=rejected.carla)
+
+    assert pair_of(rejected).removed_reason == "Too broad."
+    QUERIES.restore(**on_query)
+    assert pair_of(rejected).removed_at is None
+
+
+def test_an_instruction_that_was_taken_out_is_not_decided(rejected, client):
+    QUERIES.remove(
+        project=rejected.project,
+        keys=[rejected.query.pk],
+        reason="Too broad.",
+        by=rejected.carla,
+    )
+    client.force_login(rejected.carla.user)
+
+    with pytest.raises(Refused, match="taken out, so there is nothing to decide"):
+        decide_as_lead(rejected, "removed", reason="So.")
+
+    page = client.get(reverse("audit:story", args=[rejected.pair.pk]))
+    assert not page.context["can_decide"]
 
 
 @pytest.mark.parametrize("outcome", ["revise", "removed"])

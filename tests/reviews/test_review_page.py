@@ -59,6 +59,22 @@ def text_of(page):
     return page.content.decode().partition('id="document-view"')[2]
 
 
+@pytest.mark.parametrize(
+    ("close", "sentence"),
+    [
+        (rewriting.send_back, "This instruction was sent back. Review its next version."),
+        (rewriting.remove, "This instruction was removed, so there is nothing to review."),
+    ],
+)
+def test_what_was_sent_back_or_removed_is_not_begun(auditing, client, close, sentence):
+    close(pair=auditing.pair, by=auditing.carla)
+
+    page = client.get(auditing.url, follow=True)
+
+    assert page.redirect_chain == [(reverse("annotate:home"), 302)]
+    assert sentence in page.text
+
+
 def test_the_page_asks_six_questions_of_query_and_instruction(auditing, client):
     page = client.get(auditing.url).content.decode()
 
