@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from environ import Env
+
 from base.extras import missing_extra
 from llm.endpoint import Endpoint
 
 # The length of a key that Django generates.
 SHORTEST_KEY = 50
+DATABASES = ("postgres://", "postgresql://", "psql://", "pgsql://", "sqlite://")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Given:
     beside_bucket: dict[str, str] = field(default_factory=dict)
     mail: str = ""
     mail_from: str = "rejudge@localhost"
+    # Settings that are whole numbers, as they are written, by the variable's name.
+    numbers: dict[str, str] = field(default_factory=dict)
     # The OpenID Connect provider, and our client id there.
     issuer: str = ""
     client: str = ""
@@ -59,6 +64,22 @@ def _invalid_combinations(given: Given) -> list[str]:
     sentences = []
     if given.log not in {"text", "json"}:
         sentences.append(f"Set REJUDGE_LOG to text or json; it is “{given.log}”.")
+    sentences += [
+        f"Set {name} to a whole number; it is “{text}”."
+        for name, text in given.numbers.items()
+        if not text.isdecimal()
+    ]
+    # The values may hold a password, so no sentence repeats them.
+    if given.database_url and not given.database_url.startswith(DATABASES):
+        sentences.append(
+            "Set DATABASE_URL to an address as in postgres://rejudge:password@host:5432/rejudge, "
+            "or leave it out: then the data is in a file of the data folder."
+        )
+    if given.mail and given.mail.partition("://")[0] not in Env.EMAIL_SCHEMES:
+        sentences.append(
+            "Set REJUDGE_MAIL to an address as in smtp+tls://user:password@mail.example.org:587, "
+            "or leave it out: then mail is printed."
+        )
     if given.beside_bucket and not given.bucket and any(given.beside_bucket.values()):
         names = ", ".join(name for name, value in given.beside_bucket.items() if value)
         sentences.append(

@@ -55,6 +55,10 @@ LOG: Style = env.str("REJUDGE_LOG", default="text")
 # The mail server, and the sender's address.
 MAIL = env.str("REJUDGE_MAIL", default="")
 MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
+NUMBERS = {
+    "REJUDGE_PROXIES": env.str("REJUDGE_PROXIES", default="0"),
+    "REJUDGE_MAX_UPLOAD": env.str("REJUDGE_MAX_UPLOAD", default=str(4 * 1024**3)),
+}
 
 _environment = Given(
     # Other people can reach it: no important setting may be left to a default.
@@ -70,6 +74,7 @@ _environment = Given(
     beside_bucket=S3,
     mail=MAIL,
     mail_from=MAIL_FROM,
+    numbers=NUMBERS,
     issuer=OIDC_ISSUER,
     client=OIDC_CLIENT,
     model_servers=MODEL_SERVERS,
@@ -282,7 +287,7 @@ ACCOUNT_SESSION_REMEMBER = True
 # together with the client's address or known browser (config.accounts.AccountAdapter).
 ACCOUNT_RATE_LIMITS = {"login": "300/m/ip", "login_failed": "60/m/ip,5/5m/key"}
 # The number of proxies in front; the client's address is the one that the first proxy reports.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("REJUDGE_PROXIES", default=0)
+ALLAUTH_TRUSTED_PROXY_COUNT = int(NUMBERS["REJUDGE_PROXIES"])
 MFA_ADAPTER = "config.accounts.MFAAdapter"
 MFA_FORMS = {
     "authenticate": "config.accounts.AuthenticateForm",
@@ -380,7 +385,7 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 # The largest upload, in bytes; larger collections are loaded from the command line.
-MAX_UPLOAD = env.int("REJUDGE_MAX_UPLOAD", default=4 * 1024**3)
+MAX_UPLOAD = int(NUMBERS["REJUDGE_MAX_UPLOAD"])
 FILE_UPLOAD_TEMP_DIR = str(SCRATCH)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
