@@ -121,7 +121,7 @@ def test_a_failed_export_keeps_the_earlier_files(tides, tmp_path):
 @pytest.mark.parametrize(
     ("project", "format_name", "sentence"),
     [
-        ("nowhere", "trec", "There is no project “nowhere”."),
+        ("nowhere", "trec", "There is no project “nowhere”. Choose one of: tides."),
         (
             "tides",
             "xml",

@@ -357,7 +357,7 @@ def test_one_project_is_verified_without_the_others(scene):
     other = factories.project("bees")
 
     assert run_verify("bees") == (f"bees: nothing; 0 links; sum {verify(other).sum}\n", "")
-    assert run_verify("none")[1] == "There is no project “none”."
+    assert run_verify("none")[1] == "There is no project “none”. Choose one of: bees, tides."
 
 
 def test_the_sum_of_a_project_changes_with_every_judgment(scene):

@@ -246,3 +246,8 @@ def test_a_closed_account_is_not_made_a_lead(carla):
 def test_an_unknown_project_or_account_is_refused(carla, words, sentence):
     with pytest.raises(CommandError, match=sentence):
         call_command("lead", *words)
+
+
+def test_without_a_project_a_command_says_how_to_make_one(db):
+    with pytest.raises(CommandError, match=r"Make it: manage\.py load tides FORMAT FILE --create"):
+        call_command("lead", "tides", "carla")
