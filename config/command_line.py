@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from textwrap import fill
 
-from django.core.management import ManagementUtility
+from django.core.management import BaseCommand, ManagementUtility
 
 GROUPS = {
     "Run": ("demo", "prepare", "serve", "status", "health"),
@@ -15,6 +15,18 @@ GROUPS = {
     "Review": ("rubric", "review_draw", "rejected"),
     "Results": ("agreement", "export", "publication", "release", "prove", "measure", "maxp"),
     "Keep": ("backup", "restore", "verify", "purge"),
+}
+
+# Options that Django gives every command. They work, but help shows what is Rejudge's own.
+OF_EVERY_COMMAND = {
+    "--version",
+    "--verbosity",
+    "--settings",
+    "--pythonpath",
+    "--traceback",
+    "--no-color",
+    "--force-color",
+    "--skip-checks",
 }
 
 
@@ -41,3 +53,10 @@ class CommandLine(ManagementUtility):
             f"`{self.prog_name} help --commands` lists Django's own, which can be called as well.",
         ]
         return "\n".join(lines)
+
+    def fetch_command(self, subcommand: str) -> BaseCommand:
+        """Return the command; the help of Rejudge's own has their own options only."""
+        command = super().fetch_command(subcommand)
+        if any(subcommand in names for names in GROUPS.values()):
+            command.suppressed_base_arguments = OF_EVERY_COMMAND
+        return command

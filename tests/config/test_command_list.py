@@ -36,6 +36,15 @@ def test_commands_of_django_can_be_called(tmp_path):
     assert run(["diffsettings", "--help"], tmp_path).stdout.startswith("usage: ")
 
 
+def test_an_unknown_option_is_answered_with_the_options_of_the_command_alone(tmp_path):
+    ended = run(["serve", "--prot", "8001"], tmp_path)
+
+    assert ended.returncode == 2
+    assert "[--port PORT]" in ended.stderr
+    assert "--pythonpath" not in ended.stderr
+    assert ended.stderr.endswith("serve: error: unrecognized arguments: --prot 8001\n")
+
+
 def test_an_account_cannot_be_asked_for_without_a_terminal(db):
     with pytest.raises(CommandError, match=r"^This is no terminal, so it cannot ask for "):
         call_command("createsuperuser", "--username", "carla", stdin=StringIO())
