@@ -88,7 +88,8 @@ SCRATCH = DATA / "scratch"
 make_data_folders(DATA, SCRATCH)
 
 SECRET_KEY = _environment.secret_key or secret_key(DATA)
-ALLOWED_HOSTS = _environment.hosts or ["localhost", "127.0.0.1", "[::1]"]
+THIS_MACHINE = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = _environment.hosts or THIS_MACHINE
 CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS

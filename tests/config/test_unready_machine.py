@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import manage
+from config.management.commands.serve import who_is_refused
 from tests.chaos.storm import in_mount_namespace
 from tests.services.processes import short_folder
 
@@ -107,6 +108,24 @@ def test_a_folder_for_files_that_may_not_be_written_is_named_with_the_remedy(ope
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"This system account may not write to {closed}/tides. Change")
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "hosts", "warned"),
+    [
+        ("0.0.0.0", ["localhost", "127.0.0.1", "[::1]"], True),  # noqa: S104
+        ("0.0.0.0", ["lab.example.org"], False),  # noqa: S104
+        ("127.0.0.1", ["localhost", "127.0.0.1", "[::1]"], False),
+    ],
+)
+def test_a_server_that_others_reach_says_if_it_answers_this_machine_only(
+    host, hosts, warned, settings
+):
+    settings.ALLOWED_HOSTS = hosts
+
+    lines = who_is_refused(host)
+
+    assert ["set REJUDGE_HOSTS to the names" in line for line in lines] == [True] * warned
 
 
 def on_a_full_disk(folder):

@@ -69,7 +69,8 @@ class Command(prepare.Command):
             Program("worker", worker_command(options["job_workers"])),
             *self.more_programs(),
         ]
-        supervise(programs, host=host, port=port, greeting=self.greeting(url))
+        greeting = [*self.greeting(url), *who_is_refused(host)]
+        supervise(programs, host=host, port=port, greeting=greeting)
 
     def _refuse_port(self, host: str, port: int) -> None:
         """Raise CommandError if a server cannot listen there, with what to do."""
@@ -99,6 +100,17 @@ class Command(prepare.Command):
     def greeting(self, url: str) -> list[str]:
         """Return the lines to print once the web server answers."""
         return [f"Rejudge is at {url}   (Ctrl-C stops it)"]
+
+
+def who_is_refused(host: str) -> list[str]:
+    """Return a line if other machines reach the server, and it answers this one only."""
+    if host in {"localhost", "127.0.0.1", "::1"} or settings.ALLOWED_HOSTS != settings.THIS_MACHINE:
+        return []
+    line = (
+        "Only this machine gets pages. For others set REJUDGE_HOSTS to the names or addresses that "
+        "they use for it, as in REJUDGE_HOSTS=lab.example.org,localhost"
+    )
+    return [line]
 
 
 def share_metrics() -> None:
