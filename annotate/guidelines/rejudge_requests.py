@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Annotated, NamedTuple
 
 from django.db import models, transaction
-from django.db.models import Count, Exists, OuterRef, QuerySet, Sum, Value
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -290,7 +290,9 @@ def _open_requests(guideline: Guideline) -> QuerySet[RejudgeRequest]:
 def _older(guideline: Guideline, selection: AnswerSelection) -> QuerySet[Statement]:
     requests = RejudgeRequest.objects.not_withdrawn().filter(statement=OuterRef("pk"))
     answers = answers_in_force(guideline.project).filter(
-        ~Exists(requests), at__lt=guideline.created_at
+        # Answers that waited in a browser were given earlier than they arrived.
+        ~Exists(requests),
+        Q(at__lt=guideline.created_at) | Q(made_at__lt=guideline.created_at),
     )
     if selection.without:
         answers = answers.exclude(narrative__pair__in=selection.without)

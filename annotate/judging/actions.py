@@ -35,6 +35,10 @@ from base.errors import Refused
 
 Task = Assignment.Task
 UUID_CONFLICT = "This was already sent with other content. Reload the page and judge again."
+TAKEN_OUT = (
+    "A lead has taken this out of the project, so it is not judged any more. Your answers are "
+    "kept; go on with another task."
+)
 # The columns of a statement that its sender chooses. Verdicts are rows of their own.
 SENT = {"uuid", "made_at", "text_version", "flag", *Statement.CONTENT} - {"verdicts"}
 
@@ -49,13 +53,21 @@ class Recorded(NamedTuple):
 
 
 def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
-    """Return the current narrative to judge under; refuse unless `member` holds an assignment."""
+    """Return the current narrative to judge under; refuse unless `member` holds an assignment, and
+    if the pair is taken out.
+    """
     if not assignments.holds(pair=pair, task=Task.JUDGE, by=member):
         raise Refused(assignments.NOT_YOURS)
+    _refuse_if_taken_out(pair)
     narrative = judged_narrative(pair)
     if narrative is None:
         raise Refused("There is no narrative to judge under yet.")
     return narrative
+
+
+def _refuse_if_taken_out(pair: InstructionPair) -> None:
+    if pair.removed_at is not None:
+        raise Refused(TAKEN_OUT)
 
 
 def judged_earlier_version(member: Membership, narrative: Narrative) -> Narrative | None:
@@ -155,6 +167,7 @@ def record_sent(
         by=by,
         verdicts=sent.get("verdicts"),
         instead_of=sent.get("instead_of", UNKNOWN_PREVIOUS),
+        guidelines=sent.get("guidelines"),
         late=late,
     )
 
@@ -166,6 +179,7 @@ def record(
     by: Membership,
     verdicts: Mapping[int, str] | None = None,
     instead_of: uuids.UUID | None = UNKNOWN_PREVIOUS,
+    guidelines: int | None = None,
     late: bool = False,
     now: datetime | None = None,
 ) -> Recorded:
@@ -173,8 +187,9 @@ def record(
 
     `sent`: an unsaved statement; its `text_version` is what was on the screen (NO_TEXT for none,
     None for the newest). `verdicts`: answers by condition key. `instead_of`: the statement that the
-    sender saw as current. `late`: it arrives late, from a journal. It is then recorded even if the
-    narrative or the text has a newer version, and an assignment that was given back in the meantime
+    sender saw as current; `guidelines`: the version of the guidelines that was beside it. `late`:
+    it arrives late, from a journal. It is then recorded even if the narrative or the text has a
+    newer version or the pair was taken out, and an assignment that was given back in the meantime
     is taken again. A flag of a document that has its first text by now is kept but does not count.
 
     Idempotent: sending the same UUID with the same content again changes nothing.
@@ -200,8 +215,10 @@ def record(
             state = look_up(sent, text=sent.text_version, pair=pair, by=by, now=now)
             if state.is_resend:
                 row = _find_resent(sent, verdicts, by)
-                warning = state.warning(sent, _find_superseded(row), instead_of)
+                warning = state.warning(sent, _find_superseded(row), instead_of, guidelines)
                 return Recorded(row, warning, state.is_of_older_text)
+            if not late:
+                _refuse_if_taken_out(pair)
             state.refuse_if_closed(by, late=late)
             if sent.relevance is not None:
                 check_grade_statement(sent, verdicts, by.project, state)
@@ -213,7 +230,10 @@ def record(
         if Statement.objects.filter(uuid=sent.uuid).exists():
             raise Refused(UUID_CONFLICT) from error
         raise
-    return Recorded(sent, state.warning(sent, state.current, instead_of), state.is_of_older_text)
+    if pair.removed_at is not None:
+        return Recorded(sent, TAKEN_OUT)
+    warning = state.warning(sent, state.current, instead_of, guidelines)
+    return Recorded(sent, warning, state.is_of_older_text)
 
 
 def _find_resent(sent: Statement, verdicts: Mapping[int, str], by: Membership) -> Statement:

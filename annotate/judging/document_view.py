@@ -20,7 +20,7 @@ from annotate.judgments.models import Flag, RejudgeRequest, Statement
 from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import words_to_mark
-from annotate.projects.models import Grade, Membership
+from annotate.projects.models import Grade, Guideline, Membership
 
 
 @dataclass(frozen=True)
@@ -253,10 +253,12 @@ def session_data(
     session: JudgingSession,
     grades: Sequence[Grade],
     keys: dict[int, str],
+    guideline: Guideline | None,
 ) -> dict[str, Any]:
     """Return the data on a judging session for the page's script, to be written as JSON.
 
     `number`: the number of the document on the page. `keys`: the keyboard key of each grade value.
+    `guideline`: the version that the page shows.
     """
     project = pair.project
     return {
@@ -264,6 +266,7 @@ def session_data(
         "member": member.pk,
         "pair": pair.pk,
         "narrative": narrative.pk,
+        "guidelines": guideline.version if guideline else 0,
         "candidate": number,
         **session.script_data(),
         "grades": [

@@ -53,6 +53,8 @@ class JudgingState:
     document_length: int | None
     markable: bool
     grades: list[int]
+    # The newest version of the project's guidelines; 0 if it has none.
+    guidelines: int
     # The narrative's conditions: numbers by key.
     conditions: dict[int, int]
     # The current statement; for a repeat, the current answer to the repeat.
@@ -104,14 +106,23 @@ class JudgingState:
         return self.current.is_final
 
     def warning(
-        self, sent: Statement, before: Statement | None, instead_of: uuids.UUID | None
+        self,
+        sent: Statement,
+        before: Statement | None,
+        instead_of: uuids.UUID | None,
+        guidelines: int | None,
     ) -> str:
         """Return the warnings to show although a statement was recorded; "" for none.
 
         `before`: the statement that it superseded; `instead_of`: the one that its sender saw as
-        current.
+        current; `guidelines`: the version that was beside it, None if that is not known.
         """
         sentences = []
+        if guidelines is not None and guidelines < self.guidelines:
+            sentences.append(
+                "The guidelines have a new version since you opened this page. Your answer is "
+                "saved; reload the page and read them before you go on."
+            )
         if self.stale:
             sentences.append(
                 "The narrative has changed since. Your answer is saved under version "
@@ -156,6 +167,9 @@ def _lookup_sql(project: Project, *, again: bool) -> str:
                 SELECT {bulk.listed("g.value", ",")} FROM annotate_grade g
                 WHERE g.project_id = %(project)s
             ) AS grades,
+            (
+                SELECT MAX(u.version) FROM annotate_guideline u WHERE u.project_id = %(project)s
+            ) AS guidelines,
             (
                 SELECT {bulk.listed("k.id || ':' || k.number", ",")} FROM annotate_condition k
                 WHERE k.narrative_id = v.id
@@ -236,6 +250,7 @@ def look_up(
         document_length=row.document_length,
         markable=row.markup == Document.Markup.PLAIN and bool(row.document_length),
         grades=sorted(map(int, row.grades.split(",") if row.grades else ())),
+        guidelines=row.guidelines or 0,
         conditions=dict(_parse_numbers(row.conditions)),
         current=current,
         has_rejudge_request=bool(row.has_rejudge_request),

@@ -26,6 +26,10 @@ from annotate.projects.schedule import refuse_if_paused
 from base.errors import Refused
 
 NOT_YOURS = "This is not your task. Take one from your list, then go on."
+RELEASED = (
+    "Your task was released before anything of it had arrived, and is not free any more. Ask a "
+    "lead to let one more person do it, then try again."
+)
 
 
 class LeadMustConfirm(Refused):
@@ -128,7 +132,11 @@ def lock_or_take(*, pair: InstructionPair, task: str, by: Membership, now: datet
     try:
         return lock(pair=pair, task=task, by=by)
     except Refused:
-        take(pair=pair, task=task, by=by, become_blind=True, unrestricted=True, now=now)
+        refuse_if_archived(by.project)
+        try:
+            take(pair=pair, task=task, by=by, become_blind=True, unrestricted=True, now=now)
+        except Refused as taken:
+            raise Refused(RELEASED) from taken
         return lock(pair=pair, task=task, by=by)
 
 

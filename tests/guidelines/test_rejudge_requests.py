@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.db import IntegrityError
 
 from annotate.guidelines import rejudge_requests
+from annotate.guidelines.actions import write_guideline
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judging.actions import undo
@@ -342,3 +343,14 @@ def test_a_request_marks_an_untouched_assignment_as_begun(
     scene.ask(judged)
 
     assert ben.assignments.get(task=JUDGE).touched_at is not None
+
+
+def test_an_answer_that_waited_in_a_browser_is_older_than_guidelines_written_meanwhile(scene):
+    guideline = write_guideline(text="Read to the end.", based_on=0, by=scene.carla)
+    late = scene.judge(2)
+    assert late.at > guideline.created_at
+
+    Judgment.objects.filter(pk=late.pk).update(made_at=guideline.created_at - timedelta(hours=1))
+
+    older = rejudge_requests.older(guideline, rejudge_requests.AnswerSelection())
+    assert late.pk in older.values_list("pk", flat=True)

@@ -18,7 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from annotate.collection.removal import INSTRUCTIONS
+from annotate.guidelines.actions import write_guideline
 from annotate.judging import actions as judging
+from annotate.judging.api.journal import NOT_IN_YOUR_PROJECTS
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Project, Verdict
 from tests import factories
@@ -295,7 +298,30 @@ def test_an_entry_is_refused_if_every_assignment_was_taken_in_the_meantime(scene
     ((state, sentence),) = scene.state(scene.entry())
 
     assert (state, nothing_saved()) == ("refused", True)
-    assert "Every task on this one is taken" in sentence
+    assert "Ask a lead to let one more person do it" in sentence
+
+
+def test_an_answer_to_a_pair_that_was_taken_out_is_kept_and_the_person_is_told(scene):
+    carla = factories.lead(scene.project)
+    INSTRUCTIONS.remove(project=scene.project, keys=[scene.pair.pk], reason="Twice.", by=carla)
+
+    assert scene.state(scene.entry()) == [("saved", judging.TAKEN_OUT)]
+    page = scene.client.get(reverse("annotate:judging", args=[scene.pair.pk]), follow=True)
+    assert page.redirect_chain[-1][0] == reverse("annotate:home")
+    assert judging.TAKEN_OUT in page.content.decode()
+
+
+def test_whoever_answers_beside_older_guidelines_is_told(scene):
+    carla = factories.lead(scene.project)
+    assert scene.state(scene.entry(1, guidelines=0)) == [("saved", "")]
+    write_guideline(text="Read to the end.", based_on=0, by=carla)
+
+    ((state, sentence),) = scene.state(scene.entry(2, guidelines=0, instead_of=uuid(1)))
+
+    assert (state, "The guidelines have a new version" in sentence) == ("saved", True)
+    assert scene.state(scene.entry(3, guidelines=1, instead_of=uuid(2))) == [("saved", "")]
+    # A page from before an update does not say which version it shows.
+    assert scene.state(scene.entry(4, instead_of=uuid(3))) == [("saved", "")]
 
 
 def test_a_stranger_gets_the_same_answer_as_for_a_missing_pair(scene):
@@ -306,7 +332,7 @@ def test_a_stranger_gets_the_same_answer_as_for_a_missing_pair(scene):
     theirs = scene.state(scene.entry(user=eve.pk))
     none = scene.state(scene.entry(user=eve.pk, pair=999_999))
 
-    assert theirs == none == [("refused", "There is no such pair in your projects.")]
+    assert theirs == none == [("refused", NOT_IN_YOUR_PROJECTS)]
     assert nothing_saved()
 
 

@@ -38,6 +38,9 @@ from base.users import User
 from jobs.errors import is_full
 
 MAX_ENTRIES = 100
+NOT_IN_YOUR_PROJECTS = (
+    "This is in none of your projects now. Ask a lead to let you in again, then try again."
+)
 
 
 class SavedEntry(NamedTuple):
@@ -62,9 +65,12 @@ class Sender:
         self._pairs: dict[int, tuple[Membership, InstructionPair]] = {}
 
     def pair(self, key: int) -> tuple[Membership, InstructionPair]:
-        """Return a pair with the sender as a member of its project, or raise Http404."""
+        """Return a pair with the sender as a member of its project, or refuse."""
         if key not in self._pairs:
-            self._pairs[key] = access.pair(self.user, key)
+            try:
+                self._pairs[key] = access.pair(self.user, key)
+            except Http404 as missing:
+                raise Refused(NOT_IN_YOUR_PROJECTS) from missing
         return self._pairs[key]
 
 
@@ -93,6 +99,8 @@ class StatementEntry(JournalEntry, SentStatement):
 
     pair = KeyField()
     instead_of = StatementUuidField(default=None, allow_null=True)
+    # The version of the guidelines on the page; 0 for none.
+    guidelines = serializers.IntegerField(required=False, min_value=0)
 
     def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Record the statement."""

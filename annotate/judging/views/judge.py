@@ -193,11 +193,12 @@ def _render_page(
     grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("work", keys))
     for grade in grades:
         grade.key = grade_keys[grade.value]
+    question = question_context(member, pair, narrative)
     context = {
         "project": pair.project,
         "member": member,
         "pair": pair,
-        **question_context(member, pair, narrative),
+        **question,
         "narrative": narrative,
         "unit": "query" if pair.pair_id == pair.query.query_id else "instruction",
         "grades": grades,
@@ -211,6 +212,7 @@ def _render_page(
             session=session,
             grades=grades,
             keys=grade_keys,
+            guideline=question["guideline"],
         ),
         "done": session.settled,
         "total": session.total,

@@ -105,12 +105,13 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
     grade_keys = keymap.grade_keys(grades, keymap.keys_on_page("work", keys))
+    question = question_context(member, pair, narrative)
     context = {
         "project": pair.project,
         "member": member,
         "pair": pair,
         "narrative": narrative,
-        **question_context(member, pair, narrative),
+        **question,
         "done": session.settled,
         "total": session.total,
         "keys": keys,
@@ -133,6 +134,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
             session=session,
             grades=grades,
             keys=grade_keys,
+            guideline=question["guideline"],
         ),
     }
     return render(request, "judging/listing.html", context)

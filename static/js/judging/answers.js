@@ -52,6 +52,7 @@ export class Answers extends EventTarget {
   make(kind, candidate, content = {}) {
     const entry = { uuid: uuid(), user: this.#given.user, made_at: new Date().toISOString(), kind, [this.task.number]: candidate };
     for (const name of this.task.of) entry[name] = this.#given[name];
+    if (this.#given.guidelines !== undefined) entry.guidelines = this.#given.guidelines;
     if (this.#given.criteria) entry.criterion = this.#given.criteria[candidate - 1];
     return { ...entry, ...content };
   }
