@@ -128,11 +128,11 @@ export async function entriesSinceLoad(isOurs) {
 // The entries that the server refused: [{uuid, entry, about, sentence}].
 export const refused = () => rows("refused");
 
-export async function retry(uuid) {
-  const row = (await refused()).find((one) => one.uuid === uuid);
-  if (!row) return;
-  await update([{ ...row, state: "waiting", sentence: "" }]);
-  broadcast({ type: "entry", entry: row.entry });
+// Sends refused entries again: the one with this UUID, or all.
+export async function retry(uuid = null) {
+  const chosen = (await refused()).filter((row) => uuid === null || row.uuid === uuid);
+  await update(chosen.map((row) => ({ ...row, state: "waiting", sentence: "" })));
+  for (const { entry } of chosen) broadcast({ type: "entry", entry });
   refresh();
   startSending(true);
 }
@@ -276,7 +276,7 @@ async function send(batch) {
   let found;
   try {
     answer = await post(JSON.stringify({ entries: batch.map((row) => row.entry) }));
-    if (answer.ok && !answer.redirected) found = (await answer.json()).answers;
+    if (answer.ok && !answer.redirected) found = [...(await answer.json()).answers];
   } catch {
     return navigator.onLine ? "unreachable" : "offline";
   }
@@ -302,7 +302,7 @@ async function send(batch) {
   );
   broadcast({ type: "answers", answers: answered.map((row) => ({ entry: row.entry, answer: byUuid.get(row.uuid) })) });
   // Somebody else is signed in now: the other entries wait for their author.
-  return answered.length === batch.length ? "" : "signed_out";
+  return answered.length === batch.length ? "" : "other_person";
 }
 
 addEventListener("online", () => startSending(true));

@@ -21,8 +21,9 @@ let slow = false;
 function sentence() {
   const found = { text: "", state: "", more: null };
   if (status.waiting && status.state) {
-    found.text = words({ offline: "offline", unreachable: "unreachable", signed_out: "signedOut", disk_full: "diskFull" }[status.state], status.waiting);
+    found.text = words({ offline: "offline", unreachable: "unreachable", signed_out: "signedOut", other_person: "otherPerson", disk_full: "diskFull" }[status.state], status.waiting);
     found.state = "waiting";
+    if (status.state === "other_person") found.more = make("a", { href: root.dataset.home, target: "_blank", textContent: root.dataset.signOut });
     if (status.state === "signed_out") found.more = make("a", { href: document.body.dataset.signIn, target: "_blank", textContent: root.dataset.signIn });
   } else if (status.refused) {
     found.text = words("refused", status.refused);
@@ -109,11 +110,24 @@ async function fillList() {
       return item;
     }),
   );
+  dialog.querySelector("[data-part=all]").hidden = found.length < 2;
   if (!found.length) dialog.close();
+}
+
+// Whoever signs out while answers are not saved is told so first, and signs out by the next click.
+let isTold = false;
+function holdSigningOut(event) {
+  const count = status.waiting + status.refused;
+  if (!event.target.matches("[data-signs-out]") || !count || isTold) return;
+  event.preventDefault();
+  isTold = true;
+  showNotice(words("signingOut", count), { kind: "warning", stays: true });
 }
 
 if (root) {
   journal.addEventListener("status", show);
+  document.addEventListener("submit", holdSigningOut, true);
+  dialog.querySelector("[data-part=all]").onclick = () => retry();
   // Saved, but with a warning.
   journal.addEventListener("answer", ({ detail: { answer } }) => answer.state === "saved" && answer.sentence && showNotice(answer.sentence, { kind: "warning", stays: true }));
   show();

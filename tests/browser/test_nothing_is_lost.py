@@ -13,6 +13,7 @@ from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
 from annotate.models import Assignment, Judgment
+from annotate.projects import actions as project_actions
 from annotate.rewriting.actions import rewrite_narrative
 from tests import factories
 from tests.browser.conftest import sign_in
@@ -492,3 +493,70 @@ def test_a_note_that_a_reload_interrupted_is_not_called_saved(scene, ada):
 
     until(ada, lambda: Judgment.objects.current().get().note == "See line 3.", "the note")
     expect(unsaved).to_have_count(0)
+
+
+def test_whoever_signed_in_instead_must_sign_out_first(scene, ada, live_server):
+    wait_until_fetched(ada, 4)
+    factories.member(scene.project, "ben")
+    sign_in(ada.context, "ben", live_server.url)
+    ada.keyboard.press("2")
+    line(ada, "Someone else is signed in: 1 waiting")
+    with ada.context.expect_page() as opened:
+        ada.locator("#save-line").get_by_role("link", name="Go and sign out").click()
+    other = opened.value
+
+    other.locator(".menu__name").click()
+    other.get_by_role("button", name="Sign out").click()
+    other.get_by_label("User name or mail address").fill("ada")
+    other.get_by_label("Password").fill(factories.PASSWORD)
+    other.get_by_role("button", name="Sign in").click()
+
+    until(ada, lambda: scene.rows() == [(scene.order[0], 2)], "ada's judgment")
+
+
+def test_whoever_signs_out_with_answers_that_wait_is_told_first(scene, ada, expected_complaints):
+    expected_complaints += ["ERR_FAILED"]
+    ada.context.route("**/api/v1/journal/", lambda route: route.abort())
+    ada.keyboard.press("2")
+    line(ada, "Server not reached: 1 waiting")
+    ada.goto("/")
+    expect(ada.locator("[data-unsent]")).to_contain_text("1 waiting")
+    ada.locator(".menu__name").click()
+
+    ada.get_by_role("button", name="Sign out").click()
+    expect(ada.locator("#notices")).to_contain_text("Not saved yet: 1.")
+    ada.get_by_role("button", name="Sign out").click()
+    expect(ada.get_by_role("button", name="Sign in")).to_be_visible()
+
+    assert scene.rows() == []
+
+
+def test_all_refused_answers_are_tried_again_at_once(scene, ada):
+    carla = factories.lead(scene.project)
+    project_actions.archive(by=carla)
+    for number in range(3):
+        shows(ada, scene.order[number])
+        ada.keyboard.press("1")
+    line(ada, "Not saved: 3")
+    project_actions.unarchive(by=carla)
+
+    ada.get_by_role("button", name="Look").click()
+    ada.get_by_role("button", name="Try all again").click()
+
+    until(ada, lambda: len(scene.current()) == 3, "three judgments")
+    expect(ada.get_by_role("dialog")).to_be_hidden()
+    expect(ada.locator("#judge-progress")).to_have_text("3 of 4")
+
+
+def test_a_page_whose_task_is_gone_says_so_instead_of_waiting(scene, ada, expected_complaints):
+    expected_complaints += ["status of 409", "ERR_FAILED"]
+    ada.route("**/documents/?*", lambda route: route.abort())
+    ada.goto(scene.address)
+    shows(ada, scene.order[0])
+    Assignment.objects.all().delete()
+    ada.context.route("**/api/v1/journal/", lambda route: route.abort())
+    ada.unroute("**/documents/?*")
+
+    ada.keyboard.press("2")
+
+    expect(ada.get_by_role("main")).to_contain_text("This is not your task.")

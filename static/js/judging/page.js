@@ -219,7 +219,7 @@ async function waitFor(candidate) {
   };
   const found = await Promise.race([coming, trouble]);
   if (found !== null) return arrived(found);
-  part("coming").textContent = spoken.textContent = words("coming");
+  part("coming").textContent = spoken.textContent = stack.refusal || words("coming");
   coming.then((late) => enqueue(() => (current === candidate && root.dataset.at === "coming" ? arrived(late) : null)));
 }
 

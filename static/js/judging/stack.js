@@ -11,6 +11,7 @@ const PORTION = 600_000; // for one response
 const LONGEST_PAUSE = 30_000;
 
 export class Stack extends EventTarget {
+  refusal = ""; // why the server gives no documents, in its words
   #address;
   #most;
   #documentViews = new Map(); // candidate -> {document view, size}
@@ -101,6 +102,7 @@ export class Stack extends EventTarget {
     const address = new URL(this.#address, location.href);
     for (const candidate of batch) address.searchParams.append("candidate", candidate);
     const answer = await fetch(address, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(30_000) });
+    this.refusal = answer.status === 409 ? await answer.text() : "";
     if (!answer.ok || answer.redirected) throw new Error(`${answer.status} ${answer.url}`);
     const html = await answer.text();
     const documentViews = new DOMParser().parseFromString(html, "text/html").querySelectorAll(".judge__document-view");
