@@ -112,7 +112,7 @@ class Migration(migrations.Migration):
                 ('show_ids', models.BooleanField(default=False, help_text='Show judges the ids of documents whose texts are not here.')),
                 ('hide_names', models.BooleanField(default=True)),
                 ('judge_order', models.CharField(choices=[('shuffled', 'Shuffled for each person'), ('doc_id', 'By document id, the same for all')], default='shuffled', max_length=10)),
-                ('order_seed', models.PositiveIntegerField(default=0)),
+                ('order_seed', models.PositiveIntegerField(default=0, validators=[django.core.validators.MaxValueValidator(2147483647)])),
                 ('repeat_percent', models.PositiveSmallIntegerField(default=0, validators=[django.core.validators.MaxValueValidator(50)])),
                 ('evidence_rule', models.CharField(choices=[('none', 'Nothing'), ('document', 'A passage of the document'), ('narrative', 'A clause of the narrative')], default='none', max_length=10)),
                 ('condition_rule', models.CharField(choices=[('by_hand', 'It does not: relevance is given by hand'), ('all_met', 'The highest grade when all are met, else the lowest'), ('count_met', 'The number of conditions that are met'), ('bands', 'The highest grades for 1, 2 or 3, and 4 or more conditions met')], default='by_hand', max_length=10)),

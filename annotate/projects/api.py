@@ -35,7 +35,6 @@ from base.csv_output import csv_response
 from jobs.models import Job
 
 SMALL = 32_767
-LARGE = 2_147_483_647
 
 
 class GradeSerializer(FormBody):
@@ -52,7 +51,6 @@ class RulesSerializer(Settings, serializers.ModelSerializer[Project]):
     relevant_from = serializers.IntegerField(
         min_value=-SMALL - 1, max_value=SMALL, help_text="The lowest grade that counts as relevant."
     )
-    order_seed = serializers.IntegerField(min_value=0, max_value=LARGE)
 
     class Meta:
         model = Project

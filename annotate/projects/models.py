@@ -15,6 +15,8 @@ from base.constraints import at_and_by
 from base.users import User
 
 MOST_PERCENT = 50
+# SQLite would take a larger one, which no backup could move to PostgreSQL.
+MOST_SEED = 2**31 - 1
 
 
 class Project(models.Model):
@@ -79,7 +81,7 @@ class Project(models.Model):
     hide_names = models.BooleanField(default=True)
     judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
     # The seed of the shuffle, so that a paper can report it.
-    order_seed = models.PositiveIntegerField(default=0)
+    order_seed = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(MOST_SEED)])
     # The share of a person's documents that are repeated later, unmarked, drawn with the same seed.
     repeat_percent = models.PositiveSmallIntegerField(
         default=0, validators=[MaxValueValidator(MOST_PERCENT)]

@@ -303,9 +303,10 @@ def test_settings_are_saved_all_or_nothing(tides, client):
 
     response = client.post(url, form)
     refused = client.post(url, {**form, "overlap_judge": 51})
+    too_large = client.post(url, {**form, "order_seed": 2**31})
 
     assert response.url == url
-    assert refused.status_code == 422
+    assert (refused.status_code, too_large.status_code) == (422, 422)
     saved = Project.objects.get()
     assert (saved.overlap_judge, saved.judge_scope) == (3, "pool")
     assert (saved.show_prior, saved.show_rank, saved.show_ids) == (False, True, True)
