@@ -6,6 +6,7 @@ import pytest
 
 from annotate.models import Document, Judgment, Membership
 from annotate.projects.actions import archive
+from annotate.rewriting.sending_back import send_back
 from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import ModelRun
@@ -65,6 +66,15 @@ def test_only_documents_that_nobody_judged_are_asked_about_if_so_chosen(cast, gr
     grade(subjects=ModelRun.Subjects.UNJUDGED)
 
     assert set(grades(cast.project)) == {"D3"}
+
+
+def test_documents_of_an_instruction_that_was_sent_back_are_not_asked_about(cast, grade, server):
+    send_back(pair=cast.pair, version=1, reason="Too vague.", by=cast.carla)
+
+    with pytest.raises(Refused, match="There is no such document to ask about"):
+        grade()
+
+    assert server.received == []
 
 
 def test_the_same_seed_draws_the_same_documents(cast, grade, server):

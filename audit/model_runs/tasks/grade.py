@@ -79,7 +79,7 @@ class Grade(ModelTask):
         of_query = Candidate.objects.filter(
             shown_to_judges(project),
             Q(made_for=None) | Q(made_for=F("query__pairs")),
-            query__pairs__narratives__in=judged_narratives(project),
+            query__pairs__narratives__in=judged_narratives(project).filter(sent_back_at=None),
         )
         return of_query.annotate(
             narrative=F("query__pairs__narratives"),
