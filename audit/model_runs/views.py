@@ -49,6 +49,10 @@ from llm.prompts import PromptError
 PAGE_SIZE = 25
 CALLS_ON_A_PAGE = 50
 SECTION = "models"
+CHANGED = (
+    "Nothing was started: the choices or the prompt were changed since. This is what the run would "
+    "do now."
+)
 
 
 @require_GET
@@ -179,11 +183,15 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     sent = request.POST or (request.GET if "endpoint" in request.GET else None)
     form = RunForm(member, sent, request.FILES or None)
-    plan, blind = None, must_answer_first(member)
+    plan, shown, blind = None, "", must_answer_first(member)
     # The plan is shown beside a limit that is wrong.
     if sent and not form.errors.keys() & PlanForm.base_fields.keys():
         run = new_run(**form.cleaned_data)
-        if "plan" in request.POST:
+        shown = f"{_choices_of(run)}&prompt={run.prompt.version}"
+        is_changed = request.POST.get("shown", shown) != shown
+        if is_changed and "plan" not in request.POST:
+            messages.warning(request, CHANGED)
+        if is_changed or "plan" in request.POST:
             return redirect(plan_address(run))
         with refusal_in(form):
             plan = plan_run(run, by=member)
@@ -199,6 +207,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         form=form,
         plan=plan,
+        shown=shown,
         # Which documents others have judged, and what they criticised, is not shown to somebody who
         # still answers.
         batch_url="" if plan is None or blind else batch_url(plan.run),

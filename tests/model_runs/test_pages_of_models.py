@@ -15,7 +15,14 @@ from rest_framework.test import APIClient
 from annotate.judgments.document_names import neutral_name
 from annotate.models import Document
 from annotate.projects.project_jobs import cancel_job
-from audit.model_runs.actions import add_endpoint, new_run, plan_run, request_run
+from audit.model_runs.actions import (
+    add_endpoint,
+    current_prompt,
+    new_run,
+    plan_run,
+    request_run,
+    save_prompt,
+)
 from audit.model_runs.models import Endpoint, ModelRun
 from tests import factories
 from tests.model_runs.conftest import KEY, run_again
@@ -123,6 +130,27 @@ def test_choices_that_are_to_be_shown_are_an_address_without_anything_else(carla
 
     assert response.url == f"{address('new_model_run')}?{urlencode(asked)}"
     assert carla.get(response.url).context["plan"].calls == 4
+
+
+@pytest.mark.parametrize("change", ["choices", "prompt"])
+def test_a_run_that_would_do_something_else_than_was_shown_is_not_started(
+    carla, cast, endpoint, change
+):
+    sent = {"endpoint": endpoint.pk, "subjects": "all", "drawn": 1, "draw_seed": 1, "samples": 1}
+    shown = carla.get(address("new_model_run"), sent).context["shown"]
+    if change == "choices":
+        sent["drawn"] = 2
+    else:
+        prompt = current_prompt(cast.project, "grade")
+        save_prompt(task="grade", text=f"{prompt.text}Be brief.", by=cast.carla)
+
+    response = carla.post(
+        address("new_model_run"), {**sent, "most_tokens": 50_000, "shown": shown}, follow=True
+    )
+
+    assert "Nothing was started: the choices or the prompt were changed since" in text(response)
+    assert response.context["plan"].items == sent["drawn"]
+    assert not ModelRun.objects.exists()
 
 
 @pytest.mark.parametrize("wrong", [{"most_tokens": -1}, {"most_cost": "much"}, {"answers": b""}])
