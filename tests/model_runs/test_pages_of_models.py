@@ -240,6 +240,24 @@ def test_a_run_is_started_and_its_page_says_what_came_of_it(carla, endpoint, ser
     assert "<dt>With remarks</dt><dd>1</dd>" in page
 
 
+def test_a_call_without_an_answer_is_in_doubt_once_the_run_is_over(carla, cast, endpoint):
+    waiting = request_run(new_run(endpoint=endpoint, most_tokens=9_999), by=cast.carla)
+    about = {"pair": cast.pair, "narrative": cast.narrative, "candidate": cast.candidates[0]}
+    call = waiting.calls.create(**about, text_version=1, key="a", request={}, reserved_tokens=1)
+    pages = (
+        waiting.get_absolute_url(),
+        address("model_calls", waiting.pk),
+        call.get_absolute_url(),
+    )
+
+    under_way = [text(carla.get(page)).lower() for page in pages]
+    cancel_job(job=waiting, by=cast.carla)
+    over = [text(carla.get(page)).lower() for page in pages]
+
+    assert ["under way or in doubt" in page for page in under_way] == [True, True, True]
+    assert ["under way or in doubt" in page for page in over] == [False, False, False]
+
+
 def test_calls_are_listed_and_each_shows_all_that_was_said(carla, grade, server):
     server.will(say("no JSON"), say("none again"))
     run = grade()
