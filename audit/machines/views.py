@@ -87,17 +87,18 @@ class DocumentsForm(forms.Form):
         )
 
 
-def documents_asked_for(machine: Membership, form: DocumentsForm) -> dict[int, Item]:
-    """Return the documents that the form asks for by the machine's judgments, in their order; none
-    if it is not valid. Labels that somebody has to check or settle are left out.
+def documents_asked_for(machine: Membership, form: DocumentsForm) -> tuple[dict[int, Item], int]:
+    """Return the documents that the form asks for by the machine's judgments, in their order, and
+    how many more there are whose labels somebody has to check or settle; none if it is not valid.
     """
     if not form.is_valid():
-        return {}
+        return {}, 0
     items, _left_out = blind_items(machine, form.cleaned_data["chosen"])
     asked_for = {item.judgment: item for item in items if form.matches(item)}
-    shown = settled_only(Judgment.objects.filter(annotator=machine))
-    shown_keys = set(shown.values_list("pk", flat=True))
-    return {key: item for key, item in asked_for.items() if key in shown_keys}
+    settled = settled_only(Judgment.objects.filter(annotator=machine))
+    keys = set(settled.values_list("pk", flat=True))
+    listed = {key: item for key, item in asked_for.items() if key in keys}
+    return listed, len(asked_for) - len(listed)
 
 
 @require_GET
@@ -108,7 +109,7 @@ def trust_documents(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     asked = request.GET.copy()
     asked.setdefault("chosen", first_chosen(machine))
     form = DocumentsForm([grade.value for grade in grades], asked)
-    listed = documents_asked_for(machine, form)
+    listed, unsettled = documents_asked_for(machine, form)
     judgments = Judgment.objects.select_related("narrative__pair__query", "candidate__document")
     page = page_in_order(judgments, list(listed), request.GET)
     names = names_for(member, [judgment.candidate for judgment in page.rows])
@@ -129,6 +130,7 @@ def trust_documents(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             for judgment in page.rows
         ],
         total=len(listed),
+        unsettled=unsettled,
         grades=grades,
     )
 

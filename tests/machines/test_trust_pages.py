@@ -150,6 +150,9 @@ def test_a_label_that_somebody_has_to_settle_is_counted_and_not_listed(led, clie
 
     assert client.get(led.api).json()["documents"] == 1
     assert listed.context["rows"] == []
+    assert "Not listed: 1 document whose label somebody still has to check or settle." in text(
+        listed
+    )
 
 
 def test_what_is_left_out_is_counted_with_the_reason(led, client):
