@@ -111,8 +111,7 @@ class ModelTask(ABC):
 
     Attributes:
         name: Its name in rows, addresses and files.
-        subjects: What a run can be about; the first is proposed.
-        shown_with: Those of which a prompt shows some as examples.
+        subjects: What a run can be about; the first is proposed, examples are of the last ones.
         thing: What one question is about, for sentences.
         prompt_name: What its prompts are called in the names of machines.
         shipped: The prompt that a project begins with; others need the same variables.
@@ -131,7 +130,6 @@ class ModelTask(ABC):
 
     name: ClassVar[TaskName]
     subjects: ClassVar[tuple[ModelRun.Subjects, ...]]
-    shown_with: ClassVar[tuple[ModelRun.Subjects, ...]]
     thing: ClassVar[str]
     prompt_name: ClassVar[str]
     shipped: ClassVar[Prompt]
@@ -193,9 +191,10 @@ class ModelTask(ABC):
     def examples(self, lead: Membership, most: int) -> list[Item]:
         """Return some items to show a prompt with to a lead."""
         items: dict[Item, None] = {}
-        for subjects in self.shown_with:
-            run = ModelRun(project=lead.project, subjects=subjects)
-            items |= dict.fromkeys(self.items(run, most))
+        for subjects in reversed(self.subjects):
+            if len(items) < most:
+                run = ModelRun(project=lead.project, subjects=subjects)
+                items |= dict.fromkeys(self.items(run, most))
         return list(items)[:most]
 
     def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:

@@ -62,7 +62,6 @@ class CheckConditions(Grade):
         Subjects.CONDITIONS_UNJUDGED,
         Subjects.CONDITIONS_ALL,
     )
-    shown_with: ClassVar = (Subjects.CONDITIONS_ALL,)
     # Its answers are verdicts, which are not compared with one another, and two passages may meet
     # one condition each.
     may_repeat = False

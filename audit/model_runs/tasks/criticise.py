@@ -59,7 +59,6 @@ class Criticise(AboutInstructions):
 
     name = TaskName.CRITICISE
     subjects: ClassVar = (Subjects.BY_OTHERS, Subjects.UNDECIDED)
-    shown_with: ClassVar = (Subjects.UNDECIDED,)
     prompt_name = "critic prompt"
     shipped = PROMPT
     needs = "review"

@@ -63,7 +63,6 @@ class Grade(ModelTask):
 
     name = TaskName.GRADE
     subjects: ClassVar = (Subjects.JUDGED, Subjects.UNJUDGED, Subjects.ALL)
-    shown_with: ClassVar = (Subjects.ALL,)
     thing = "document"
     prompt_name = "prompt"
     shipped = PROMPT

@@ -49,7 +49,6 @@ class Reverse(AboutInstructions):
 
     name = TaskName.REVERSE
     subjects: ClassVar = (Subjects.UNREVERSED,)
-    shown_with: ClassVar = subjects
     prompt_name = "reversal prompt"
     shipped = PROMPT
     without_use = "The kind of this project has no reversed instructions."

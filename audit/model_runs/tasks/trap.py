@@ -63,7 +63,6 @@ class Trap(AboutInstructions):
 
     name = TaskName.TRAP
     subjects: ClassVar = (Subjects.UNTRAPPED,)
-    shown_with: ClassVar = subjects
     prompt_name = "trap prompt"
     shipped = PROMPT
     format_name = "pairs-jsonl"

@@ -63,7 +63,6 @@ class Write(ModelTask):
 
     name = TaskName.WRITE
     subjects: ClassVar = (Subjects.UNWRITTEN, Subjects.CRITICISED, Subjects.SENT_BACK)
-    shown_with: ClassVar = subjects
     thing = "instruction"
     prompt_name = "author prompt"
     shipped = PROMPT
