@@ -27,7 +27,13 @@ from audit.model_runs.tasks import TASKS, task_of
 from audit.model_runs.tasks.base import ModelTask, Question
 from audit.reviews.rubrics import current_rubric
 from base.control_characters import tidy
-from base.errors import InvalidField, Refused, refuse_invalid_characters, refuse_invalid_names
+from base.errors import (
+    InvalidField,
+    Refused,
+    Stale,
+    refuse_invalid_characters,
+    refuse_invalid_names,
+)
 from base.extras import missing_extra
 from jobs.models import Job
 from llm.batch import request_lines
@@ -154,11 +160,19 @@ def current_prompt(project: Project, task: str) -> Prompt:
     return newest or Prompt(project=project, task=task, version=1, text=shipped)
 
 
-def save_prompt(*, task: str, text: str, by: Membership, now: datetime | None = None) -> Prompt:
+def save_prompt(
+    *,
+    task: str,
+    text: str,
+    by: Membership,
+    based_on: int | None = None,
+    now: datetime | None = None,
+) -> Prompt:
     """Save a new version of the project's prompt for a task, and return it.
 
-    Refused: a member who is not a lead, an archived project, a text that lacks a variable, has an
-    unknown one or is the current one.
+    `based_on` is the version that the author edited; Stale if somebody saved a newer one. Refused:
+    a member who is not a lead, an archived project, a text that lacks a variable, has an unknown
+    one or is the current one.
     """
     _check_lead(by)
     text = tidy(text) + "\n"
@@ -172,6 +186,11 @@ def save_prompt(*, task: str, text: str, by: Membership, now: datetime | None = 
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         current = current_prompt(by.project, task)
+        if based_on not in (None, current.version):
+            raise Stale(
+                f"Version {current.version} was saved while you were writing. Your text is still "
+                "here: compare it with that version, then save again."
+            )
         if current.text == text:
             raise InvalidField("This is the current text. Change it, or leave the page.", "text")
         _save_shipped(current, by, now)

@@ -60,6 +60,13 @@ class PromptForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 24}),
         help_text="Its variables must all occur; other braces are text.",
     )
+    based_on = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+        help_text="The version that you edited; 409 if somebody has saved a newer one.",
+    )
 
 
 class PlanForm(forms.Form):

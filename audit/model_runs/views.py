@@ -41,7 +41,7 @@ from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptFor
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
-from base.errors import Refused
+from base.errors import Refused, Stale
 from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key
 from llm.prompts import PromptError
@@ -140,15 +140,21 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     task = task_of(request.POST.get("task") or request.GET.get("task", ""))
     current = current_prompt(member.project, task.name)
-    form = PromptForm(request.POST or None, initial={"task": task.name, "text": current.text})
+    starting = {"task": task.name, "text": current.text, "based_on": current.version}
+    form = PromptForm(request.POST or None, initial=starting)
     text = current.text
     if request.method == "POST" and form.is_valid():
         text = form.cleaned_data["text"]
-        with refusal_in(form):
+        try:
             if "preview" not in request.POST:
                 saved = save_prompt(**form.cleaned_data, by=member)
                 messages.success(request, f"Saved as version {saved.version}.")
                 return redirect(saved)
+        except Stale as stale:
+            form = PromptForm({**request.POST.dict(), "based_on": current.version})
+            form.add_error("text", str(stale))
+        except Refused as refused:
+            form.add_error("text", str(refused))
     examples, problem = [], ""
     # What others criticised is not shown to somebody who still reviews.
     hides_examples = task.shows_answers and must_answer_first(member)

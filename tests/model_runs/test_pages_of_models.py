@@ -102,6 +102,24 @@ def test_the_prompt_is_shown_filled_without_saving_it(carla, cast):
     assert not cast.project.prompts.exists()
 
 
+def test_a_prompt_that_somebody_else_saved_meanwhile_is_not_replaced_unseen(carla, cast):
+    shipped = carla.get(address("prompt")).context["form"]["based_on"].value()
+    theirs, mine = (
+        "Theirs: {document} {narrative} {grades}",
+        "Mine: {document} {narrative} {grades}",
+    )
+    save_prompt(task="grade", text=theirs, by=cast.carla)
+
+    refused = carla.post(address("prompt"), {"task": "grade", "text": mine, "based_on": shipped})
+    again = refused.context["form"]["based_on"].value()
+    carla.post(address("prompt"), {"task": "grade", "text": mine, "based_on": again})
+
+    assert refused.status_code == 422
+    assert "Version 2 was saved while you were writing." in text(refused)
+    assert "Mine:" in text(refused)
+    assert current_prompt(cast.project, "grade").version == 3
+
+
 def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
     asked = {"endpoint": endpoint.pk, "subjects": "judged", "draw_seed": 1, "samples": 2}
 
