@@ -27,7 +27,7 @@ from annotate.judgments.in_force import final_flags
 from annotate.judgments.models import IS_CURRENT, Statement
 from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.overview.flags import visible_flags
-from annotate.overview.progress import TaskProgress, task_progress
+from annotate.overview.progress import Audited, TaskProgress, task_progress
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import in_pool_of, judged_narratives
 from annotate.projects.models import Membership, Project
@@ -317,6 +317,12 @@ def people_pace(
             day.active += activity.active / 1_000
             day.timed += activity.timed
     return [pace for pace in paces.values() if pace.answered or pace.member.left_at is None]
+
+
+def last_day(person: PersonPace, audited: Audited | None, zone: tzinfo) -> date | None:
+    """Return the last day in a time zone on which a person judged, flagged or audited."""
+    audited_on = audited.last_at.astimezone(zone).date() if audited else None
+    return max(filter(None, (person.last_on, audited_on)), default=None)
 
 
 def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day], Effort]:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.projects.schedule import pause
 from audit.checks import actions
@@ -584,6 +585,7 @@ def test_programs_read_how_many_labels_each_person_checked(scene, sample, client
     checked = {person["name"]: person["checked"] for person in people}
     assert checked == {"ada": 2, "ben": 1, "carla": 0, "dan": 0}
     assert (own["checked"], own["reviewed"]) == (2, 0)
+    assert own["last_on"] == timezone.now().date().isoformat()
 
 
 def test_who_is_where_counts_the_labels_that_each_person_checked(scene, sample, client):

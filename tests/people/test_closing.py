@@ -146,7 +146,7 @@ def test_the_database_refuses_a_closed_account_that_is_active(root):
 @pytest.mark.parametrize(
     ("change", "sentence", "active"),
     [
-        ("close", "The account of ada is closed. Their work is kept.", False),
+        ("close", "The account of ada is closed. Their work is kept, ", False),
         ("open", "ada can sign in again.", True),
         ("sign-out", "ada is signed out everywhere.", True),
         ("delete", "There is no such change.", True),

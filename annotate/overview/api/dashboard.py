@@ -62,7 +62,7 @@ class PersonPaceSerializer(RecordSerializer):
     reviewed = serializers.IntegerField(help_text="Instructions that they reviewed.")
     checked = serializers.IntegerField(help_text="Labels that they checked.")
     last_on = serializers.DateField(
-        allow_null=True, help_text="The last day on which they judged or flagged."
+        allow_null=True, help_text="The last day on which they judged, flagged or audited."
     )
 
     class Meta:
@@ -237,7 +237,7 @@ class Pace(Resource, tag="Progress"):
             "time_estimate": time_estimate(member, judging),
             "outlook": _outlook(shown.outlook),
             "tasks": [{**vars(task), "outlook": _outlook(task.outlook)} for task in shown.tasks],
-            "people": [_person(person, pace, audits) for person in shown.people],
+            "people": [_person(person, pace, audits, shown.calendar) for person in shown.people],
             "days": shown.days,
         }
 
@@ -253,8 +253,9 @@ class MemberPace(Resource, tag="Progress"):
         if membership.pk != reader.pk and not reader.leads:
             raise PermissionDenied("This is another person's pace. You can read only your own.")
         pace = self.parameters()["days"]
-        done = paces.person_pace(reader, membership, paces.Calendar.of_reader())
-        return _person(done, pace, audits_by_member(reader.project))
+        calendar = paces.Calendar.of_reader()
+        done = paces.person_pace(reader, membership, calendar)
+        return _person(done, pace, audits_by_member(reader.project), calendar)
 
 
 class ProjectFlags(Resource, tag="Progress"):
@@ -294,14 +295,19 @@ def _outlook(outlook: Estimate | Unknown) -> dict[str, Any]:
     return {"estimate": outlook, "unknown": None}
 
 
-def _person(person: paces.PersonPace, days: int, audits: Mapping[int, Audited]) -> dict[str, Any]:
+def _person(
+    person: paces.PersonPace,
+    days: int,
+    audits: Mapping[int, Audited],
+    calendar: paces.Calendar,
+) -> dict[str, Any]:
     audited = audits.get(person.member.pk)
     return {
         **vars(person),
         "lately": person.lately(days),
         "reviewed": audited.reviews if audited else 0,
         "checked": audited.checks if audited else 0,
-        "last_on": person.last_on,
+        "last_on": paces.last_day(person, audited, calendar.zone),
     }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,7 +23,7 @@ from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.progress import Audited, audits_by_member
+from annotate.overview.progress import audits_by_member
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -69,24 +67,15 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
         or any(person.answered for person in shown.people),
         reviewed={pk: audited.reviews for pk, audited in audits.items() if audited.reviews},
         checked={pk: audited.checks for pk, audited in audits.items() if audited.checks},
-        last_day=_last_days(shown.people, audits, shown.calendar.zone),
+        last_day={
+            person.member.pk: paces.last_day(
+                person, audits.get(person.member.pk), shown.calendar.zone
+            )
+            for person in shown.people
+        },
         lately={person.member.pk: person.lately(pace) for person in shown.people},
         zone=str(shown.calendar.zone),
     )
-
-
-def _last_days(
-    people: Iterable[paces.PersonPace],
-    audits: Mapping[int, Audited],
-    zone: datetime.tzinfo,
-) -> dict[int, datetime.date | None]:
-    """Return the last day on which each person judged, flagged or audited, by member key."""
-    audited = {pk: audit.last_at.astimezone(zone).date() for pk, audit in audits.items()}
-    return {
-        pk: max(filter(None, (person.last_on, audited.get(pk))), default=None)
-        for person in people
-        for pk in (person.member.pk,)
-    }
 
 
 @require_GET

@@ -34,7 +34,10 @@ from base.pagination import page_by_key
 
 # What an administrator can do with an account: the action, and the message after it.
 ACCOUNT_CHANGES: dict[str, tuple[Callable[..., object], str]] = {
-    "close": (deactivate, "The account of {name} is closed. Their work is kept."),
+    "close": (
+        deactivate,
+        "The account of {name} is closed. Their work is kept, and their tasks are free.",
+    ),
     "open": (reactivate, "{name} can sign in again."),
     "administrate": (grant_administration, "{name} is now an administrator."),
     "no-administration": (

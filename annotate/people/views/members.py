@@ -127,7 +127,7 @@ def change_member(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     with refusal_as_message(request):
         if change == "leave":
             member_actions.remove_member(member=changing, by=by)
-            words = f"{changing.name} was removed from the project. Their work is kept."
+            words = f"{changing.name} was removed. Their work is kept, and their tasks are free."
         elif change == "quota":
             most = _quota(request.POST.get("most_tasks", ""))
             member_actions.set_quota(member=changing, most_tasks=most, by=by)
