@@ -30,7 +30,7 @@ from kombu.exceptions import KombuError
 
 from config.embedded_broker import is_embedded
 from config.supervisor import die_with
-from jobs.about import clear_context
+from jobs.log_context import clear_context
 from jobs.errors import JobError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-from jobs.about import current_job
+from jobs.log_context import current_job
 from jobs.errors import is_away
 
 Style = Literal["text", "json"]

@@ -21,7 +21,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from config import installation_status
-from jobs.about import normalize_request_id
+from jobs.log_context import normalize_request_id
 from jobs.status import workers
 
 logger = logging.getLogger(__name__)

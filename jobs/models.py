@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from jobs.about import current_request
+from jobs.log_context import current_request
 
 
 class Job(models.Model):

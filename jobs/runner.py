@@ -22,7 +22,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from jobs.about import job_context
+from jobs.log_context import job_context
 from jobs.errors import JobError, is_away, is_full
 from jobs.models import Job, job_kinds, specific
 

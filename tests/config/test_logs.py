@@ -17,7 +17,7 @@ from django_guid.context import guid
 
 from config.logs import logging_config
 from config.metrics import requests
-from jobs.about import clear_context, job_context
+from jobs.log_context import clear_context, job_context
 
 REQUEST_ID = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
 

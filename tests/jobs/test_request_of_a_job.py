@@ -11,7 +11,7 @@ from django_guid.context import guid
 
 from config.logs import JobFilter
 from exporters.models import Export
-from jobs.about import clear_context, current_job, current_request
+from jobs.log_context import clear_context, current_job, current_request
 from jobs.runner import run_work
 from tests import factories
 from tests.errands.models import Errand
