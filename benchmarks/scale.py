@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--size", type=float, default=1.0, help="of all rows (%(default)s)")
     parser.add_argument("--only", action="append", help="a page or work by its name")
     parser.add_argument("--minutes", type=float, default=25.0, help="then it ends (%(default)s)")
-    parser.add_argument("--explain", type=int, default=0, help="so many of the slowest queries")
+    parser.add_argument("--explain", type=int, default=5, help="so many of the slowest queries")
     parse_options(parser, {"grow": _grow})
     with installation("postgresql", settings=POSTGRESQL) as (env, _folder):
         print(json.dumps(run_step("grow", env=env | {"REJUDGE_WEB_PROCESS": "1"}), indent=2))

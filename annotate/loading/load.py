@@ -24,7 +24,7 @@ from base import bulk
 from base.errors import Refused
 from formats.folders import Folder
 from formats.problems import FormatError
-from formats.records import RunLine
+from formats.records import JudgmentRecord, Qrel, RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from formats.source import Source
 
@@ -197,13 +197,14 @@ def load_file(
     machines' claims to new versions of narratives for which the file has none; `record` is called
     with the report in the same transaction; `upload` is the key of the file's `Load`, so that its
     qrels can be taken back; `by` is None for a command. Refused: an unknown format, a pool or a
-    side for a file that is not a run, an archived project.
+    side for a file that is not a run, a `no_grade` for a format without grades, an archived
+    project.
     """
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
         raise Refused("Only a run can add documents to the pool, one or more per query.")
-    check_side(kind, side)
+    check_options(kind, no_grade=no_grade, side=side)
 
     def record_and_log(report: FileReport) -> None:
         if record is not None:
@@ -232,8 +233,25 @@ def load_file(
     )
 
 
-def check_side(kind: Format, side: str) -> None:
-    """Refuse an unknown side, or a side for a file that is not a run."""
+def options_for(kind: Format, *, no_grade: int | None, side: str) -> dict[str, Any]:
+    """Return those of these options that mean something in this format; the others are left out."""
+    return {
+        "no_grade": no_grade if _has_grades(kind) else None,
+        "side": side if RunLine in kind.reads else "",
+    }
+
+
+def _has_grades(kind: Format) -> bool:
+    return not {Qrel, JudgmentRecord}.isdisjoint(kind.reads)
+
+
+def check_options(kind: Format, *, no_grade: int | None, side: str) -> None:
+    """Refuse an unknown side, and what `options_for` would leave out."""
+    if no_grade is not None and not _has_grades(kind):
+        raise Refused(
+            "Only judgments and qrels have a value that means no grade. Leave it out for this "
+            "format."
+        )
     if not side:
         return
     if RunLine not in kind.reads:

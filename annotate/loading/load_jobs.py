@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from annotate.collection import intake
 from annotate.collection.intake import FileReport, RowCounts
-from annotate.loading.load import check_side, known_format, load_file
+from annotate.loading.load import check_options, known_format, load_file, options_for
 from annotate.loading.models import Load, LoadedCandidate
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_audit_event
@@ -60,8 +60,8 @@ def request_load(
     Nothing is written to the project. Without a name, the format is recognized by the file.
     `batch` and `place`: the files uploaded together, and the order in which they are loaded.
     Refused: a member who is not a lead, an archived project, an unknown format, a file whose format
-    is not clear, an empty file, a side for a file that is not a run, too many files that wait to be
-    loaded.
+    is not clear, an empty file, options that the format does not have, too many files that wait to
+    be loaded.
     """
     name = _name_of(file)
     _check_lead(by, by.project)
@@ -137,11 +137,9 @@ def recheck_load(
         load = _new_preview(
             kind=kind,
             file_name=locked.file_name,
-            no_grade=locked.no_grade,
-            # A side that was chosen for a run means nothing in another format.
-            side=locked.side if RunLine in kind.reads else "",
             by=by,
             now=now,
+            **options_for(kind, no_grade=locked.no_grade, side=locked.side),
         )
         load.file = locked.file.name
         load.batch, load.place = locked.batch, locked.place
@@ -174,8 +172,8 @@ def _new_preview(
     by: Membership,
     now: datetime | None,
 ) -> Load:
-    """Return the unsaved row of a preview. Refused: a side for a file that is not a run."""
-    check_side(kind, side)
+    """Return the unsaved row of a preview. Refused: options that the format does not have."""
+    check_options(kind, no_grade=no_grade, side=side)
     return Load(
         project=by.project,
         by=by,
@@ -395,12 +393,11 @@ def request_batch(
             load = request_load(
                 format_name=kind.name,
                 file=file,
-                no_grade=no_grade,
-                side=side if RunLine in kind.reads else "",
                 by=by,
                 batch=batch,
                 place=place,
                 now=now,
+                **options_for(kind, no_grade=no_grade, side=side),
             )
             made.append(load)
     except Refused:

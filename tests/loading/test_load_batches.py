@@ -286,3 +286,14 @@ def test_a_program_says_for_several_files_which_value_means_no_grade(carla):
     )
 
     assert list(Load.objects.values_list("format", "no_grade")) == [("trec-qrels", 0)] * 2
+
+
+def test_of_several_files_only_those_with_grades_keep_the_value_that_means_no_grade(carla):
+    files = [file("a.txt", QRELS), file("one.run", RUN)]
+
+    load_jobs.request_batch(files=files, by=carla, no_grade=-1)
+
+    assert list(Load.objects.order_by("pk").values_list("format", "no_grade")) == [
+        ("trec-qrels", -1),
+        ("trec-run", None),
+    ]

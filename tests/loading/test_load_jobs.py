@@ -176,13 +176,13 @@ def test_a_refused_part_of_a_folder_is_not_kept(carla, storage):
 
 def test_a_kept_file_is_checked_again_in_the_suggested_format(carla, published, storage):
     factories.query(carla.project, "301")
-    refused = work(upload(carla, RUN, no_grade=-1))
+    refused = work(upload(carla, RUN))
     published.clear()
 
     preview = load_jobs.recheck_load(preview=refused, by=carla)
 
     assert published == [("jobs.run", preview.pk)]
-    assert (preview.format, preview.file_name, preview.no_grade) == ("trec-run", "qrels.txt", -1)
+    assert (preview.format, preview.file_name) == ("trec-run", "qrels.txt")
     assert (reported(work(preview))["refused"], reported(preview)["new"]) == (0, 1)
     assert stored_files(storage) == ["qrels.txt"]
 
@@ -205,6 +205,15 @@ def test_a_file_refused_again_without_a_suggestion_is_deleted(carla, storage):
     # A run over queries that the project does not have.
     assert reported(work(preview))["refused"] == 1
     assert stored_files(storage) == []
+
+
+def test_the_no_grade_value_is_not_kept_for_a_format_without_grades(carla):
+    factories.query(carla.project, "301")
+    refused = work(upload(carla, RUN, no_grade=-1))
+
+    preview = load_jobs.recheck_load(preview=refused, by=carla)
+
+    assert (preview.format, preview.no_grade) == ("trec-run", None)
 
 
 def test_the_side_of_a_run_is_not_kept_for_another_format(carla):

@@ -172,6 +172,14 @@ def test_the_side_of_a_run_is_chosen_with_its_file(pages):
     assert "Only a run has a side." in text(refused)
 
 
+def test_a_value_that_means_no_grade_is_refused_for_a_file_without_grades(pages):
+    refused = upload(pages, kind="trec-run", no_grade="-1")
+
+    assert refused.status_code == 422
+    assert "Only judgments and qrels have a value that means no grade." in text(refused)
+    assert not Load.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
