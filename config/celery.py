@@ -30,8 +30,8 @@ from kombu.exceptions import KombuError
 
 from config.embedded_broker import is_embedded
 from config.supervisor import die_with
-from jobs.log_context import clear_context
 from jobs.errors import JobError
+from jobs.log_context import clear_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A worker that ran the checks of `manage.py check` at its start would import every URL and view:

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-from jobs.log_context import current_job
 from jobs.errors import is_away
+from jobs.log_context import current_job
 
 Style = Literal["text", "json"]
 

@@ -22,8 +22,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from jobs.log_context import job_context
 from jobs.errors import JobError, is_away, is_full
+from jobs.log_context import job_context
 from jobs.models import Job, job_kinds, specific
 
 logger = logging.getLogger(__name__)

@@ -317,7 +317,10 @@ def warn_of_documents(missing: Collection[tuple[str, str]], run: Scores, rule: s
     if not missing:
         return []
     documents = "document" if len(missing) == 1 else "documents"
-    ranked = {query: {str(d).casefold() for d in run.documents(query)} for query, _ in missing}
+    ranked = {
+        query: {str(document).casefold() for document in run.documents(query)}
+        for query in {query for query, _ in missing}
+    }
     same = sum(document.casefold() in ranked[query] for query, document in missing)
     hint = f"; {same:,} of them differ from a ranked id only by case" if same else ""
     ids = {document for _, document in missing}
