@@ -277,7 +277,7 @@ class Source(Input):
             rest, rest_length = [tail], len(tail)
         last = b"".join(rest)
         if number == 1 and b"\r" in last.rstrip(b"\r"):
-            self.refuse_all(CR_ALONE)
+            self.refuse_all(NULL_BYTES if b"\0" in last else CR_ALONE)
         if rest_length and not self.broken:
             for start, lines in self._decode_lines(last, number):
                 filled += any(line and not line.isspace() for line in lines)

@@ -196,6 +196,10 @@ def test_lines_that_end_only_in_carriage_returns_are_refused(data):
     )
 
 
+def test_a_binary_file_without_a_line_feed_is_not_taken_for_an_old_mac_text():
+    assert "this is a binary file" in str(refusal(b"\x7fELF\0\0one\rtwo"))
+
+
 def test_gzip_inside_gzip_is_named():
     assert str(refusal(gzip.compress(gzip.compress(b"one\n")))) == (
         "file: this is gzip inside gzip; unpack it once before loading"
