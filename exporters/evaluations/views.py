@@ -101,13 +101,15 @@ def value_rows(results: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
 
 def _cell(value: Mapping[str, Any] | None) -> dict[str, str]:
     if value is None:
-        return {"value": "–", "interval": "", "words": ""}
+        return {"value": "–", "interval": "", "remark": "", "words": ""}
     if value["value"] is None:
-        return {"value": "–", "interval": "", "words": value.get("reason") or value["note"]}
-    shown, _bracket, interval = interval_text(value).partition(" [")
+        words = value.get("reason") or value["note"]
+        return {"value": "–", "interval": "", "remark": "", "words": words}
+    shown, _bracket, interval = interval_text({**value, "note": ""}).partition(" [")
     return {
         "value": true_minus(shown),
         "interval": true_minus(f"[{interval}") if interval else "",
+        "remark": interval_remark(value["note"]),
         "words": value["note"],
     }
 

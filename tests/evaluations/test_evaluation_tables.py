@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from exporters.evaluations.tables import TABLES, interval_text, render_table
+from exporters.evaluations.views import value_rows
 from tests import factories
 from tests.evaluations.evaluating import make_evaluation, scene
 
@@ -112,3 +113,17 @@ def test_an_interval_without_width_says_that_it_cannot_show_the_uncertainty():
 
     assert interval_text(value) == "1.000 [1.000, 1.000], cannot show the uncertainty"
     assert interval_text({**value, "note": ""}) == "1.000 [1.000, 1.000]"
+
+
+def test_a_page_has_the_remark_on_an_interval_apart_from_it():
+    note = "95% bootstrap; the resamples do not differ, so the interval cannot show the uncertainty"
+    value = {"value": 1.0, "low": 1.0, "high": 1.0, "note": note}
+    results = {
+        "measures": [{"key": "x", "name": "X"}],
+        "systems": [{"name": "bm25", "values": {"x": value}}],
+    }
+
+    (row,) = value_rows(results, first=False)["rows"]
+
+    assert row["cells"][0]["interval"] == "[1.000, 1.000]"
+    assert row["cells"][0]["remark"] == "cannot show the uncertainty"
