@@ -210,7 +210,7 @@ def _warnings(
     planned = any(check.is_drawn for check in kind_of(project.kind).checks)
     if planned and not Sample.objects.filter(project=project).exists():
         sentences.append(
-            "No sample of labels is drawn to be checked, as the kind of project plans."
+            "The kind of project plans a sample of labels to check, and none is drawn: see Checks."
         )
     if guidelines is None:
         sentences.append("There are no guidelines.")

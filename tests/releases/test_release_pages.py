@@ -574,7 +574,9 @@ def test_release_json_is_the_content_shown_on_the_page(tides, carla):
 
 
 def test_the_form_of_a_release_names_a_planned_sample_that_is_not_drawn(tides, carla):
-    sentence = "No sample of labels is drawn to be checked, as the kind of project plans."
+    sentence = (
+        "The kind of project plans a sample of labels to check, and none is drawn: see Checks."
+    )
     assert sentence not in text(carla.get(url("new_release")))
     Project.objects.filter(pk=tides.project.pk).update(kind="followir")
     assert sentence in text(carla.get(url("new_release")))
