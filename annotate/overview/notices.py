@@ -144,7 +144,10 @@ def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
         at = max(work.assignment.taken_at for work in held)
         url = reverse("annotate:home")
         of_member = [Notice(member.project, "held", "Tasks that you hold", len(held), at, url)]
-        again = [work for work in held if work.again]
+        # A request may be withdrawn between these two queries.
+        again = [
+            work for work in held if work.again and (member.pk, work.assignment.pair_id) in asked_at
+        ]
         if again:
             at = max(asked_at[member.pk, work.assignment.pair_id] for work in again)
             url = reverse("annotate:judging", args=[again[0].assignment.pair_id])
