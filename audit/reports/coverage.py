@@ -103,11 +103,7 @@ def coverage(reader: Membership) -> Coverage:
     newest = Narrative.objects.current().filter(side=Narrative.Side.ALTERED)
     decided = Decision.objects.current().filter(narrative__pair=OuterRef("pk"))
     accepted = decided.filter(outcome=Decision.Outcome.ACCEPTED, narrative__in=newest.values("pk"))
-    sent_back = Decision.objects.filter(
-        narrative__pair=OuterRef("pk"),
-        outcome=Decision.Outcome.REVISE,
-        withdrawn_at__isnull=True,
-    )
+    sent_back = Narrative.objects.filter(pair=OuterRef("pk"), sent_back_at__isnull=False)
     owed = newest.filter(~owes_no_review(reader), pair__project=reader.project_id)
     hidden = list(owed.values_list("pair__pk", flat=True))
     may_see = ~Q(pk__in=hidden)

@@ -91,8 +91,8 @@ def _as_json(narrative: Narrative, passes: list[Pass], decision: Decision | None
         "model": narrative.model or None,
         "version": narrative.version,
         "narrative": narrative.text,
-        "decision": decision.outcome if decision else None,
-        "reason": decision.reason if decision else "",
+        "decision": Decision.Outcome.REVISE if narrative.sent_back_at else None,
+        "reason": decision.reason if decision else narrative.sent_back_reason,
         "reviews": len(passes),
         "criteria": _rejecting_criteria(passes),
     }

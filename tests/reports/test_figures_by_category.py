@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import Assignment
-from audit.models import Decision, Rating, Review
+from audit.models import Rating, Review
 from audit.reports.coverage import by_category
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import rubric_of
 from audit.reports.tables import tables
+from audit.reviews.decisions import decide
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -56,7 +57,7 @@ def world(db):
                     place=places[level],
                     rejects=rejects[level],
                 )
-    Decision.objects.create(narrative=narratives["1_0"], outcome="revise", reason="No.", by=carla)
+    decide(narrative=narratives["1_0"], outcome="revise", reason="No.", by=carla)
     return project, carla, narratives
 
 

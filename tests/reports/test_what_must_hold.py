@@ -11,6 +11,7 @@ from annotate.collection.removal import QUERIES
 from annotate.judgments.pair_rules import Change, Counts, Rule, RuleStatus, change
 from annotate.judgments.rule_report import rule_report
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
+from annotate.rewriting import sending_back
 from audit.models import Decision
 from audit.reports.coverage import coverage
 from tests import factories
@@ -264,8 +265,10 @@ def test_categories_are_counted_by_decision(tides):
     for place, key in enumerate(("C9", "C0", "C1")):
         Category.objects.create(project=tides.project, key=key, name=f"Type {key}", place=place)
     decide(tides, "good", "accepted")
-    # Sent back, rewritten, and accepted.
-    decide(tides, "grown", "revise")
+    # Sent back by its lead, rewritten, and accepted.
+    sending_back.send_back(
+        pair=tides.pairs["grown"], version=1, reason="Name a river.", by=tides.carla
+    )
     decide(tides, "grown", "accepted", factories.narrative(tides.pairs["grown"], version=2))
     InstructionPair.objects.filter(pk=tides.pairs["same"].pk).update(
         removed_at="2026-01-01T00:00Z", removed_by=tides.carla

@@ -12,6 +12,7 @@ from django.test import Client
 
 from annotate.judgments import assignments
 from annotate.models import Assignment
+from annotate.rewriting import sending_back
 from audit.models import Review
 from audit.reviews.actions import save_ratings, submit_review, take_review
 from audit.reviews.decisions import decide, withdraw_decision
@@ -106,6 +107,16 @@ def test_undecided_instructions_are_in_the_file_only_on_request(generated_scene)
     [record] = print_rejected("--undecided")
 
     assert (record["pair_id"], record["decision"], record["reason"]) == ("301_1", None, "")
+
+
+def test_the_file_has_the_reason_of_a_lead_who_sent_it_back_without_a_decision(generated_scene):
+    sending_back.send_back(
+        pair=generated_scene.made, version=1, reason="Name a river.", by=generated_scene.carla
+    )
+
+    [record] = print_rejected()
+
+    assert (record["decision"], record["reason"]) == ("revise", "Name a river.")
 
 
 def test_instructions_by_people_are_in_the_file_only_on_request(scene):
