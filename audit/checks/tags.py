@@ -19,6 +19,12 @@ def at_most(share: float | None) -> str:
 
 
 @register.filter
+def chosen_bound(share: float) -> str:
+    """Format the bound that a reader chose as it is: "2%", "0.25%"."""
+    return f"{100 * share:g}%"
+
+
+@register.filter
 def mode_name(side: str) -> str:
     """Return the mode of a narrative side, in the paper's words."""
     return MODES.get(side, "")

@@ -542,9 +542,10 @@ def test_the_figures_use_the_chosen_bound(scene, sample, client):
 
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
-    assert shows(page, "More for 1.0%")
+    assert shows(page, "More for 1%")
     # 299 more cannot be checked: there are six.
     assert shows(page, '299 <span class="below small muted">6 left</span>')
+    assert shows(client.get(url("sample", sample.pk), {"bound": "0.25"}), "More for 0.25%")
 
 
 def test_empty_pages_say_what_will_appear(scene, client):
