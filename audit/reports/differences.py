@@ -230,11 +230,18 @@ def _verdicts(reader: Membership) -> Iterator[ConditionPattern]:
 
 
 def _criteria(reader: Membership) -> list[Spot]:
-    """Return the criteria, with how often one auditor rejects and another does not."""
+    """Return the criteria, with how often one auditor rejects and another does not.
+
+    The queue lists no instruction that a lead sent back without a decision on its reviews.
+    """
+    in_force = Narrative.objects.in_force([reader.project_id])
+    decisions = Decision.objects.current().filter(narrative__in=in_force.values("pk"))
+    decided = set(decisions.values_list("narrative_id", flat=True))
+    listed = in_force.filter(Q(sent_back_at=None) | Q(pk__in=decisions.values("narrative")))
     rows = Rating.objects.filter(
         review__submitted_at__isnull=False,
         review__auditor__is_machine=False,
-        review__narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"),
+        review__narrative__in=listed.values("pk"),
         rejects__isnull=False,
     )
     rows = rows.filter(owes_no_review(reader, narrative="review__narrative"))
@@ -244,11 +251,6 @@ def _criteria(reader: Membership) -> list[Spot]:
         .annotate(against=Count("pk", filter=Q(rejects=True)), all=Count("pk"))
     )
     names = {one.key: one.name for one in rubrics.current_rubric(reader.project_id).criteria}
-    decided = set(
-        Decision.objects.current()
-        .filter(narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"))
-        .values_list("narrative_id", flat=True)
-    )
     spots: dict[str, Spot] = {}
     for criterion, narrative, against, every in grouped:
         if every < 2:

@@ -19,10 +19,13 @@ from annotate.models import (
     Project,
     Verdict,
 )
+from annotate.rewriting.sending_back import send_back
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement
 from audit.reports.differences import differences
 from audit.reviews.actions import save_ratings, submit_review
+from audit.settling.queue import count_by_kind
+from audit.settling.queue_filters import Kind, QueueFilter
 from jobs.runner import Progress
 from tests import factories
 from tests.second_pass import levels
@@ -155,6 +158,10 @@ def test_differing_criteria_are_counted_by_name(tides):
     found = differences(tides.carla)
 
     assert spots(found.criteria) == {"Query dependency": (1, 0, 1)}
+    # The queue lists no instruction that waits for its writer.
+    send_back(pair=pair, version=1, reason="Name a river.", by=tides.carla)
+    assert differences(tides.carla).criteria == []
+    assert count_by_kind(tides.carla, QueueFilter())[Kind.REVIEW] == 0
 
 
 def test_causes_of_decisions_are_counted(tides):
