@@ -91,9 +91,10 @@ def coverage(reader: Membership) -> Coverage:
     A query without an instruction (no category, and no narrative except the original one) does not
     count. A category that joins types of the taxonomy is known, and counts for each of them.
 
-    Accepted: the current decision accepts the current altered narrative. Revised: sent back at
-    least once. Removed: no longer worked on. The counts leave out decisions on instructions that
-    the reader has yet to review. Queries that were taken out do not count.
+    Accepted: the current decision accepts the current altered narrative, and no lead sent it back
+    since. Revised: sent back at least once. Removed: no longer worked on. The counts leave out
+    decisions on instructions that the reader has yet to review. Queries that were taken out do not
+    count.
     """
     categories = {
         category.key: CategoryCoverage(category.key, category.name, category.sentence)
@@ -102,7 +103,10 @@ def coverage(reader: Membership) -> Coverage:
     has_categories = bool(categories)
     newest = Narrative.objects.current().filter(side=Narrative.Side.ALTERED)
     decided = Decision.objects.current().filter(narrative__pair=OuterRef("pk"))
-    accepted = decided.filter(outcome=Decision.Outcome.ACCEPTED, narrative__in=newest.values("pk"))
+    accepted = decided.filter(
+        outcome=Decision.Outcome.ACCEPTED,
+        narrative__in=newest.filter(sent_back_at=None).values("pk"),
+    )
     sent_back = Narrative.objects.filter(pair=OuterRef("pk"), sent_back_at__isnull=False)
     owed = newest.filter(~owes_no_review(reader), pair__project=reader.project_id)
     hidden = list(owed.values_list("pair__pk", flat=True))

@@ -287,6 +287,8 @@ def test_categories_are_counted_by_decision(tides):
     assert [one.key for one in found.empty] == ["C9"]
     assert [one.key for one in found.unknown] == ["C2"]
     assert (found.pairs, found.most) == (4, 1)
+    sending_back.send_back(pair=tides.pairs["good"], version=1, reason="No.", by=tides.carla)
+    assert covered(coverage(tides.carla))["C0"] == (1, 0, 1, 0, 1)
 
 
 def test_a_pair_that_names_several_categories_counts_for_each_of_them(tides):
