@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, DocumentText
+from annotate.models import Assignment, Document, DocumentText
 from tests import factories
 from tests.browser.waiting import holds, shows, until
 
@@ -494,3 +494,19 @@ def test_a_low_table_has_no_empty_strip(read):
     )
 
     assert gap == 0
+
+
+def test_a_window_of_a_newer_text_is_not_mixed_with_the_one_on_the_page(read):
+    page = read(tall_table(), markup="markdown")
+    bar = page.get_by_role("navigation", name="Parts of the table")
+    newer = DocumentText.objects.get()
+    newer.pk, newer.version, newer.text = None, 2, tall_table(4_000)
+    newer.save(force_insert=True)
+    Document.objects.update(text_version=2)
+
+    bar.get_by_role("link", name="More rows").click()
+
+    expect(bar).to_contain_text("This table has a new text by now.")
+    expect(page.locator("tbody td").first).to_have_text("r1c1")
+    page.reload()
+    expect(bar).to_contain_text("Rows 1–150 of 4,000")

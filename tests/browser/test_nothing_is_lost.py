@@ -495,7 +495,10 @@ def test_a_note_that_a_reload_interrupted_is_not_called_saved(scene, ada):
     expect(unsaved).to_have_count(0)
 
 
-def test_whoever_signed_in_instead_must_sign_out_first(scene, ada, live_server):
+def test_whoever_signed_in_instead_must_sign_out_first(
+    scene, ada, live_server, expected_complaints
+):
+    expected_complaints += ["status of 401"]
     wait_until_fetched(ada, 4)
     factories.member(scene.project, "ben")
     sign_in(ada.context, "ben", live_server.url)

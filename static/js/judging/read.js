@@ -165,7 +165,7 @@ if (form && root && canMark) {
       const here = place();
       const turn = ++asked;
       try {
-        const found = await fetchWindow(windowUrl(here, { find: field.value, go: "here" }));
+        const found = await fetchWindow(here, windowUrl(here, { find: field.value, go: "here" }));
         if (turn !== asked || here !== place()) return;
         whole = known(found, here);
         count(true);
@@ -200,7 +200,7 @@ if (form && root && canMark) {
     const turn = ++asked;
     clearTimeout(timer);
     try {
-      const fresh = await fetchWindow(windowUrl(here, { find: field.value, go: way > 0 ? "next" : "previous" }));
+      const fresh = await fetchWindow(here, windowUrl(here, { find: field.value, go: way > 0 ? "next" : "previous" }));
       if (turn !== asked || here !== place()) return true;
       whole = known(fresh, fresh);
       const same = fresh.dataset.row === here.dataset.row && fresh.dataset.column === here.dataset.column;

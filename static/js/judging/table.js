@@ -6,16 +6,20 @@ const WINDOW = ".document__window";
 
 // Fetches a window and replaces another with it; throws if it cannot be fetched.
 export async function loadWindow(place, url) {
-  const fresh = await fetchWindow(url);
+  const fresh = await fetchWindow(place, url);
   replaceWindow(place, fresh);
   return fresh;
 }
 
-export async function fetchWindow(url) {
+// Fetches a window; throws also if the document has another text by now: one answer must not be about two texts.
+export async function fetchWindow(place, url) {
   const answer = await fetch(url, { headers: { "HX-Request": "true" }, signal: AbortSignal.timeout(30_000) });
   if (!answer.ok || answer.redirected) throw new Error(`${answer.status} ${answer.url}`);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  return document.adoptNode(page.querySelector(WINDOW));
+  const fresh = page.querySelector(WINDOW);
+  place.dataset.isOld = fresh.dataset.textVersion === place.dataset.textVersion ? "" : "yes";
+  if (place.dataset.isOld) throw new Error("The document has another text.");
+  return document.adoptNode(fresh);
 }
 
 export function replaceWindow(place, fresh) {
@@ -35,10 +39,10 @@ export function windowUrl(place, values = {}) {
   return `${place.dataset.window}?${query}`;
 }
 
-// Shows that a window cannot be fetched now, in place of its position.
+// Shows why a window cannot be fetched, in place of its position.
 export function sayFailed(place) {
-  const bar = place.querySelector(".window-bar");
-  bar.querySelector("[role=status]").textContent = bar.dataset.failed;
+  const { failed, replaced } = place.querySelector(".window-bar").dataset;
+  place.querySelector("[role=status]").textContent = place.dataset.isOld ? replaced : failed;
 }
 
 function scroll(article, way) {
