@@ -212,7 +212,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             ],
             "criteria": [{"key": "plain", "name": "Plain", "asks": "Is it plain?"}],
         },
-        "SentFile": {"side": LEFT_OUT},
+        "SentFile": {"side": LEFT_OUT, "no_grade": LEFT_OUT},
         "SentSendBack": {"version": stage.narrative.version},
         "SentDecisions": {"outcome": "revise"},
         "PublicationSerializer": {"languages": "eng-Latn", "licence": "CC-BY-4.0"},
