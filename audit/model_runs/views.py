@@ -189,7 +189,7 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
     member = lead(request.user, slug)
     sent = request.POST or (request.GET if "endpoint" in request.GET else None)
     form = RunForm(member, sent, request.FILES or None)
-    plan, shown, blind = None, "", must_answer_first(member)
+    plan, shown = None, ""
     # The plan is shown beside a limit that is wrong.
     if sent and not form.errors.keys() & PlanForm.base_fields.keys():
         run = new_run(**form.cleaned_data)
@@ -214,18 +214,9 @@ def new_model_run(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         plan=plan,
         shown=shown,
-        # Which documents others have judged, and what they criticised, is not shown to somebody who
-        # still answers.
-        batch_url="" if plan is None or blind else batch_url(plan.run),
-        examples=[] if plan is None or blind else plan.examples,
+        blind=must_answer_first(member),
         status=422 if request.method == "POST" and form.errors else 200,
     )
-
-
-def batch_url(run: ModelRun) -> str:
-    """Return the address of the questions of a run as a file."""
-    address = reverse("audit:model_batch", args=[run.project.slug])
-    return f"{address}?{_choices_of(run)}"
 
 
 @require_GET

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 
 import pytest
 from django.core.files.base import ContentFile
@@ -131,7 +133,8 @@ def test_the_file_is_downloaded_and_uploaded_on_the_page_of_a_run(cast, endpoint
     choices = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
     plan = client.get(address, choices)
 
-    response = client.get(plan.context["batch_url"])
+    (link,) = re.findall(r'href="([^"]*questions.jsonl[^"]*)"', plan.content.decode())
+    response = client.get(html.unescape(link))
     downloaded = response.getvalue()
     # So a reader notices if it breaks off.
     assert response["Content-Length"] == str(len(downloaded))

@@ -315,6 +315,17 @@ def test_a_lead_who_still_judges_sees_no_grades(carla, cast, grade):
     assert carla.get(run.calls.first().get_absolute_url()).status_code == 403
 
 
+def test_a_lead_who_still_judges_sees_no_questions_in_a_plan(carla, cast, endpoint):
+    asked = {"endpoint": endpoint.pk, "subjects": "judged", "draw_seed": 1, "samples": 1}
+    before = text(carla.get(address("new_model_run"), asked))
+    factories.assignment(cast.pair, cast.carla)
+
+    after = text(carla.get(address("new_model_run"), asked))
+
+    for words in ("What the model would read", "Plants count the waves.", "Download the questions"):
+        assert (words in before, words in after) == (True, False)
+
+
 def test_the_budget_is_read_and_set_by_the_api(cast, grade):
     grade()
     client = APIClient()
