@@ -115,7 +115,7 @@ GROUPS = (
                 "Settings",
                 (
                     NavigationPage("Settings", "annotate:settings"),
-                    NavigationPage("Activity log", "annotate:audit_log"),
+                    NavigationPage("Audit log", "annotate:audit_log"),
                 ),
                 leads_only=True,
             ),

@@ -59,7 +59,7 @@ TAXONOMIES: Mapping[str, tuple[Kind, ...]] = {
 MOST = 100
 OVERTAKEN = (
     "Somebody has changed this since you opened the page, so nothing was saved. What you entered "
-    "is still here: compare it with their change in the activity log, then save again."
+    "is still here: compare it with their change in the audit log, then save again."
 )
 
 

@@ -90,7 +90,7 @@ def test_an_empty_audit_log_says_where_accounts_of_projects_are_recorded(fay, cl
     page = client.get(reverse("installation_audit_log")).content.decode()
 
     assert "Nothing has been recorded here yet" in page
-    assert "is in the activity log of that project" in page
+    assert "is in the audit log of that project" in page
 
 
 def test_a_retried_job_is_recorded_once(fay, client, published):

@@ -73,7 +73,7 @@ def test_the_current_page_is_never_folded_away():
         ("annotate:matrix", ["Queries", "Matrix"]),
         ("annotate:flags", ["Disagreements", "Where people differ", "Flags"]),
         ("exporters:publication", ["Releases", "Exports", "Publish"]),
-        ("annotate:audit_log", ["Settings", "Activity log"]),
+        ("annotate:audit_log", ["Settings", "Audit log"]),
         ("annotate:guidelines", []),
     ],
 )
