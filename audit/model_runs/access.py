@@ -15,6 +15,10 @@ BLIND = (
     "You have judging or reviewing left in this project, and this would show what others answered. "
     "Finish it, or release a task that you have not begun, then look here again."
 )
+BLIND_TO_EARLIER_RELEVANCE = (
+    "You have judging or reviewing left in this project, and these examples begin with documents "
+    "that were relevant before. Finish it, then look here again."
+)
 
 
 def endpoint(user: Person, slug: str, pk: int) -> tuple[Membership, Endpoint]:

@@ -156,11 +156,15 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error("text", str(refused))
     examples, problem = [], ""
-    # What others criticised is not shown to somebody who still reviews.
-    hides_examples = task.shows_answers and must_answer_first(member)
+    blind = ""
+    if must_answer_first(member):
+        if task.shows_answers:
+            blind = access.BLIND
+        elif task.shows_relevant:
+            blind = access.BLIND_TO_EARLIER_RELEVANCE
     try:
         filled = task.read_prompt(text)
-        items = [] if hides_examples else task.examples(member, EXAMPLES)
+        items = [] if blind else task.examples(member, EXAMPLES)
         examples = list(task.questions(ModelRun(project=member.project), filled, items))
     except PromptError as error:
         problem = str(error)
@@ -173,7 +177,7 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
         prompt=current,
         task=task,
         variables=sorted(f"{{{name}}}" for name in task.shipped.required),
-        blind=access.BLIND if hides_examples else "",
+        blind=blind,
         versions=Prompt.objects.filter(project=member.project, task=task.name)
         .select_related("by")
         .order_by("-version"),

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.urls import reverse
 
-from annotate.models import Candidate, Document, Judgment, Project
+from annotate.models import Assignment, Candidate, Document, Judgment, Project
 from audit.model_runs import asking
 from audit.model_runs.actions import new_run, plan_run
 from audit.model_runs.models import ModelRun
 from tests import factories
-from tests.model_runs.conftest import run_again
+from tests.model_runs.conftest import TEXTS, run_again
 from tests.services.model_server import MODEL, say
 
 pytestmark = pytest.mark.both_databases
@@ -155,3 +156,13 @@ def test_an_instruction_that_was_rewritten_meanwhile_gets_none(cast, trap, monke
     trap()
 
     assert not traps(cast).exists()
+
+
+def test_a_lead_who_still_judges_does_not_learn_which_documents_were_relevant(cast, trap, client):
+    factories.assignment(cast.pair, cast.carla, Assignment.Task.JUDGE)
+    client.force_login(cast.carla.user)
+
+    page = client.get(reverse("audit:prompt", args=["tides"]), {"task": "trap"}).text
+
+    assert "these examples begin with documents that were relevant before" in page
+    assert TEXTS["D1"] not in page

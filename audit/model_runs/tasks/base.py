@@ -118,6 +118,7 @@ class ModelTask(ABC):
         needs: The part of a project without which it has nothing to do (`navigation.uses`).
         without_use: What a lead is told whose project has no use for it.
         shows_answers: Whether its questions have what people answered.
+        shows_relevant: Whether they have documents because these were relevant before.
         keeps_rubric: Whether a run keeps the rubric that it began with.
         may_repeat: Whether several answers to a question, of which the first one counts, or answers
             about each passage, of which the best one counts, may be asked for.
@@ -136,6 +137,7 @@ class ModelTask(ABC):
     needs: ClassVar[str] = ""
     without_use: ClassVar[str] = ""
     shows_answers: ClassVar[bool] = False
+    shows_relevant: ClassVar[bool] = False
     keeps_rubric: ClassVar[bool] = False
     may_repeat: ClassVar[bool] = False
     format_name: ClassVar[str]

@@ -65,6 +65,7 @@ class Trap(AboutInstructions):
     subjects: ClassVar = (Subjects.UNTRAPPED,)
     prompt_name = "trap prompt"
     shipped = PROMPT
+    shows_relevant = True
     format_name = "pairs-jsonl"
     writes_texts = True
 
