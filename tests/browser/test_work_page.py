@@ -437,7 +437,7 @@ def test_answers_wait_for_their_author_while_somebody_else_is_signed_in(
     work.answer(page)
 
     work.hides(page, first)
-    expect(page.locator("#save-line")).to_contain_text("Sign in again: 1 waiting")
+    expect(page.locator("#save-line")).to_contain_text("Someone else is signed in: 1 waiting")
     assert work.rows() == []
     sign_in(page.context, work.who, live_server.url)
     page.reload()
