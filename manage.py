@@ -1,10 +1,15 @@
 #!/usr/bin/env python
-"""Rejudge's command line: load, export, agreement, serve, demo, and Django's own commands."""
+"""Rejudge's command line: load, export, agreement, serve, demo, and Django's own commands.
+
+A wheel also has this file as the `__init__.py` of its package `rejudge`, with the folders of the
+checkout below it, so that `rejudge demo` and `manage.py demo` run the same code.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -17,6 +22,7 @@ def main() -> None:
             "environment again with it."
         )
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
     from django.core.exceptions import ImproperlyConfigured
     from django.db import Error as DatabaseError
 

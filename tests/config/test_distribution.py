@@ -120,7 +120,7 @@ def test_a_wheel_has_one_package_and_nothing_that_only_developers_need(wheel):
 
     assert {name.split("/")[0] for name in names} == {"rejudge", "rejudge-0.1.0.dist-info"}
     inside = {name.split("/")[1] for name in names if name.startswith("rejudge/")}
-    assert {"templates", "static", "examples", "help", "manage.py"} <= inside
+    assert {"templates", "static", "examples", "help", "__init__.py"} <= inside
     assert "rejudge/help/index.html" in names
     assert not {"tests", "benchmarks", ".ci", "client"} & inside
 
