@@ -28,10 +28,10 @@ class AnnotateConfig(AppConfig):
         from annotate.pairs.intake.topics import Topics
         from annotate.projects import audit_log, hash_chain
         from annotate.projects.models import AuditEvent, Link
-        from base import append_only
+        from base import constraints
 
         audit_log.register_jobs()
-        append_only.register(AuditEvent, Link)
+        constraints.make_append_only(AuditEvent, Link)
         answers.register(*in_force.ANSWERS)
         register(
             *(Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements),

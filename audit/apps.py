@@ -31,9 +31,9 @@ class AuditConfig(AppConfig):
         from audit.reviews.intake import Decisions, Reviews, Rubrics
         from audit.settling import open_counts
         from audit.settling.api import settling
-        from base import append_only
+        from base import constraints
 
-        append_only.register(Call)
+        constraints.make_append_only(Call)
         audit_log.register(AUDIT_EVENTS)
         projects.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.control_characters import code_not_in_names, first_invalid_character
+from base.texts import code_not_in_names, first_invalid_character
 from jobs.errors import Refused
 
 __all__ = [
@@ -42,7 +42,7 @@ def refuse_longer(text: str, most: int, sentence: str) -> None:
 
 
 def refuse_invalid_characters(text: str, before: str = "") -> None:
-    """Refuse a text with a character that cannot be stored; see base.control_characters."""
+    """Refuse a text with a character that cannot be stored; see base.texts."""
     character = first_invalid_character(text, before)
     if not character:
         return

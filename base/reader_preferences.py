@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest
 
-from base.current_request import current_request
+from base.requests import current_request
 from base.users import Preferences, User
 
 

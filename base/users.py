@@ -1,15 +1,57 @@
-"""Users and their preferences."""
+"""Users, their preferences, and what their tokens permit."""
 
 from __future__ import annotations
 
+import unicodedata
+from functools import cache
 from typing import Any, ClassVar
 
+from confusable_homoglyphs.utils import load  # type: ignore[import-untyped]
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, TextChoices
 
-from base.lookalikes import LONGEST, skeleton
+# Longer skeletons are cut off; a user name has at most 150 characters.
+LONGEST_SKELETON = 300
+
+
+def skeleton(name: str) -> str:
+    """Return a key that is equal for all names that look like `name`, ignoring case.
+
+    Compatible characters are unified (NFKC), then each is replaced by the prototype it looks like:
+    a Cyrillic "а" by "a", a "1" by "l", an "m" by "rn".
+    """
+    folded = unicodedata.normalize("NFKC", name).translate(_prototypes()).casefold()
+    return unicodedata.normalize("NFKC", folded)[:LONGEST_SKELETON]
+
+
+@cache
+def _prototypes() -> dict[int, str]:
+    """Map each confusable character to the prototype of its group.
+
+    Only the package's data is read: its module would use twenty times as much memory. In the data a
+    prototype lists its whole group, and every other character lists its prototype.
+    """
+    table: dict[str, list[dict[str, str]]] = load("confusables.json")
+    prototypes = {}
+    for character, alike in table.items():
+        if len(character) != 1 or len(alike) != 1:
+            continue
+        other = alike[0]["c"]
+        if len(other) == 1 and len(table.get(other, ())) <= 1:
+            # A group of two: each lists the other.
+            other = min(character, other)
+        prototypes[ord(character)] = other
+    return prototypes
+
+
+class Scope(TextChoices):
+    """What a token permits; never more than its owner may do."""
+
+    READ = "read", "Read what you can read"
+    JUDGE = "judge", "Take tasks, rewrite, judge, review and check"
+    LEAD = "lead", "Everything that leads do: people, rules, files, settling, exports"
 
 
 class User(AbstractUser):
@@ -26,7 +68,7 @@ class User(AbstractUser):
     )
     # Equal for all names that look like this one. NULL for an account created before look-alike
     # names were refused, if there is another that looks like it.
-    skeleton = models.CharField(max_length=LONGEST, null=True, unique=True, editable=False)  # noqa: DJ001
+    skeleton = models.CharField(max_length=LONGEST_SKELETON, null=True, unique=True, editable=False)  # noqa: DJ001
 
     class Meta(AbstractUser.Meta):
         app_label = "annotate"  # keeps the table's old name

@@ -23,12 +23,12 @@ from annotate.projects import access
 from annotate.projects.api import (
     AuditEventSerializer,
     FullProjectSerializer,
+    JobSerializer,
     audit_log_form,
 )
 from annotate.projects.audit_log_page import table
 from annotate.projects.forms import AuditLogForm
 from annotate.projects.models import Membership
-from base.api.jobs import JobSerializer
 from base.api.limits import AlwaysJson
 from base.api.records import RecordSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes

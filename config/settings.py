@@ -153,7 +153,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "base.current_request.remember",
+    "base.requests.remember",
 ]
 
 ROOT_URLCONF = "config.urls"

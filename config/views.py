@@ -35,8 +35,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from annotate.projects.forms import AuditLogForm
 from annotate.projects.kinds import KINDS
 from annotate.projects.views import audit_log_context, audit_log_csv
-from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
+from base.requests import PageRequest, refusal_in
 from config import installation_status
 from config.installation_status import ListPosition
 from config.kind_examples.files import read_examples

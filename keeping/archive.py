@@ -28,8 +28,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from rest_framework import serializers
 
-from base.control_characters import code_not_in_names
 from base.errors import Refused
+from base.texts import code_not_in_names
 from formats.texts import excerpt
 
 Converter = Callable[[Any], Any]

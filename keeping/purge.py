@@ -10,7 +10,7 @@ from django.db.models import Q
 from annotate.judgments.models import Judgment, Revision
 from annotate.projects.audit_log import record
 from annotate.projects.models import Project
-from base.append_only import deletions_allowed
+from base.constraints import deletions_allowed
 from base.errors import Refused
 from jobs.models import Job
 from keeping import tables

@@ -18,8 +18,8 @@ from django.db import connection, models, transaction
 from annotate.collection.intake.files import Progress
 from annotate.projects.actions import SLUG
 from base import bulk
-from base.control_characters import code_not_in_names
 from base.errors import Refused
+from base.texts import code_not_in_names
 from base.users import find_account
 from formats.texts import excerpt
 from jobs.models import Job, job_kinds

@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 from django.db import models
 
 from annotate.projects.models import Project
-from base.control_characters import code_not_in_names
+from base.texts import code_not_in_names
 from exporters.exports.access import ARCHIVE
 from exporters.exports.files import delete_folder
 from exporters.exports.manifest import manifest

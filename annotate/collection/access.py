@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotate.collection.models import Query
 from annotate.projects.models import Membership
-from base.lookup import row_or_404
+from base.requests import row_or_404
 
 
 def query(member: Membership, pk: int) -> Query:

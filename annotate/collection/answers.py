@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
-from base.amounts import amount
+from base.texts import amount
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,8 +27,8 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_in
 from base.pagination import page_by_key
+from base.requests import PageRequest, refusal_in
 
 
 @require_http_methods(["GET", "POST"])

@@ -21,7 +21,7 @@ from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message, refusal_in
+from base.requests import PageRequest, refusal_as_message, refusal_in
 from base.word_diff import diff
 
 

@@ -19,8 +19,8 @@ from annotate.projects import access as projects_access
 from annotate.projects import hash_chain
 from annotate.projects.models import Membership, Project
 from base import bulk
+from base.bulk import aware_datetime, first_named_values
 from base.errors import ObjectNotFound, Refused, Stale
-from base.raw_sql import aware_datetime, first_named_values
 
 # As `instead_of`: the sender does not say which statement they saw as current, so none is compared.
 UNKNOWN_PREVIOUS = uuids.UUID(int=0)

@@ -20,7 +20,7 @@ from annotate.judgments.models import Revision
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Project
-from base.current_request import read_once
+from base.requests import read_once
 
 Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)

@@ -37,7 +37,7 @@ from annotate.judgments.repeats import chance, count_repeats
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narratives, pairs_with_pool, repeat_seed
 from annotate.projects.models import Membership, Project
-from base.current_request import read_once
+from base.requests import read_once
 
 Task = Assignment.Task
 

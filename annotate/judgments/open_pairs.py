@@ -16,7 +16,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import pairs_open_to
 from annotate.pairs.pool import in_pool_of, workable_pairs
 from annotate.projects.models import Membership
-from base.current_request import read_once
+from base.requests import read_once
 
 Task = Assignment.Task
 

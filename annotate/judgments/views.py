@@ -21,8 +21,8 @@ from annotate.judgments.document_names import names_for
 from annotate.pairs import access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import in_pool_of, judged_narrative, words_to_mark
-from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key, parse_key
+from base.requests import PageRequest, refusal_as_message
 
 
 @require_GET

@@ -10,7 +10,7 @@ from annotate.loading.load_jobs import previews_of
 from annotate.loading.models import Load
 from annotate.projects.access import Person, lead
 from annotate.projects.models import Membership
-from base.lookup import row_or_404
+from base.requests import row_or_404
 
 
 def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:

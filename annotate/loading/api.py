@@ -17,8 +17,8 @@ from annotate.loading import access, load_jobs
 from annotate.loading.models import Load
 from annotate.loading.taking_back import take_back
 from annotate.projects.access import lead
+from annotate.projects.api import JobSerializer
 from annotate.projects.models import Membership
-from base.api.jobs import JobSerializer
 from base.api.limits import LimitedJsonParser
 from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import RequestBody, Resource, Scope, reads, writes

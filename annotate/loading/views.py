@@ -20,8 +20,8 @@ from annotate.loading.taking_back import take_back
 from annotate.projects.access import lead
 from annotate.projects.kinds import kind_of
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import parse_key
+from base.requests import PageRequest, refusal_as_message, refusal_in
 from formats.registry import FORMATS
 from jobs.models import Job
 

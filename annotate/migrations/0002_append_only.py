@@ -1,6 +1,6 @@
 """Triggers that refuse changes and deletions of the audit log and of hash chains.
 
-`base.append_only.deletions_allowed` lets whole projects be deleted. On SQLite a migration that
+`base.constraints.deletions_allowed` lets whole projects be deleted. On SQLite a migration that
 alters one of these tables makes it anew without its triggers: it has to create them again.
 """
 

@@ -13,7 +13,7 @@ from annotate.judgments.in_force import flags_in_force
 from annotate.judgments.models import Flag, Judgment, RejudgeRequest
 from annotate.projects.models import Membership
 from base.pagination import Page, page_by_key
-from base.raw_sql import LARGEST_KEY
+from base.requests import LARGEST_KEY
 
 SIZE = 50
 

@@ -13,7 +13,7 @@ from annotate.judgments.document_names import names_for
 from annotate.judgments.models import Flag, Judgment
 from annotate.overview.progress import Statements, statements_of
 from annotate.projects.models import Membership
-from base.natural_order import natural
+from base.texts import natural
 
 
 class State(TextChoices):

@@ -14,7 +14,7 @@ from django.http import QueryDict
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import completion
 from annotate.projects.models import Membership, Project
-from base.natural_order import natural
+from base.texts import natural
 
 
 class State(TextChoices):

@@ -7,7 +7,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, lead, user_key
 from annotate.projects.models import Membership
-from base.lookup import first_or_404, row_or_404
+from base.requests import first_or_404, row_or_404
 from base.users import User
 
 NO_PAIR = "There is no such pair in your projects."

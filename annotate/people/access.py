@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from annotate.people.models import Invitation
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import row_or_404
+from base.requests import row_or_404
 from base.users import User
 
 

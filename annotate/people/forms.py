@@ -11,8 +11,7 @@ from django.contrib.auth.password_validation import validate_password
 from annotate.people.models import Invitation
 from annotate.people.tokens import MOST_DAYS
 from annotate.projects.models import Membership
-from base.api.scopes import Scope
-from base.users import User
+from base.users import Scope, User
 
 # The requirements of the validators in the settings, in one sentence.
 RULES_OF_PASSWORDS = (

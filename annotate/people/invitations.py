@@ -23,8 +23,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import InvalidField, ObjectNotFound, Refused, Stale
-from base.lookalikes import skeleton
-from base.users import User, find_account
+from base.users import User, find_account, skeleton
 
 # For how many days a link may be valid.
 DAYS = range(1, 31)

@@ -10,9 +10,8 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotate.projects.models import Membership, Project
-from base.api.scopes import Scope
 from base.constraints import at_and_by
-from base.users import User
+from base.users import Scope, User
 
 
 class TokenQuerySet(models.QuerySet["Token"]):

@@ -16,9 +16,8 @@ from rest_framework.request import Request
 
 from annotate.people.models import Token
 from annotate.projects.audit_log import record
-from base.api.scopes import Scope
 from base.errors import ObjectNotFound, Refused, refuse_invalid_names
-from base.users import User
+from base.users import Scope, User
 
 # Every token begins with it, so that scanners for leaked secrets recognize tokens.
 PREFIX = "rejudge_"

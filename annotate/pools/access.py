@@ -15,7 +15,7 @@ from annotate.pools.models import Pool, Replacement
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import row_or_404
+from base.requests import row_or_404
 
 BLIND = (
     "You have judging or reviewing left in this project, and the ranks of documents could "

@@ -20,8 +20,8 @@ from annotate.pools.models import Pool, Replacement
 from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects import access as project_access
+from annotate.projects.api import JobSerializer
 from annotate.projects.models import Membership
-from base.api.jobs import JobSerializer
 from base.api.records import serializer_of
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response

@@ -20,8 +20,8 @@ from annotate.projects import access as project_access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
-from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key
+from base.requests import PageRequest, refusal_as_message, refusal_in
 
 # How many queries of a count a page shows; the download has all of them.
 QUERIES = 200

@@ -16,7 +16,7 @@ from django.http import Http404
 
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
 from base.errors import Refused
-from base.lookup import first_or_404
+from base.requests import first_or_404
 from base.users import User
 
 Person = User | AnonymousUser

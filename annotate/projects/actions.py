@@ -21,8 +21,7 @@ from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Category, Grade, Link, Membership, Project
 from annotate.projects.taxonomy import OVERTAKEN, TAXONOMIES
-from base.append_only import deletions_allowed
-from base.control_characters import tidy
+from base.constraints import deletions_allowed
 from base.errors import (
     InvalidField,
     Refused,
@@ -31,6 +30,7 @@ from base.errors import (
     refuse_invalid_names,
 )
 from base.providers import Provider
+from base.texts import tidy
 from base.users import User
 
 # The most grades of a project.

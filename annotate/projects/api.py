@@ -20,7 +20,6 @@ from annotate.projects.kinds.own import OWN
 from annotate.projects.models import Membership, Project
 from annotate.projects.taxonomy import TAXONOMIES, Kind
 from base.api.bodies import FormBody, Settings
-from base.api.jobs import JobSerializer
 from base.api.records import serializer_of
 from base.api.resource import (
     QueryParameters,
@@ -335,6 +334,22 @@ class Taxonomy(Resource, tag="Projects"):
 def _taxonomy(project: Project) -> dict[str, Any]:
     rows = project.categories.order_by("place", "key").values("key", "name", "sentence")
     return {"categories": list(rows)}
+
+
+class JobSerializer(serializers.Serializer[Any]):
+    """A background job. Poll it until `state` is done, failed or cancelled."""
+
+    id = serializers.IntegerField()
+    kind = serializers.CharField(help_text="As in load, pool, agreement, export, release.")
+    state = serializers.ChoiceField(choices=Job.State.choices)
+    done = serializers.IntegerField(help_text="Units done.")
+    total = serializers.IntegerField(allow_null=True, help_text="Units in all; null: unknown.")
+    step = serializers.CharField(help_text="The current step.")
+    error = serializers.CharField(help_text="Why it failed.")
+    requested_at = serializers.DateTimeField()
+    cancel_requested_at = serializers.DateTimeField(allow_null=True)
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class JobCancellation(Resource, tag="Projects"):

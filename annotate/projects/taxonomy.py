@@ -12,8 +12,8 @@ from django.db import transaction
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Category, Membership, Project
-from base.control_characters import tidy
 from base.errors import Refused, Stale, refuse_invalid_characters, refuse_invalid_names
+from base.texts import tidy
 
 
 class Kind(NamedTuple):

@@ -37,8 +37,8 @@ from annotate.projects.taxonomy import (
 )
 from base.csv_output import csv_response
 from base.errors import Refused, Stale
-from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key
+from base.requests import PageRequest, refusal_as_message, refusal_in
 
 
 @require_http_methods(["GET", "POST"])

@@ -20,8 +20,8 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from annotate.rewriting.models import MAX_NARRATIVE
-from base.control_characters import tidy
 from base.errors import Refused, Stale, Unconfirmed, refuse_invalid_characters
+from base.texts import tidy
 
 
 def stale_answers(narrative: Narrative | None, reader: Membership) -> str:

@@ -30,7 +30,7 @@ from annotate.rewriting.rewrite_impact import MOST_FIND, advise, candidates_at_s
 from annotate.rewriting.sending_back import SentBack, why_sent_back
 from base.api.bodies import FormBody
 from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
-from base.raw_sql import LARGEST_KEY
+from base.requests import LARGEST_KEY
 
 
 class FullNarrativeSerializer(NarrativeSerializer):

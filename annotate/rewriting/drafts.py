@@ -24,8 +24,8 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting.models import MAX_NARRATIVE, Draft
-from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters
+from base.texts import tidy
 
 MAX_NOTE = 500
 MAX_CONDITIONS = MAX_LINES * MAX_TEXT

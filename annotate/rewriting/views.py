@@ -35,7 +35,7 @@ from annotate.rewriting.models import Draft
 from annotate.rewriting.rewrite_impact import advise, find_impact
 from annotate.rewriting.sending_back import why_sent_back
 from base.errors import Refused, Stale, Unconfirmed
-from base.page_request import PageRequest, refusal_as_message, refusal_in
+from base.requests import PageRequest, refusal_as_message, refusal_in
 from base.word_diff import Op, Piece, before_pieces, diff
 
 

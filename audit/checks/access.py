@@ -13,8 +13,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample, SampleItem
-from base import raw_sql
-from base.lookup import row_or_404
+from base.requests import LARGEST_KEY, row_or_404
 
 BLIND = (
     "You still judge or review here. Which labels machines claim differently depends on what "
@@ -81,7 +80,7 @@ def label(pk: int) -> SampleItem:
 def items_of(project: Project, keys: Sequence[int]) -> list[SampleItem]:
     """Return labels of a project with what `label` reads, in the order of `keys`."""
     items = SampleItem.objects.filter(sample__project=project).select_related(*_READ)
-    by_key = items.in_bulk([key for key in keys if key <= raw_sql.LARGEST_KEY])
+    by_key = items.in_bulk([key for key in keys if key <= LARGEST_KEY])
     return [by_key[key] for key in keys if key in by_key]
 
 

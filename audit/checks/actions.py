@@ -25,8 +25,8 @@ from annotate.projects.models import Membership
 from audit.checks import check_chain
 from audit.checks.models import Check, Question, Reply, Sample, SampleItem
 from audit.checks.queue import answered, answered_or_led
-from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
+from base.texts import tidy
 
 MAX_WORDS = 10_000
 

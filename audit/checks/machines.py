@@ -28,8 +28,8 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.models import SampleItem
 from audit.checks.queue import IS_OPEN, with_checks
-from base.amounts import amount
 from base.errors import Refused
+from base.texts import amount
 
 
 class ClaimingMachine(NamedTuple):

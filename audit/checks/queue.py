@@ -29,7 +29,7 @@ from annotate.overview.notices import Notice
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
-from base.current_request import read_once
+from base.requests import read_once
 
 # Items to settle: two have answered without an outcome, and no third person has settled.
 IS_OPEN = Q(outcome__isnull=True, unjudgeable=False)

@@ -19,8 +19,8 @@ from audit.machines.blind_answers import Chosen, Item, blind_items, first_chosen
 from audit.machines.second_look import SecondLookForm, second_looks, take_second_look
 from audit.machines.trust import MANY, MOST_PEOPLE, trust_of
 from audit.model_runs import access
-from base.page_request import PageRequest, refusal_in
 from base.pagination import page_in_order
+from base.requests import PageRequest, refusal_in
 
 # Shares of fewer documents are marked: their intervals are wide.
 FEW = 30

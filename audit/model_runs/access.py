@@ -9,7 +9,7 @@ from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.model_runs.models import Call, Endpoint, ModelRun
 from audit.reports.access import unblinded_lead
-from base.lookup import row_or_404
+from base.requests import row_or_404
 
 BLIND = (
     "You have judging or reviewing left in this project, and this would show what others answered. "

@@ -26,7 +26,6 @@ from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Pro
 from audit.model_runs.tasks import TASKS, task_of
 from audit.model_runs.tasks.base import ModelTask, Question
 from audit.reviews.rubrics import current_rubric
-from base.control_characters import tidy
 from base.errors import (
     InvalidField,
     Refused,
@@ -35,6 +34,7 @@ from base.errors import (
     refuse_invalid_names,
 )
 from base.extras import missing_extra
+from base.texts import tidy
 from jobs.models import Job
 from llm.batch import request_lines
 from llm.cost import estimate_call, total_estimate

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from annotate.projects.api import JobSerializer
 from annotate.projects.models import Project
 from audit.model_runs import access
 from audit.model_runs.actions import (
@@ -32,7 +33,6 @@ from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptFor
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
 from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody
-from base.api.jobs import JobSerializer
 from base.api.limits import LimitedJsonParser
 from base.api.records import serializer_of
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes

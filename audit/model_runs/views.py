@@ -42,8 +42,8 @@ from audit.model_runs.models import Endpoint, ModelRun, Prompt
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
 from base.errors import Refused, Stale
-from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key
+from base.requests import PageRequest, refusal_as_message, refusal_in
 from llm.prompts import PromptError
 
 PAGE_SIZE = 25

@@ -10,7 +10,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
-from base.lookup import row_or_404
+from base.requests import row_or_404
 
 BLIND = (
     "You have judging or reviewing left in this project, and agreement would reveal what others "

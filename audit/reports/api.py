@@ -17,6 +17,7 @@ from annotate.judgments.rule_report import PairStatus, rule_report
 from annotate.pairs.api import OfPairSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
+from annotate.projects.api import JobSerializer
 from annotate.projects.models import Membership
 from audit.reports import access, actions, differences
 from audit.reports.coverage import (
@@ -30,7 +31,6 @@ from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
 from audit.reports.scopes import Scope as Part
 from audit.reports.unit_table import Of, units
-from base.api.jobs import JobSerializer
 from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response

@@ -18,7 +18,7 @@ from audit.reports.unit_counts import Patterns, ratings_in, review_patterns
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Decision
 from audit.reviews.passes import owes_no_review
-from base.natural_order import natural
+from base.texts import natural
 
 if TYPE_CHECKING:
     from agreement import Coefficient

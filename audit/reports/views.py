@@ -43,8 +43,8 @@ from audit.reports.tables import (
 )
 from audit.reports.unit_table import Of, units
 from base.csv_output import csv_lines, csv_response
-from base.page_request import PageRequest, refusal_as_message
 from base.pagination import newest_by_key, parse_key
+from base.requests import PageRequest, refusal_as_message
 
 # The most lines that a chart draws; the page of agreement shows all of them.
 DRAWN = 12

@@ -17,7 +17,7 @@ from annotate.projects.models import Membership
 from audit.reviews.models import Decision
 from audit.reviews.passes import narratives_to_decide, owes_review
 from base.errors import Refused
-from base.lookup import first_or_404, row_or_404
+from base.requests import first_or_404, row_or_404
 
 NO_NARRATIVE = "There is no such narrative in your projects."
 

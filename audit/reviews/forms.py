@@ -14,7 +14,7 @@ from audit.reviews.criteria import Rubric
 from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.models import Decision, Review
 from audit.reviews.review_list import NO_CATEGORY, ReviewFilter
-from base.natural_order import natural
+from base.texts import natural
 from formats.json_text import NotJson
 from formats.records import RubricRecord
 from formats.rubrics import MAX_LENGTH, RubricFaults, parse_rubric

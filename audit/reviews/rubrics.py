@@ -15,8 +15,8 @@ from annotate.projects.models import Membership, Project
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
 from audit.reviews.models import Rubric as RubricRow
-from base.control_characters import first_invalid_character
 from base.errors import Refused
+from base.texts import first_invalid_character
 from formats.records import RubricRecord
 
 

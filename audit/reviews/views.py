@@ -65,8 +65,8 @@ from audit.reviews.review_list import (
 from audit.reviews.review_session import CriterionView, ReviewSession, read_session
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
-from base.page_request import PageRequest, refusal_as_message
 from base.pagination import page_by_key
+from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
 from formats.rubrics import format_rubric
 

@@ -33,8 +33,8 @@ from audit.settling.kinds import (
 )
 from audit.settling.queue_filters import DisagreementKey, Kind
 from audit.settling.reader import Reader
-from base.lookup import row_or_404
 from base.pagination import parse_key
+from base.requests import row_or_404
 
 NO_CONDITION = "There is no such condition in your projects."
 

@@ -19,7 +19,7 @@ from audit.reviews.forms import DecisionForm
 from audit.settling.adjudication import MAX_REASON
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
 from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
-from base.raw_sql import LARGEST_KEY
+from base.requests import LARGEST_KEY
 
 # How many names of conditions are offered; a longer list is of no use.
 MOST_NAMES = 100

@@ -24,7 +24,7 @@ from audit.reviews.models import Rating
 from audit.settling.kinds import build_source
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.reader import Reader
-from base.current_request import read_once
+from base.requests import read_once
 
 
 def count_open(leads: Sequence[Membership]) -> dict[int, int]:

@@ -35,8 +35,8 @@ from audit.settling.kinds.judgments import GroupSubquery
 from audit.settling.queue import read_documents
 from audit.settling.queue_filters import Kind, QueueFilter, State
 from audit.settling.reader import Reader
-from base.current_request import read_once
 from base.errors import Refused, Stale
+from base.requests import read_once
 
 # How many documents of each outcome a preview shows.
 SHOWN = 5

@@ -16,7 +16,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import empty
 
-from base.raw_sql import LARGEST_KEY
+from base.requests import LARGEST_KEY
 
 
 class RequestBody(serializers.Serializer[Any]):

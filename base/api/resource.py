@@ -36,10 +36,10 @@ from base.api.bodies import RequestBody as RequestBody
 from base.api.bodies import body_of, parameters_of
 from base.api.limits import SAFE, AlwaysJson, LimitedJsonParser, Throttle
 from base.api.records import is_record, serializer_of
-from base.api.scopes import Scope as Scope
 from base.idempotency import StoredResponse, run_once
 from base.pagination import parse_key as key_of
-from base.raw_sql import LARGEST_KEY
+from base.requests import LARGEST_KEY
+from base.users import Scope as Scope
 from base.users import User
 
 Row = TypeVar("Row", bound=Model)

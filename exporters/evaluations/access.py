@@ -8,7 +8,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import row_or_404
+from base.requests import row_or_404
 from exporters.evaluations.models import Evaluation
 from exporters.exports.access import BLIND_FIGURES
 

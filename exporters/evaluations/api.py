@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from annotate.collection.models import Run
 from annotate.projects.access import lead
+from annotate.projects.api import JobSerializer
 from annotate.projects.models import Membership
-from base.api.jobs import JobSerializer
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from exporters.evaluations import access, tables
 from exporters.evaluations.actions import request_evaluation

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from agreement.prediction_powered import Estimate, Population, PredictionPowered, prediction_powered
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from base.amounts import amount
 from base.errors import Refused
+from base.texts import amount
 from exporters.evaluations.system_measures import (
     Collection,
     Options,

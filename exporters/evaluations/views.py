@@ -20,9 +20,9 @@ from annotate.projects.models import Project
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_lines
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
 from base.plots import as_file
+from base.requests import PageRequest, refusal_in
 from base.tags.figures import interval_remark, true_minus
 from exporters.evaluations import access, charts, tables
 from exporters.evaluations.actions import request_evaluation

@@ -14,7 +14,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import row_or_404
+from base.requests import row_or_404
 from exporters.exports.manifest import manifest
 from exporters.exports.models import Export
 from exporters.exports.proof.content import PROOF

@@ -12,9 +12,9 @@ from django.urls import reverse
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from annotate.projects.models import Project
-from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_invalid_names
 from base.snapshot import once_in_snapshot
+from base.texts import tidy
 from jobs.models import Job
 
 # Characters of each long text of the publication settings.

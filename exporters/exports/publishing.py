@@ -16,8 +16,8 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.machines import undecided_sentence
-from base.amounts import amount
 from base.errors import Refused
+from base.texts import amount
 from exporters.exports import before_publishing
 from exporters.exports.actions import WRITERS
 from exporters.exports.before_publishing import KINDS, Finding

@@ -14,8 +14,8 @@ from django.views.decorators.vary import vary_on_headers
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
-from base.page_request import PageRequest, refusal_in
 from base.pagination import newest_by_key
+from base.requests import PageRequest, refusal_in
 from exporters.exports import access, actions, publishing
 from exporters.exports.before_publishing import MOST
 from exporters.exports.forms import ExportForm, PublicationForm

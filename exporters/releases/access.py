@@ -9,7 +9,7 @@ from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
-from base.lookup import first_or_404
+from base.requests import first_or_404
 from exporters.exports.access import BLIND
 from exporters.releases.models import Release
 

@@ -22,9 +22,9 @@ from annotate.loading.models import Load
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
-from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters
 from base.snapshot import snapshot
+from base.texts import tidy
 from exporters.exports.access import BLIND
 from exporters.exports.actions import (
     ANY_FILE,

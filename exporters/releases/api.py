@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
+from annotate.projects.api import JobSerializer
 from base.api.bodies import FormBody
-from base.api.jobs import JobSerializer
 from base.api.records import RecordSerializer, serializer_of
 from base.api.resource import (
     QueryParameters,

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline
-from base.amounts import amount
+from base.texts import amount
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.citation import creators_of
 from exporters.exports.manifest.manifest import (

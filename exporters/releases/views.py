@@ -20,8 +20,8 @@ from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
+from base.requests import PageRequest, refusal_in
 from base.word_diff import Op, Piece, diff
 from exporters.exports.access import BLIND
 from exporters.exports.actions import ANY_FILE

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from base import append_only
+from base import constraints
 from base.providers import NotRegistered
 
 
 def test_the_audit_log_the_chain_and_calls_of_models_are_registered():
-    assert append_only._tables == ["audit_call", "annotate_auditevent", "annotate_link"]
+    assert constraints._tables == ["audit_call", "annotate_auditevent", "annotate_link"]
 
 
 def test_nothing_can_be_deleted_if_no_table_is_registered(monkeypatch):
-    monkeypatch.setattr(append_only, "_tables", [])
+    monkeypatch.setattr(constraints, "_tables", [])
 
-    with pytest.raises(NotRegistered), append_only.deletions_allowed():
+    with pytest.raises(NotRegistered), constraints.deletions_allowed():
         pass

@@ -8,7 +8,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
-from base.current_request import read_once, remember
+from base.requests import read_once, remember
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.natural_order import natural
+from base.texts import natural
 
 
 def test_names_that_differ_by_a_number_are_sorted_by_it():

@@ -28,7 +28,7 @@ from waitress.parser import HTTPRequestParser
 
 from annotate.models import Load, Project
 from annotate.people.tokens import make_token
-from base.api.scopes import Scope
+from base.users import Scope
 from config.request_guard import SMALL_BODY, is_too_large
 from config.web import THREADS, Parser, Server, make_server
 from tests import factories

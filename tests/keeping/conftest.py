@@ -26,7 +26,7 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
-from base.append_only import deletions_allowed
+from base.constraints import deletions_allowed
 from exporters.exports import actions as exporting
 from formats.registry import lookup
 from jobs.runner import run

@@ -10,7 +10,7 @@ from django.contrib.auth import authenticate
 
 from annotate.models import AuditEvent, Draft, Judgment, Membership, Project, Repeat, User
 from audit.models import AgreementReport, Check
-from base.append_only import deletions_allowed
+from base.constraints import deletions_allowed
 from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing

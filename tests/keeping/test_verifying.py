@@ -16,7 +16,7 @@ from annotate.judging import actions as judging
 from annotate.judging.actions import undo, withdraw
 from annotate.models import Judgment, Link, Verdict
 from annotate.projects import hash_chain
-from base.append_only import deletions_allowed
+from base.constraints import deletions_allowed
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import jsonl, load

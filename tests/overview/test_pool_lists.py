@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag
-from base.natural_order import natural
+from base.texts import natural
 from tests import factories
 from tests.programs import Program
 

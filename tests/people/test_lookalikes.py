@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from annotate.models import User
 from annotate.people import invitations
 from base.errors import InvalidField, Refused
-from base.lookalikes import LONGEST, skeleton
+from base.users import LONGEST_SKELETON, skeleton
 from tests import factories
 
 PASSWORD = "seven long words of a tide"
@@ -44,7 +44,7 @@ def test_names_that_do_not_look_alike_have_different_skeletons(name, other):
 
 
 def test_a_skeleton_has_a_maximum_length():
-    assert len(skeleton("m" * 150)) == LONGEST
+    assert len(skeleton("m" * 150)) == LONGEST_SKELETON
 
 
 @pytest.fixture

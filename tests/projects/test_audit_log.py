@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, transaction
 
 from annotate.models import AuditEvent, Link
 from annotate.projects.audit_log import AUDIT_EVENTS, EventKind, record
-from base.append_only import deletions_allowed
+from base.constraints import deletions_allowed
 from tests import factories
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

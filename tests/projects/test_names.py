@@ -15,8 +15,8 @@ from annotate.people.tokens import make_token
 from annotate.projects.actions import change_rules, create_project
 from annotate.projects.kinds import KindGrade
 from annotate.projects.taxonomy import Kind, set_categories
-from base.control_characters import code_not_in_names
 from base.errors import Refused
+from base.texts import code_not_in_names
 from exporters.exports.publishing import set_publication
 from tests import factories
 

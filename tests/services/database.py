@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from base.append_only import deletions_allowed
+from base.constraints import deletions_allowed
 
 FILLED_BY_MIGRATE = {"django_migrations", "django_content_type", "auth_permission"}
 

@@ -11,7 +11,7 @@ from annotate.collection.intake.report import MAX_SHOWN, FileReport, LineProblem
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.bulk import Stage
-from base.control_characters import code_not_in_names
+from base.texts import code_not_in_names
 
 # A place is one number that encodes a file of a folder and a line of that file.
 LINES = 2**40

@@ -21,7 +21,7 @@ from annotate.collection.answers import (
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.shown_documents import shown_to_judges_sql
 from base import bulk
-from base.amounts import amount
+from base.texts import amount
 from formats.records import Doc
 
 # After this many new rows a table is analyzed before PostgreSQL joins it.

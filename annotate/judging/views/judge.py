@@ -40,8 +40,8 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Grade, Guideline, Membership
 from base import keymap
 from base.errors import ObjectNotFound, Refused
-from base.page_request import PageRequest
 from base.pagination import parse_key
+from base.requests import PageRequest
 from base.word_diff import diff
 
 # The most documents that are sent at once.

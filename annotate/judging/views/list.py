@@ -33,8 +33,8 @@ from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Grade, Membership, Project
 from base import keymap
 from base.errors import Refused
-from base.page_request import PageRequest
 from base.pagination import parse_key
+from base.requests import PageRequest
 
 # Rows per page.
 WINDOW = 100

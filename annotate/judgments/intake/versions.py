@@ -28,7 +28,7 @@ from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrat
 from annotate.projects import hash_chain
 from annotate.projects.kinds import kind_of
 from base import bulk
-from base.amounts import amount
+from base.texts import amount
 
 _AT_ONCE = 1_000
 

@@ -13,8 +13,8 @@ from annotate.management.projects import get_project
 from annotate.pools.removal import DOCUMENTS
 from annotate.pools.replacing import Effects, NewDocument, effects, replace_document
 from annotate.projects.models import Project
-from base.amounts import amount
 from base.commands import RejudgeCommand
+from base.texts import amount
 
 
 class Command(RejudgeCommand):

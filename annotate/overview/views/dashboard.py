@@ -29,7 +29,7 @@ from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
-from base.page_request import PageRequest
+from base.requests import PageRequest
 
 # How many assignments of a person are listed; begun ones come first.
 ASSIGNMENTS = 50

@@ -34,8 +34,8 @@ from annotate.projects import access, schedule
 from annotate.projects.models import Grade, Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message
 from base.reader_preferences import preferences
+from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
 from jobs.status import worker_status
 

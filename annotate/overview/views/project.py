@@ -56,8 +56,8 @@ from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
-from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import Page, page_by_key, page_in_order
+from base.requests import PageRequest, refusal_as_message, refusal_in
 from base.word_diff import diff
 
 

@@ -29,8 +29,8 @@ from annotate.people.forms import InvitationForm
 from annotate.people.models import Invitation
 from annotate.people.views.invitations import new_link_context
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import page_by_key
+from base.requests import PageRequest, refusal_as_message, refusal_in
 
 # What an administrator can do with an account: the action, and the message after it.
 ACCOUNT_CHANGES: dict[str, tuple[Callable[..., object], str]] = {

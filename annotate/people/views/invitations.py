@@ -25,7 +25,7 @@ from annotate.people.invitations import (
 from annotate.people.models import Invitation
 from annotate.projects import access
 from base.errors import ObjectNotFound, Refused
-from base.page_request import PageRequest, refusal_as_message, refusal_in
+from base.requests import PageRequest, refusal_as_message, refusal_in
 from base.users import User
 
 # The session key of a link's secret while its reader signs in with another service.

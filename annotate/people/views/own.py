@@ -27,10 +27,10 @@ from annotate.people.tokens import end_token, make_token
 from annotate.projects import access
 from base import keymap
 from base.errors import ObjectNotFound
-from base.page_request import PageRequest, refusal_in
 from base.pagination import parse_key
 from base.reader_preferences import preferences as preferences_of
 from base.reader_preferences import zones
+from base.requests import PageRequest, refusal_in
 
 YEAR = 60 * 60 * 24 * 365
 YES_OR_NO = {"yes": True, "no": False}

@@ -36,8 +36,8 @@ from audit.checks.modes import MODES, checks_in_modes, waiting_by_mode
 from audit.checks.queue import next_item, next_to_check, open_documents, to_check, to_settle
 from base import keymap
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message
 from base.pagination import parse_key
+from base.requests import PageRequest, refusal_as_message
 
 # How long the page offers to undo a check with one key.
 UNDO_OFFERED = timedelta(hours=1)

@@ -40,8 +40,8 @@ from audit.checks.queue import LABEL_FILTERS, filter_labels, sample_rows
 from audit.checks.samples import Plan, plan
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from base.csv_output import csv_response
-from base.page_request import PageRequest, refusal_in
 from base.pagination import Page, page_by_key
+from base.requests import PageRequest, refusal_in
 
 # The kinds of error by what the sample asks. A number of conditions is neither relevant nor not;
 # two questions determine only relevance.

@@ -16,8 +16,8 @@ from audit.model_runs.models import Call, ModelRun
 from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of
-from base.control_characters import tidy
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
+from base.texts import tidy
 from formats.records import NarrativeRecord, PairRecord
 from formats.texts import excerpt
 from llm.documents import cut, delimit

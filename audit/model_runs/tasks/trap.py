@@ -22,7 +22,7 @@ from audit.model_runs.tasks.instructions import (
     query_text,
     some_documents,
 )
-from base.control_characters import tidy
+from base.texts import tidy
 from formats.records import Claim, Generated
 from llm.documents import delimit
 from llm.prompts import Prompt

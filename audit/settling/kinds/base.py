@@ -35,7 +35,7 @@ from audit.settling.models import Reveal
 from audit.settling.names import Naming, naming_for, reveal_names
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, QueuePosition
 from audit.settling.reader import Reader
-from base.lookup import row_or_404
+from base.requests import row_or_404
 
 Row = TypeVar("Row", bound=Model)
 

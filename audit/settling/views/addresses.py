@@ -12,8 +12,8 @@ from audit.settling.forms import QueueFilterForm, joined_values
 from audit.settling.kinds import KINDS
 from audit.settling.models import Reveal
 from audit.settling.queue_filters import DisagreementKey, Kind, QueuePosition
-from base.page_request import PageRequest
 from base.pagination import parse_key
+from base.requests import PageRequest
 
 # The routes of each kind: its page, withdrawing a decision, revealing names.
 _ROUTES = {

@@ -50,7 +50,7 @@ from audit.settling.views.addresses import (
     withdrawal_url,
 )
 from base import keymap
-from base.page_request import PageRequest
+from base.requests import PageRequest
 from base.word_diff import diff
 
 # How many disagreements the browser fetches ahead.

@@ -56,11 +56,11 @@ from audit.settling.views.addresses import (
     revealed_disagreement,
 )
 from audit.settling.views.kind_pages import PAGES, session_context
-from base.amounts import amount
 from base.csv_output import csv_response
 from base.errors import Refused
-from base.page_request import PageRequest, refusal_as_message, refusal_in
 from base.pagination import newest_by_key, page_by_key, parse_key
+from base.requests import PageRequest, refusal_as_message, refusal_in
+from base.texts import amount
 
 # The most disagreements that are sent at once.
 MAX_VIEWS = 20

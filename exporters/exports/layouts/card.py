@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from annotate.projects.models import Guideline, Project
-from base.amounts import amount
 from base.tags.figures import interval_remark
+from base.texts import amount
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of

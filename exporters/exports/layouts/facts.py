@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.amounts import amount
+from base.texts import amount
 from exporters.exports import before_publishing
 from exporters.exports.files import FileFacts
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from base.amounts import amount
+from base.texts import amount
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from annotate.collection.models import Query
 from annotate.projects.models import Project
-from base.amounts import amount
+from base.texts import amount
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.facts import manifest_of

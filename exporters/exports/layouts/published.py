@@ -18,8 +18,8 @@ from django.db.models import F
 from annotate.collection.models import Candidate, Document, DocumentText, Query
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from base.amounts import amount
 from base.bulk import in_byte_order
+from base.texts import amount
 from exporters.exports.files import Report, report_rows
 from exporters.exports.manifest.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication, publication_of

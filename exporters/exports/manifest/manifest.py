@@ -10,7 +10,7 @@ from django.conf import settings
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from base.amounts import amount
+from base.texts import amount
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest.oracle_facts import Oracles
 from exporters.exports.manifest.rule_facts import KindFacts

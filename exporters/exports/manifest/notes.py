@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from annotate.judgments.consensus import RULES
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from base.amounts import amount
+from base.texts import amount
 from exporters.exports.manifest.manifest import LeftOut, PairFacts, Rule, count_key
 from exporters.exports.manifest.oracle_facts import list_first
 from exporters.exports.selection import claimed

@@ -17,9 +17,9 @@ from django.core.management.base import CommandError
 
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
-from base.amounts import amount
 from base.commands import RejudgeCommand
 from base.errors import Refused
+from base.texts import amount
 from exporters.exports import actions
 from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest

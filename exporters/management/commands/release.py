@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from annotate.management.projects import get_project
 from annotate.projects.models import Project
-from base.amounts import amount
 from base.commands import RejudgeCommand
+from base.texts import amount
 from exporters.releases import actions as releasing
 from exporters.releases import contents
 from exporters.releases.models import Release

@@ -1,4 +1,4 @@
-"""Which characters a typed text may contain. Pure."""
+"""Texts: characters that cannot be stored, names with numbers in order, numbers with nouns."""
 
 from __future__ import annotations
 
@@ -44,3 +44,21 @@ def code_not_in_names(name: str) -> str:
     """Return the code of the first character that no name may contain (U+202E), or ""."""
     match = _NOT_IN_NAMES.search(name)
     return f"U+{ord(match[0]):04X}" if match else ""
+
+
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def natural(text: str) -> tuple[list[str], list[int], str]:
+    """Return a key to sort by: words first, then the numbers between them, by their value."""
+    parts = _DIGITS.split(text)
+    return parts[::2], [int(number) for number in parts[1::2]], text
+
+
+def amount(n: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, by default with an s in the plural.
+
+    >>> amount(1, "query", "queries"), amount(2_000, "pair")
+    ('1 query', '2,000 pairs')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
