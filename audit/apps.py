@@ -29,7 +29,7 @@ class AuditConfig(AppConfig):
         from audit.reports import overview
         from audit.reviews import api, passes, review_chain, rubrics
         from audit.reviews.intake import Decisions, Reviews, Rubrics
-        from audit.settling import open_counts
+        from audit.settling import queue as disagreements
         from audit.settling.api import settling
         from base import constraints
 
@@ -45,6 +45,6 @@ class AuditConfig(AppConfig):
         contributions.register(overview.contribution)
         progress.audits_by_member.register(overview.audits_by_member)
         contributions.register(queue.contribution)
-        notices.register(open_counts.notices)
+        notices.register(disagreements.notices)
         notices.register(queue.notices)
         files.register(Rubrics, Reviews, Decisions)

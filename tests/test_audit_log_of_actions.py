@@ -47,8 +47,9 @@ from audit.reviews.criteria import MULTICONIR
 from audit.reviews.decisions import decide, withdraw_decision
 from audit.reviews.draws import draw_for_review, end_draw
 from audit.reviews.rubrics import choose_rubric
-from audit.settling import adjudication, names, settle_many
+from audit.settling import adjudication, settle_many
 from audit.settling import settle_many as settling_many
+from audit.settling.kinds import JudgmentDisagreement
 from audit.settling.queue_filters import QueueFilter
 from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
@@ -203,7 +204,7 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
 
     # Disagreements.
     story.logs("names.revealed", times=2)(
-        lambda: names.reveal_names(narrative=story.narrative, candidate=first, by=carla)
+        lambda: JudgmentDisagreement(carla, story.narrative, first).reveal()
     )
     settled = story.logs("judgment.settled", times=2)(
         lambda: adjudication.adjudicate(

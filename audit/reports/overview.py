@@ -24,7 +24,7 @@ from audit.reports.statements_since import is_outdated
 from audit.reviews.models import Review
 from audit.reviews.passes import count_to_decide
 from audit.reviews.rejected import count_without_rewriters
-from audit.settling.open_counts import count_open
+from audit.settling.queue import count_open
 
 
 def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:

@@ -31,8 +31,7 @@ from audit.settling.kinds import (
     ReviewDisagreement,
     VerdictDisagreement,
 )
-from audit.settling.queue_filters import DisagreementKey, Kind
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import DisagreementKey, Kind, Reader
 from base.pagination import parse_key
 from base.requests import row_or_404
 

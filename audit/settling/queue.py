@@ -6,39 +6,42 @@ one order. It reads no document's text.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
+from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
+from django.db.models import Q, QuerySet
+from django.urls import reverse
 
 from annotate.collection.models import Candidate
+from annotate.judgments import cached_counts
+from annotate.judgments.answer_counts import AnswerCounts, counts_of
+from annotate.judgments.consensus import State
 from annotate.judgments.models import RejudgeRequest
+from annotate.overview.notices import Notice
 from annotate.pairs.models import Condition, Narrative
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from audit.checks.models import SampleItem
 from audit.settling.kinds import KINDS, build_source, current_decisions
-from audit.settling.kinds.base import Item, Source, Voice, Voices
+from audit.settling.kinds.base import Item, Source, Voice, Voices, display_names
 from audit.settling.models import Reveal
-from audit.settling.names import display_names
-from audit.settling.open_counts import count_open, open_answers
 from audit.settling.queue_filters import (
     DisagreementKey,
     Kind,
     Order,
     QueueFilter,
     QueuePosition,
+    Reader,
     reveal_keys,
 )
-from audit.settling.reader import Reader
+from base.requests import read_once
 
 PAGE_SIZE = 50
 # How many a table reads at once.
 PART_SIZE = 500
-# In how many narratives the next one is searched for before searching all.
-_NEAR = 5
 
 HEADER = (
     "key",
@@ -80,174 +83,49 @@ def read_page(
 ) -> Page:
     """Return the page of disagreements after `after`: a fixed number of queries."""
     reader = Reader(by)
-    found: list[QueuePosition] = []
-    totals = dict.fromkeys(Kind, 0)
-    if _is_cached(filters):
-        known = _OpenCounts(reader, filters)
-        totals |= known.counts
-        for kind in filters.kinds:
-            if totals[kind]:
-                of = build_source(kind, known.narrow_reader(kind, after, size + 1), filters)
-                found += _keys_after(of, filters, after, size + 1)[0]
-        total = sum(totals[kind] for kind in filters.kinds)
-    else:
-        within = _narrow_reader(reader, filters)
-        for kind in filters.kinds:
-            of = build_source(kind, within, filters)
-            behind, _, totals[kind] = _keys_after(of, filters, after, size + 1)
-            found += behind
-        total = sum(totals.values())
-        if filters.kind is not None:
-            totals |= _count_kinds(reader, filters.replaced(kind=None), leave_out=filters.kinds)
-    keys = _sort_keys(found, filters)
+    counts = _count_by_kind(reader, filters.replaced(kind=None))
+    positions = _read_positions(reader, filters, after, size + 1)
     return Page(
-        read_items(reader, keys[:size], filters),
-        keys[size - 1] if len(keys) > size else None,
-        totals,
-        total,
+        read_items(reader, positions[:size], filters),
+        positions[size - 1] if len(positions) > size else None,
+        counts,
+        sum(counts[kind] for kind in filters.kinds),
     )
-
-
-def _is_cached(filters: QueueFilter) -> bool:
-    """Return whether counts for this filter are cached by narrative (`open_counts`)."""
-    cached = QueueFilter(kind=filters.kind, query=filters.query, order=filters.order)
-    return filters == cached
-
-
-def _narrow_reader(reader: Reader, filters: QueueFilter) -> Reader:
-    """Return the reader, restricted to narratives with open requests if those are wanted."""
-    if filters.settled or not filters.waiting:
-        return reader
-    found = reader.narratives(filters, None).filter(pk__in=reader.sent_back)
-    return reader.restricted_to(list(found.values_list("pk", flat=True)))
-
-
-class _OpenCounts:
-    """The numbers of disagreements open to a lead, from cached counts where there are any."""
-
-    def __init__(self, reader: Reader, filters: QueueFilter) -> None:
-        self._reader = reader
-        self._filters = filters
-        self.counts: Counter[Kind] = Counter()
-        # By kind: the negative distance, the narrative, and how many are open under it.
-        self._places: dict[Kind, list[tuple[int, int, int]]] = {kind: [] for kind in Kind}
-        states, answers = open_answers(reader, [reader.project])
-        within = None
-        if filters.query is not None:
-            within = set(reader.narratives(filters, None).values_list("pk", flat=True))
-        for state in states:
-            if within is not None and state.narrative not in within:
-                continue
-            for kind, distance, number, _since in answers.get(state.narrative, ()):
-                self.counts[kind] += number
-                self._places[kind].append((-distance, state.narrative, number))
-        every = filters.replaced(kind=None)
-        self.counts.update(_count_kinds(reader, every, (Kind.JUDGMENT, Kind.VERDICT)))
-
-    def narrow_reader(self, kind: Kind, after: QueuePosition | None, size: int) -> Reader:
-        """Return the reader restricted to the narratives of the first `size` disagreements of a
-        kind after `after`; unrestricted in any order except by distance.
-        """
-        if self._filters.order is not Order.DISTANCE or not self._places[kind]:
-            return self._reader
-        narratives: list[int] = []
-        found = 0
-        for negative, narrative, number in sorted(self._places[kind]):
-            place = (negative, kind, narrative)
-            if after is not None and place < (-after.distance, after.kind, after.narrative):
-                continue
-            narratives.append(narrative)
-            # The narrative of `after` has some disagreements before it and some after it.
-            if after is None or place > (-after.distance, after.kind, after.narrative):
-                found += number
-            if found >= size:
-                break
-        return self._reader.restricted_to(narratives)
 
 
 def read_all(by: Membership, filters: QueueFilter) -> Iterator[Item]:
     """Yield all disagreements in their order, read in parts."""
-    page = read_page(by, filters, size=PART_SIZE)
-    yield from page.items
-    while page.after is not None:
-        page = read_page(by, filters, after=page.after, size=PART_SIZE)
+    after = None
+    while True:
+        page = read_page(by, filters, after=after, size=PART_SIZE)
         yield from page.items
+        if (after := page.after) is None:
+            return
 
 
-def count_by_kind(by: Membership, filters: QueueFilter) -> dict[Kind, int]:
-    """Return how many disagreements there are of each kind."""
-    found = dict.fromkeys(Kind, 0)
+def keys_after(
+    by: Membership, filters: QueueFilter, key: DisagreementKey | None, size: int
+) -> list[DisagreementKey]:
+    """Return the disagreements that follow `key`, then those from the start of the list; at most
+    `size`, without `key` itself.
+    """
     reader = Reader(by)
-    if _is_cached(filters):
-        known = _OpenCounts(reader, filters).counts
-        return found | {kind: known[kind] for kind in filters.kinds}
-    return found | _count_kinds(_narrow_reader(reader, filters), filters)
+    position = _position_of(reader, filters, key) if key is not None else None
+    positions = _read_positions(reader, filters, position, size)
+    if position is not None and len(positions) < size:
+        positions += _read_positions(reader, filters, None, size + 1)
+    keys = dict.fromkeys(one.disagreement_key for one in positions)
+    return [other for other in keys if other != key][:size]
 
 
-def count_disagreements(by: Membership, filters: QueueFilter) -> int:
-    """Return how many disagreements there are."""
-    if filters == QueueFilter():
-        return count_open([by])[by.pk]
-    return sum(count_by_kind(by, filters).values())
-
-
-def next_disagreement(
-    by: Membership, filters: QueueFilter, key: QueuePosition | None
-) -> QueuePosition | None:
-    """Return the disagreement after `key`, at the end the first one; None if none is left."""
-    if key is not None and (near := _next_similar(Reader(by), filters, key)) is not None:
-        return near
-    return next(iter(positions_after(by, filters, key, 1)), None)
-
-
-def positions_after(
-    by: Membership, filters: QueueFilter, key: QueuePosition | None, size: int
-) -> list[QueuePosition]:
-    """Return the disagreements after `key`, then those from the start of the list; at most `size`,
-    without `key` itself.
-    """
-    reader = _narrow_reader(Reader(by), filters)
-    behind: list[QueuePosition] = []
-    around: list[QueuePosition] = []
-    for kind in filters.kinds:
-        onward, rest, _ = _keys_after(build_source(kind, reader, filters), filters, key, size + 1)
-        behind += onward
-        around += rest
-    if key is None:
-        return _sort_keys(around, filters)[:size]
-    around = [one for one in around if one.disagreement_key != key.disagreement_key]
-    return [*_sort_keys(behind, filters), *_sort_keys(around, filters)][:size]
-
-
-def _next_similar(reader: Reader, filters: QueueFilter, key: QueuePosition) -> QueuePosition | None:
-    """Return the next disagreement of the same kind and distance under this narrative or the few
-    that follow: none comes before it, and little is read. None if the whole list must be searched.
-    """
-    if key.kind not in filters.kinds or filters.settled or filters.order is Order.AGE:
-        return None
-    if key.kind is Kind.CHECK:
-        # Claimed labels may belong to older narratives as well.
-        return None
-    of = build_source(key.kind, reader, filters)
-    narratives = reader.narratives(filters, None).filter(pk__gte=key.narrative).order_by("pk")
-    near = {f"{of.ids[0]}__in": list(narratives.values_list("pk", flat=True)[:_NEAR])}
-    alike = {name.lstrip("-"): getattr(key, name.lstrip("-")) for name in _order_columns(filters)}
-    rows = of.rows.filter(_after_in_kind(of, key), **near).filter(**alike).order_by(*of.ids)
-    found = rows.values_list("effect", "distance", "since", *of.ids)[:1]
-    return next((_position(of, *row) for row in found), None)
-
-
-def position_of(
-    by: Membership, filters: QueueFilter, disagreement_key: DisagreementKey
+def _position_of(
+    reader: Reader, filters: QueueFilter, key: DisagreementKey
 ) -> QueuePosition | None:
     """Return the position of a disagreement in the list, or None if people do not differ. A settled
     one has a position among the open ones as well, so that the reader can continue from there.
     """
-    of_one = build_source(
-        disagreement_key.kind, Reader(by), filters, only=disagreement_key, in_any_state=True
-    )
-    found = _keys_after(of_one, filters, None, 1)[1]
-    return found[0] if found else None
+    source = build_source(key.kind, reader, filters, only=key, in_any_state=True)
+    return next(iter(_positions(source, source.rows[:1])), None)
 
 
 def is_open(by: Membership, disagreement_key: DisagreementKey) -> bool:
@@ -257,11 +135,148 @@ def is_open(by: Membership, disagreement_key: DisagreementKey) -> bool:
     ).rows.exists()
 
 
-def _count_kinds(
-    reader: Reader, filters: QueueFilter, leave_out: Iterable[Kind] = ()
-) -> dict[Kind, int]:
-    kinds = [kind for kind in filters.kinds if kind not in leave_out]
-    return {kind: build_source(kind, reader, filters).rows.count() for kind in kinds}
+# --- counts ---------------------------------------------------------------------------------------
+
+
+class OpenAnswers(NamedTuple):
+    """The number of open disagreements of one kind and one distance under a narrative."""
+
+    project: int
+    narrative: int
+    kind: Kind
+    distance: int
+    number: int
+    # The time of the newest one.
+    since: datetime | None
+
+
+def count_by_kind(by: Membership, filters: QueueFilter) -> dict[Kind, int]:
+    """Return how many disagreements there are of each kind."""
+    return _count_by_kind(Reader(by), filters)
+
+
+def count_disagreements(by: Membership, filters: QueueFilter) -> int:
+    """Return how many disagreements there are."""
+    return sum(count_by_kind(by, filters).values())
+
+
+def count_open(leads: Sequence[Membership]) -> dict[int, int]:
+    """Return how many disagreements are open to each of these leads of different projects, by the
+    key of the lead. At most seven queries if nothing has changed, however many leads there are.
+    """
+    return {pk: number for pk, (number, _newest) in _count_open(leads).items()}
+
+
+def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
+    """Return a notice of the disagreements each lead can settle, with the newest one's time."""
+    leads = [member for member in members if member.leads]
+    counts = _count_open(leads)
+    url = {lead.pk: reverse("audit:disagreements", args=[lead.project.slug]) for lead in leads}
+    text = "Disagreements to settle"
+    return {
+        lead.pk: [Notice(lead.project, "disputes", text, number, newest, url[lead.pk])]
+        for lead in leads
+        for number, newest in (counts[lead.pk],)
+        if number and newest is not None
+    }
+
+
+def _count_open(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | None]]:
+    """Return how many are open to each of these leads, and the time of the newest."""
+    numbers: Counter[int] = Counter()
+    since: dict[int, list[datetime]] = defaultdict(list)
+    for row in _open_answers(Reader(*leads)) if leads else ():
+        numbers[row.project] += row.number
+        since[row.project] += [row.since] if row.since is not None else []
+    return {
+        lead.pk: (numbers[lead.project_id], max(since[lead.project_id], default=None))
+        for lead in leads
+    }
+
+
+def _count_by_kind(reader: Reader, filters: QueueFilter) -> dict[Kind, int]:
+    counts = dict.fromkeys(Kind, 0)
+    if _is_cached(filters):
+        for row in _open_answers_of(reader, filters):
+            if row.kind in filters.kinds:
+                counts[row.kind] += row.number
+        return counts
+    return counts | {
+        kind: build_source(kind, reader, filters).rows.count() for kind in reader.kinds(filters)
+    }
+
+
+def _is_cached(filters: QueueFilter) -> bool:
+    """Return whether `_open_answers` has the counts for this filter."""
+    cached = QueueFilter(kind=filters.kind, query=filters.query, order=filters.order)
+    return filters == cached
+
+
+def _open_answers_of(reader: Reader, filters: QueueFilter) -> list[OpenAnswers]:
+    """Return the rows of `_open_answers` of the query that a filter names."""
+    rows = _open_answers(reader)
+    if filters.query is None:
+        return rows
+    narratives = Narrative.objects.filter(pair__query=filters.query)
+    within = set(narratives.values_list("pk", flat=True))
+    return [row for row in rows if row.narrative in within]
+
+
+def _open_answers(reader: Reader) -> list[OpenAnswers]:
+    """Return what is open to a lead in their projects; once in a request.
+
+    Disagreements about documents follow from the counts of each narrative (`annotate.judgments.
+    answer_counts`). Those that depend on the reader or on answers that were sent back are read row
+    by row every time, as are reviews and checks: they are few.
+    """
+    return read_once((_open_answers, *reader.members), lambda: _read_open_answers(reader))
+
+
+def _read_open_answers(reader: Reader) -> list[OpenAnswers]:
+    projects = {member.project_id: member.project for member in reader.memberships}
+    states = cached_counts.states_of_newest(list(projects.values()))
+    # Those that the reader still judges, and those with an open rejudge request, differ by reader.
+    waiting, to_judge = reader.sent_back, set(reader.to_judge)
+    apart = {
+        state.narrative for state in states if state.narrative in waiting or state.pair in to_judge
+    }
+    counts = counts_of(state for state in states if state.narrative not in apart)
+    rows = [
+        OpenAnswers(state.project, state.narrative, *open_under)
+        for state in states
+        if state.narrative in counts
+        for open_under in _open_under(counts[state.narrative], projects[state.project])
+    ]
+    for restricted in reader.by_consensus(apart):
+        rows += _open_rows(Kind.JUDGMENT, restricted) + _open_rows(Kind.VERDICT, restricted)
+    for kind in reader.kinds(QueueFilter()):
+        if kind in (Kind.REVIEW, Kind.CHECK):
+            rows += _open_rows(kind, reader)
+    return rows
+
+
+def _open_under(
+    counts: AnswerCounts, project: Project
+) -> Iterator[tuple[Kind, int, int, datetime | None]]:
+    """Yield the last four fields of `OpenAnswers` under a narrative."""
+    for pattern in counts.patterns:
+        if pattern.outcome(project.consensus).state is State.DISPUTED:
+            distance = pattern.grades[-1] - pattern.grades[0]
+            yield Kind.JUDGMENT, distance, len(pattern.candidates), pattern.since
+    for condition in counts.conditions:
+        if condition.state(project.consensus) is State.DISPUTED:
+            # Met, can't tell, not met: the first and the last are two apart.
+            distance = 2 if {"met", "not_met"} <= set(condition.answers) else 1
+            yield Kind.VERDICT, distance, condition.documents, condition.since
+
+
+def _open_rows(kind: Kind, reader: Reader) -> list[OpenAnswers]:
+    source = build_source(kind, reader, QueueFilter())
+    rows = source.rows.order_by().values_list(source.project, source.ids[0], "distance", "since")
+    return [
+        OpenAnswers(project, narrative, kind, distance, 1, since)
+        for project, narrative, distance, since in rows
+    ]
 
 
 # --- one order over all kinds ---------------------------------------------------------------------
@@ -278,48 +293,63 @@ def _order_columns(filters: QueueFilter) -> tuple[str, ...]:
     return ("-distance",)
 
 
-def _sort_keys(keys: list[QueuePosition], filters: QueueFilter) -> list[QueuePosition]:
-    found = sorted(keys, key=attrgetter("kind", "narrative", "candidate", "part"))
+def _read_positions(
+    reader: Reader, filters: QueueFilter, after: QueuePosition | None, size: int
+) -> list[QueuePosition]:
+    """Return the first `size` positions after `after`: one query for each kind."""
+    positions: list[QueuePosition] = []
+    for kind, narrowed in _narrow_reader(reader, filters, after, size).items():
+        source = build_source(kind, narrowed, filters)
+        rows = source.rows.order_by(*_order_columns(filters), *source.ids)
+        if after is not None:
+            rows = rows.filter(_after_position(source, filters, after))
+        positions += _positions(source, rows[:size])
+    positions.sort(key=attrgetter("kind", "narrative", "candidate", "part"))
     for name in reversed(_order_columns(filters)):
         attribute = name.lstrip("-").replace("since", "at")
-        found.sort(key=attrgetter(attribute), reverse=name.startswith("-"))
-    return found
+        positions.sort(key=attrgetter(attribute), reverse=name.startswith("-"))
+    return positions[:size]
 
 
-def _keys_after(
-    of: Source, filters: QueueFilter, after: QueuePosition | None, size: int
-) -> tuple[list[QueuePosition], list[QueuePosition], int]:
-    """Return the first keys of one kind after `after`, those from the start of the list (together
-    at most `size`), and the total: one query. Without `after`, both lists are the same.
+def _narrow_reader(
+    reader: Reader, filters: QueueFilter, after: QueuePosition | None, size: int
+) -> dict[Kind, Reader]:
+    """Return for each kind that can match the reader whose queries read it.
+
+    Where counts are cached it has only the kinds that are open and, in the order by distance, only
+    the narratives of the first `size` disagreements after `after`.
     """
-    is_behind = _after_position(of, filters, after) if after is not None else None
-    rows = of.rows.annotate(
-        behind=Value(1)
-        if is_behind is None
-        else Case(When(is_behind, then=Value(1)), default=Value(0), output_field=IntegerField()),
-        n_all=Window(Count("*")),
-    ).order_by("-behind", *_order_columns(filters), *of.ids)
-    behind: list[QueuePosition] = []
-    around: list[QueuePosition] = []
-    total = 0
-    columns = ("behind", "n_all", "effect", "distance", "since", *of.ids)
-    for onward, total, *row in rows.values_list(*columns)[:size]:  # noqa: B007
-        if row[2] is None:
+    kinds = reader.kinds(filters)
+    if not _is_cached(filters):
+        return dict.fromkeys(kinds, reader)
+    open_answers = _open_answers_of(reader, filters)
+    kinds = [kind for kind in kinds if any(row.kind is kind for row in open_answers)]
+    if filters.order is not Order.DISTANCE:
+        return dict.fromkeys(kinds, reader)
+    start = None if after is None else (-after.distance, after.kind, after.narrative)
+    narratives: dict[Kind, list[int]] = {kind: [] for kind in kinds}
+    numbers: Counter[Kind] = Counter()
+    for row in sorted(open_answers, key=lambda row: (-row.distance, row.kind, row.narrative)):
+        place = (-row.distance, row.kind, row.narrative)
+        if row.kind not in narratives or numbers[row.kind] >= size or (start and place < start):
             continue
-        key = _position(of, *row)
-        if onward:
-            behind.append(key)
-        if after is None or not onward:
-            around.append(key)
-    return behind, around, total
+        narratives[row.kind].append(row.narrative)
+        # The narrative of `after` has some disagreements before it and some after it.
+        numbers[row.kind] += row.number if place != start else 0
+    return {kind: reader.restricted_to(some) for kind, some in narratives.items() if some}
 
 
-def _position(of: Source, effect: int, distance: int, since: datetime, *ids: int) -> QueuePosition:
-    narrative, candidate, part = [*ids, 0, 0][:3]
-    return QueuePosition(effect, distance, since, of.kind, narrative, candidate, part)
+def _positions(source: Source, rows: QuerySet[Any, Any]) -> list[QueuePosition]:
+    """Return the positions of rows of a source; one without a time is not in the list."""
+    columns = rows.values_list("effect", "distance", "since", *source.ids)
+    return [
+        QueuePosition(effect, distance, since, source.kind, *[*ids, 0, 0][:3])
+        for effect, distance, since, *ids in columns
+        if since is not None
+    ]
 
 
-def _after_position(of: Source, filters: QueueFilter, after: QueuePosition) -> Q:
+def _after_position(source: Source, filters: QueueFilter, after: QueuePosition) -> Q:
     """Return the condition for rows after a position in the list."""
     behind, same = Q(), Q()
     for name in _order_columns(filters):
@@ -327,20 +357,16 @@ def _after_position(of: Source, filters: QueueFilter, after: QueuePosition) -> Q
         value = after.at if column == "since" else getattr(after, column)
         behind |= same & Q(**{f"{column}__{'lt' if name.startswith('-') else 'gt'}": value})
         same &= Q(**{column: value})
-    if of.kind > after.kind:
+    if source.kind > after.kind:
         return behind | same
-    if of.kind is after.kind:
-        behind |= same & _after_in_kind(of, after)
+    if source.kind is after.kind:
+        for column, value in zip(source.ids, after.disagreement_key[1:], strict=False):
+            behind |= same & Q(**{f"{column}__gt": value})
+            same &= Q(**{column: value})
     return behind
 
 
-def _after_in_kind(of: Source, key: QueuePosition) -> Q:
-    """Return the condition for rows after a position among equals of the same kind."""
-    behind, same = Q(), Q()
-    for column, value in zip(of.ids, key.disagreement_key[1:], strict=False):
-        behind |= same & Q(**{f"{column}__gt": value})
-        same &= Q(**{column: value})
-    return behind
+# --- items ----------------------------------------------------------------------------------------
 
 
 def read_documents(

@@ -33,8 +33,7 @@ from audit.settling.adjudication import check_reason, refuse_unless_lead
 from audit.settling.kinds import build_source
 from audit.settling.kinds.judgments import GroupSubquery
 from audit.settling.queue import read_documents
-from audit.settling.queue_filters import Kind, QueueFilter, State
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import Kind, QueueFilter, Reader, State
 from base.errors import Refused, Stale
 from base.requests import read_once
 

@@ -44,7 +44,7 @@ from audit.checks.claims import ClaimSelection
 from audit.checks.samples import draw_sample
 from audit.model_runs.tasks import task_of
 from audit.models import AgreementReport, Call, Endpoint, ModelRun, Prompt, Sample
-from audit.settling.names import reveal_names
+from audit.settling.kinds import ReviewDisagreement
 from audit.settling.queue import read_page
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
@@ -646,7 +646,7 @@ def _disagreeing_verdicts(project: Project) -> None:
     )
     for judged, answer in ((first, "met"), (other, "not_met")):
         Verdict.objects.create(statement=judged, condition=condition, answer=answer)
-    reveal_names(narrative=first.narrative, by=project.memberships.get(name="carla"))
+    ReviewDisagreement(project.memberships.get(name="carla"), first.narrative).reveal()
 
 
 def _disagreements(project: Project) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from annotate.models import Judgment
 from audit.checks import actions
 from audit.checks.claims import build_frame
 from audit.models import Check
-from audit.settling.settling_session import recent_decisions
+from audit.settling.views.kind_pages import recent_decisions
 from base.errors import Refused
 from tests.checks.checking import claimed_scene, draw
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.models import Adjudication
 from audit.settling.adjudication import adjudicate
-from audit.settling.queue import next_disagreement, read_page
+from audit.settling.queue import keys_after, read_page
 from audit.settling.queue_filters import Order, QueueFilter
 from exporters.models import SettlingEffect
 from tests import factories
@@ -53,10 +53,11 @@ def test_the_next_disagreement_follows_the_order_by_measure(made):
     make_evaluation(made)
     wanted = QueueFilter(order=Order.MEASURE)
 
-    first, second, third = (item.key for item in read_page(made.carla, wanted).items)
+    items = read_page(made.carla, wanted).items
+    first, second, third = (item.key.disagreement_key for item in items)
 
-    assert next_disagreement(made.carla, wanted, first) == second
-    assert next_disagreement(made.carla, wanted, second) == third
+    assert keys_after(made.carla, wanted, first, 2) == [second, third]
+    assert keys_after(made.carla, wanted, second, 1) == [third]
 
 
 def test_documents_settled_since_leave_the_queue(made):

@@ -21,8 +21,7 @@ from annotate.models import Adjudication, Assignment, Membership
 from annotate.overview.contributions import overview, overviews
 from annotate.projects import access
 from audit.reviews.passes import count_to_decide
-from audit.settling.open_counts import count_open
-from audit.settling.queue import count_by_kind
+from audit.settling.queue import count_by_kind, count_open
 from audit.settling.queue_filters import QueueFilter
 from base.users import User
 from tests import factories

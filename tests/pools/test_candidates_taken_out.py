@@ -16,8 +16,7 @@ from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, AuditEvent, Candidate, Judgment, Narrative, Project
 from annotate.pools.removal import DOCUMENTS
 from audit.settling.kinds import build_source
-from audit.settling.queue_filters import Kind, QueueFilter
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import Kind, QueueFilter, Reader
 from base.errors import Refused
 from exporters.exports.selection import selection
 from tests import factories

@@ -14,7 +14,7 @@ from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.reviews.passes import positions_of, pseudonym
-from audit.settling.names import reveal_names
+from audit.settling.kinds import ReviewDisagreement
 from base.errors import Refused
 from tests import factories
 from tests.pages import shows, tight, without_random
@@ -240,11 +240,11 @@ def test_only_leads_of_the_project_reveal_names(led, client, kind, name, status)
 
 def test_revealing_refuses_members_who_do_not_lead_and_archived_projects(led):
     with pytest.raises(Refused, match="Only leads"):
-        reveal_names(narrative=led.narrative, by=led.ada)
+        ReviewDisagreement(led.ada, led.narrative).reveal()
     archive(by=led.carla)
     led.carla.project.refresh_from_db()
     with pytest.raises(Refused):
-        reveal_names(narrative=led.narrative, by=led.carla)
+        ReviewDisagreement(led.carla, led.narrative).reveal()
 
     assert not Reveal.objects.exists()
 

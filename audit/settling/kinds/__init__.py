@@ -16,8 +16,7 @@ from audit.settling.kinds.checks import CheckDisagreement as CheckDisagreement
 from audit.settling.kinds.judgments import JudgmentDisagreement as JudgmentDisagreement
 from audit.settling.kinds.reviews import ReviewDisagreement as ReviewDisagreement
 from audit.settling.kinds.verdicts import VerdictDisagreement as VerdictDisagreement
-from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, Reader
 
 KINDS: dict[Kind, type[Disagreement]] = {
     kind.kind: kind
@@ -57,6 +56,11 @@ def _match_key(source: Source, key: DisagreementKey) -> Q:
 def kind_of(decision: Any) -> type[Disagreement]:
     """Return the kind of disagreement that a decision settles."""
     return next(kind for kind in KINDS.values() if isinstance(decision, kind.model))
+
+
+def key_of(decision: Any) -> DisagreementKey:
+    """Return the disagreement that a decision settles."""
+    return kind_of(decision).key_of(decision)
 
 
 def current_decisions(project: int, keys: Iterable[DisagreementKey]) -> dict[DisagreementKey, Any]:

@@ -18,23 +18,34 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet, Subquery, Value
+from django.utils import timezone
 
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import RejudgeRequest
 from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects.access import refuse_if_archived
+from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
+from audit.reviews.passes import positions_of, pseudonym
 from audit.settling.models import Reveal
-from audit.settling.names import Naming, naming_for, reveal_names
-from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, QueuePosition
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import (
+    DisagreementKey,
+    Kind,
+    QueueFilter,
+    QueuePosition,
+    Reader,
+    reveal_keys,
+)
+from base.errors import Refused
 from base.requests import row_or_404
 
 Row = TypeVar("Row", bound=Model)
@@ -63,6 +74,40 @@ class Voice(NamedTuple):
     answer: Annotated[str, "To a condition."] = ""
     rejects: int | None = None
     replies: Annotated[str, "Answers to the two questions, in words."] = ""
+
+
+class Naming(NamedTuple):
+    """Whether names are hidden from a reader, and who has revealed them so far."""
+
+    disagreement_key: DisagreementKey
+    hidden: bool
+    reveals: list[Reveal]
+
+    def displayed(self, people: Mapping[int, str]) -> dict[int, str]:
+        """Return the displayed names of people (real names by the keys of memberships)."""
+        return display_names(self.disagreement_key, people, self.hidden)
+
+
+def display_names(
+    disagreement_key: DisagreementKey, people: Mapping[int, str], hidden: bool
+) -> dict[int, str]:
+    """Return the names or pseudonyms of people, in an order that does not depend on the names."""
+    in_order = positions_of(reveal_keys(disagreement_key), people)
+    if hidden:
+        return {member: pseudonym(place) for member, place in in_order.items()}
+    return {member: people[member] for member in in_order}
+
+
+def naming_for(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
+    """Return how `reader` sees people's names in a disagreement: one query."""
+    narrative, candidate, item = reveal_keys(disagreement_key)
+    reveals = list(
+        Reveal.objects.filter(narrative=narrative, candidate=candidate or None, item=item or None)
+        .select_related("by")
+        .order_by("at", "pk")
+    )
+    seen = any(reveal.by_id == reader.pk for reveal in reveals)
+    return Naming(disagreement_key, reader.project.hide_names and not seen, reveals)
 
 
 # The answers of people to one disagreement, by the key of the membership.
@@ -151,11 +196,35 @@ class Disagreement(ABC):
         """Return whether people differ, settled or not."""
         return self.source(Reader(self.member), QueueFilter(), self.key, True).rows.exists()
 
-    def reveal(self) -> Reveal:
-        """Reveal the names to the reader, and record that."""
-        return reveal_names(
-            narrative=self.narrative, candidate=self.candidate, item=self.item, by=self.member
-        )
+    def reveal(self, now: datetime | None = None) -> Reveal:
+        """Reveal to the reader who gave which answer, and record that. Repeating changes nothing.
+        Refused: not a lead.
+        """
+        by, narrative, candidate = self.member, self.narrative, self.candidate
+        if not by.leads or by.project_id != narrative.pair.project_id:
+            raise Refused("Only leads of this project can reveal names.")
+        refuse_if_archived(by.project)
+        with transaction.atomic():
+            # After a double click, the second request waits here and finds the first one's row.
+            Membership.objects.select_for_update().get(pk=by.pk)
+            revealed, made = Reveal.objects.get_or_create(
+                narrative=narrative,
+                candidate=candidate,
+                item=self.item,
+                by=by,
+                defaults={"at": now or timezone.now()},
+            )
+            if made:
+                whose = candidate.document if candidate is not None else "its reviewers"
+                record(
+                    project=by.project,
+                    what="names.revealed",
+                    about=revealed,
+                    named=f"{narrative.pair} · {narrative} · {whose}",
+                    by=by,
+                    now=now,
+                )
+        return revealed
 
     @classmethod
     @abstractmethod

@@ -28,8 +28,7 @@ from audit.settling.kinds.base import (
     Voices,
     get_answer,
 )
-from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, Reader
 from base.errors import Refused
 
 

@@ -54,8 +54,7 @@ from audit.settling.kinds.base import (
     get_answer,
     settled_rows,
 )
-from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, Reader
 from base.providers import Provider
 
 # Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
@@ -133,7 +132,7 @@ def _keep_open(
     grouped = grouped.annotate(is_settled=_case(several, GroupExists(settled))).filter(
         is_settled=False
     )
-    if not reader.anything_sent_back:
+    if not reader.sent_back:
         return grouped.none() if filters.waiting else grouped
     sent_back = RejudgeRequest.objects.open().filter(by__project__in=reader.projects)
     of_group = sent_back.filter(

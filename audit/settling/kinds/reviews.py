@@ -18,8 +18,7 @@ from audit.reviews import criteria, decisions
 from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.passes import Pass, SignedPass, passes_of, sign_passes, verdict_of
 from audit.settling.kinds.base import Disagreement, Item, Source, Voice, Voices
-from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, Reader
 
 
 class ReviewDisagreement(Disagreement):

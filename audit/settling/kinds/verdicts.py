@@ -32,8 +32,7 @@ from audit.settling.kinds.judgments import (
     keep_to_settle,
     reason_in,
 )
-from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter
-from audit.settling.reader import Reader
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, Reader
 
 
 class VerdictDisagreement(DocumentDisagreement):

@@ -10,11 +10,13 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.forms import Form
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
@@ -30,17 +32,20 @@ from audit.reviews.passes import contrasts
 from audit.reviews.views import decision_message
 from audit.settling.contradictions import warnings_on_answers, warnings_on_grades
 from audit.settling.kinds import (
+    KINDS,
     CheckDisagreement,
     Disagreement,
     JudgmentDisagreement,
     ReviewDisagreement,
     VerdictDisagreement,
+    current_decisions,
+    key_of,
     kind_of,
 )
 from audit.settling.kinds.base import GivenAnswer
 from audit.settling.kinds.judgments import DocumentDisagreement
-from audit.settling.queue_filters import DisagreementKey, Kind
-from audit.settling.settling_session import SettlingSession, key_of
+from audit.settling.queue import keys_after
+from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_url,
@@ -53,7 +58,11 @@ from base import keymap
 from base.requests import PageRequest
 from base.word_diff import diff
 
-# How many disagreements the browser fetches ahead.
+# For how long one key undoes a decision; later it is withdrawn on its own page.
+UNDO_OFFERED = timedelta(hours=1)
+# How many disagreements the page knows ahead.
+AHEAD = 50
+# How many of them the browser fetches ahead.
 AHEAD_OF_READER = 8
 
 
@@ -118,11 +127,20 @@ def item_context(request: PageRequest, disagreement: Disagreement) -> dict[str, 
 
 
 def session_context(
-    request: PageRequest, member: Membership, session: SettlingSession, key: DisagreementKey
+    request: PageRequest, disagreement: Disagreement, filters: QueueFilter
 ) -> dict[str, Any]:
-    """Return what the page shows of the session: progress, the neighbours, the last decision."""
+    """Return what the page shows of the session: what the reader has just settled, this
+    disagreement and those that follow it in the filtered list.
+    """
+    member, key = disagreement.member, disagreement.key
     asked, slug = filter_in(request.GET), member.project.slug
-    before, following = session.beside(key, -1), session.beside(key, 1)
+    recent = recent_decisions(member)
+    alone = {key_of(row): row for row in recent if getattr(row, "batch", None) is None}
+    following = keys_after(member, filters, key, AHEAD)
+    before = [other for other in alone if other not in {key, *following}]
+    order = [*before, key, *following]
+    decisions = current_decisions(member.project_id, order)
+    url = {other: disagreement_url(other, asked) for other in order}
     listed = list_url(slug, asked)
     documents = add_filter(reverse("audit:disagreement_views", args=[slug]), asked)
     return {
@@ -130,31 +148,45 @@ def session_context(
         "answered_by": "a decision",
         "note_title": "Reason",
         "guideline": Guideline.objects.latest_of(member.project),
-        "done": len(session.decisions),
-        "total": len(session.order),
+        "done": len(decisions),
+        "total": len(order),
         "back_url": listed,
         "list_url": listed,
-        "previous_url": disagreement_url(before, asked) if before else "",
-        "next_url": disagreement_url(following, asked) if following else "",
-        "next": str(following) if following else "",
+        "previous_url": url[before[-1]] if before else "",
+        "next_url": url[following[0]] if following else "",
+        "next": str(following[0]) if following else "",
         "count_url": add_filter(reverse("audit:disagreement_count", args=[slug]), asked),
-        "last": describe_last(member, session.last),
+        "last": describe_last(member, recent[-1] if recent else None),
         "judging_session": {
             "user": member.user_id,
             "task": "decide",
             "candidate": str(key),
-            "order": [str(key) for key in session.order],
+            "order": [str(other) for other in order],
             "answers": {
-                str(key): ["decision", kind_of(row).value_of(row), str(row.uuid)]
-                for key, row in session.decisions.items()
+                str(other): ["decision", kind_of(row).value_of(row), str(row.uuid)]
+                for other, row in decisions.items()
             },
-            "history": [str(key) for key in session.history],
+            # What the reader settled last and can undo by a key, the latest at the end.
+            "history": [str(other) for other in alone if other in decisions],
             "grades": [],
             "ahead": AHEAD_OF_READER,
-            "addresses": {str(key): disagreement_url(key, asked) for key in session.order},
+            "addresses": {str(other): address for other, address in url.items()},
             "urls": {"documents": documents, "judging": listed},
         },
     }
+
+
+def recent_decisions(member: Membership) -> list[Any]:
+    """Return the reader's current decisions of the last hour that can be undone, the latest at the
+    end: four queries.
+    """
+    since = timezone.now() - UNDO_OFFERED
+    decisions: list[Any] = []
+    for kind in KINDS.values():
+        rows = kind.current_decisions(member.project_id).filter(kind.undoable)
+        rows = rows.filter(**{kind.decided_by: member})
+        decisions += rows.filter(at__gt=since).order_by("-at", "-pk")[:AHEAD]
+    return sorted(decisions, key=lambda row: row.at)
 
 
 def document_context(disagreement: DocumentDisagreement | CheckDisagreement) -> dict[str, Any]:

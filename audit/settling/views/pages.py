@@ -37,14 +37,12 @@ from audit.settling.queue import (
     PAGE_SIZE,
     count_by_kind,
     is_open,
-    next_disagreement,
-    position_of,
+    keys_after,
     read_all,
     read_page,
     table_rows,
 )
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
-from audit.settling.settling_session import read_session
 from audit.settling.views.addresses import (
     add_filter,
     disagreement_of_form,
@@ -231,10 +229,7 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     if address := page.other_page_url():
         return redirect(address)
     filters = QueueFilterForm(disagreement.member, filter_in(request.GET)).queue_filter()
-    session = read_session(disagreement.member, filters, disagreement.key)
-    context = session_context(request, disagreement.member, session, disagreement.key) | page.view(
-        request, form
-    )
+    context = session_context(request, disagreement, filters) | page.view(request, form)
     if form.is_bound:
         context["note"] = request.POST.get("reason", "")
         context["error"] = " ".join(
@@ -313,9 +308,8 @@ def _redirect_to_next(request: PageRequest, settled: Disagreement) -> HttpRespon
     if offered is not None and is_open(member, offered):
         return redirect(disagreement_url(offered, asked))
     filters = QueueFilterForm(member, asked).queue_filter()
-    onward = next_disagreement(member, filters, position_of(member, filters, settled.key))
-    if onward is not None and onward.disagreement_key != settled.key:
-        return redirect(disagreement_url(onward.disagreement_key, asked))
+    for following in keys_after(member, filters, settled.key, 1):
+        return redirect(disagreement_url(following, asked))
     return redirect(list_url(member.project.slug, asked))
 
 
