@@ -21,9 +21,10 @@ from hypothesis.extra.django import TestCase
 from annotate.collection.removal import INSTRUCTIONS
 from annotate.guidelines.actions import write_guideline
 from annotate.judging import actions as judging
-from annotate.judging.api.journal import NOT_IN_YOUR_PROJECTS
+from annotate.judging.api.journal import FAILED, NOT_IN_YOUR_PROJECTS
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Project, Verdict
+from annotate.projects import hash_chain
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -549,6 +550,25 @@ def test_a_body_that_is_not_a_list_of_entries_is_refused(scene, body, status):
 
 def test_an_empty_list_of_entries_is_accepted(scene):
     assert scene.send() == []
+
+
+def test_an_entry_at_which_the_server_fails_does_not_hold_back_the_later_ones(
+    scene, monkeypatch, caplog
+):
+    add_link = hash_chain.append
+
+    def fail_for_the_first_document(*args: Any, **fields: Any) -> Any:
+        if Judgment.objects.filter(candidate=scene.first).exists():
+            raise RuntimeError("a fault of ours")
+        return add_link(*args, **fields)
+
+    monkeypatch.setattr("annotate.projects.hash_chain.append", fail_for_the_first_document)
+
+    states = scene.state(scene.entry(1), scene.entry(2, candidate=scene.second.pk))
+
+    assert states == [("refused", FAILED), ("saved", "")]
+    assert Judgment.objects.get().uuid == UUID(uuid(2))
+    assert "a fault of ours" in caplog.text
 
 
 def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):

@@ -7,12 +7,13 @@ an answer of a kind that another app registers; its serializer validates and sav
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth.decorators import login_not_required
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import serializers
 
@@ -37,9 +38,15 @@ from base.errors import Refused
 from base.users import User
 from jobs.errors import is_full
 
+logger = logging.getLogger(__name__)
+
 MAX_ENTRIES = 100
 NOT_IN_YOUR_PROJECTS = (
     "This is in none of your projects now. Ask a lead to let you in again, then try again."
+)
+FAILED = (
+    "The server failed at this, and its log says why. Your answer is kept in this browser: tell "
+    "whoever runs this site, and try again once it is mended."
 )
 
 
@@ -218,6 +225,12 @@ def _save_entry(entry: Any, sender: Sender) -> dict[str, Any]:
         saved = kind.record_entry(sent, by=sender)
     except (Refused, Http404) as refused:
         return _status(uuid, "refused", str(refused))
+    except (OperationalError, InterfaceError, OSError):
+        raise
+    except Exception:
+        # One entry that the server cannot save must not keep the later ones from being saved.
+        logger.exception("A journal entry was not saved", extra={"entry": uuid})
+        return _status(uuid, "refused", FAILED)
     return _status(uuid, "saved", saved.sentence, saved.at, saved.reopened)
 
 
