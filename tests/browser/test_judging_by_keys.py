@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, Request, expect
 
 from annotate.judging import judging_session
+from annotate.judging.actions import judge
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
 from tests.browser.waiting import saved, shows, until
+
+
+ANYTHING = re.compile("")
 
 
 @pytest.fixture
@@ -176,6 +182,28 @@ def test_undoing_a_judgment_restores_the_one_it_replaced(scene):
     scene.wait_for_judgments({first: 1})
     expect(scene.page.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
     expect(scene.page.locator("#judge-progress")).to_have_text("1 of 3")
+
+
+def test_undoing_restores_the_note_of_the_judgment_that_counts_again(scene):
+    first, *_ = scene.order()
+    candidate = scene.query.candidates.get(document__doc_id=first)
+    for relevance, note in ((1, "Only the summary."), (2, "The table as well.")):
+        judge(
+            narrative=factories.altered(scene.pair),
+            candidate=candidate,
+            relevance=relevance,
+            by=scene.ada,
+            note=note,
+        )
+    scene.page.goto(f"/pairs/{scene.pair.pk}/candidates/{candidate.pk}/")
+    expect(scene.page.locator("#note")).to_have_value("The table as well.")
+
+    scene.page.keyboard.press("z")
+
+    scene.wait_for_judgments({first: 1})
+    expect(scene.page.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
+    expect(scene.page.locator("#note")).to_have_value("Only the summary.")
+    expect(scene.page.locator("#save-line")).not_to_have_attribute("data-unsaved", ANYTHING)
 
 
 def test_arrows_move_without_grading(scene):

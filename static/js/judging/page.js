@@ -341,10 +341,16 @@ async function record(entry, label, taken = null) {
 
 // --- events ---------------------------------------------------------------------------------------
 
-// Redraws after a change of current answers. The document may have a newer text. On the end page, there may be one to judge again.
+// Redraws after a change of current answers. The document may have a newer text, or an older answer that counts again and that only
+// the server knew. On the end page, there may be one to judge again.
 function redraw({ detail: { candidate } }) {
   const newest = candidate === current ? stack.get(candidate) : null;
-  if (newest && newest.dataset.textVersion !== place.firstElementChild?.dataset.textVersion) return enqueue(() => (current === candidate ? show(candidate, "stay") : null));
+  const shown = place.firstElementChild;
+  if (newest && shown && ["textVersion", "answer"].some((name) => newest.dataset[name] !== shown.dataset[name])) {
+    // The note of the answer that was taken back is none of the one that counts again.
+    if (judgingSession.answerOf(candidate) && notes.get(candidate) === JSON.parse(shown.dataset.answer || "{}").note) notes.delete(candidate);
+    return enqueue(() => (current === candidate ? show(candidate, "stay") : null));
+  }
   draw();
   if (current === null) enqueue(() => (current === null && judgingSession.next() !== null ? show(judgingSession.next(), "replace") : null));
 }
