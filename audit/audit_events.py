@@ -18,6 +18,7 @@ AUDIT_EVENTS = {
     "claims.chosen": EventKind("Chose whose claims count"),
     "sample.made": EventKind("Made a sample of labels"),
     "model.added": EventKind("Added a language model"),
+    "model.limited": EventKind("Changed the limits of a language model"),
     "model.removed": EventKind("Removed a language model"),
     "model_budget.set": EventKind("Set the budget of language models"),
     "prompt.saved": EventKind("Changed the prompt of language models"),

@@ -141,6 +141,7 @@ urlpatterns = [
     # Language models
     path(f"{PROJECT}models/", model_runs.models, name="models"),
     path(f"{PROJECT}models/new/", model_runs.new_model, name="new_model"),
+    path(f"{PROJECT}models/<int:pk>/limits/", model_runs.model_limits, name="model_limits"),
     path(f"{PROJECT}models/<int:pk>/removal/", model_runs.model_removal, name="model_removal"),
     path(f"{PROJECT}models/budget/", model_runs.model_budget, name="model_budget"),
     path(f"{PROJECT}models/prompt/", model_runs.prompt, name="prompt"),

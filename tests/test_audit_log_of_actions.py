@@ -310,6 +310,9 @@ def test_every_action_of_a_lead_is_in_the_audit_log_once(story, settings):
             task="grade", text=f"{task_of('grade').shipped.text}Be brief.", by=carla
         )
     )
+    story.logs("model.limited")(
+        lambda: models.set_limits(endpoint=endpoint, limits={"most_tokens": 9_500}, by=carla)
+    )
     story.logs("model_budget.set")(
         lambda: models.set_budget(most_tokens=9_000, most_cost=None, by=carla)
     )

@@ -126,6 +126,7 @@ SAME = {
     "audit:new_sample": ["POST audit:api_samples", "POST audit:api_sample_plan"],
     "audit:machines": ["PUT audit:api_machine_choice"],
     "audit:new_model": ["POST audit:api_models"],
+    "audit:model_limits": ["PATCH audit:api_model"],
     "audit:model_removal": ["DELETE audit:api_model"],
     "audit:model_budget": ["PUT audit:api_model_budget"],
     "audit:prompt": ["POST audit:api_prompts"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
@@ -65,10 +65,7 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     if endpoint.server not in settings.MODEL_SERVERS:
         raise InvalidField("The administrator does not allow this server.", "server")
     refuse_invalid_names(endpoint.model)
-    try:
-        endpoint.validate_constraints(exclude=("project", "by", "removed_by"))
-    except ValidationError as error:
-        raise Refused(error.messages[0]) from error
+    _check_limits(endpoint)
     try:
         endpoint.reach()
     except ValueError as error:
@@ -77,6 +74,48 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     with transaction.atomic():
         endpoint.save()
         record(project=by.project, what="model.added", about=endpoint, by=by, now=now)
+    return endpoint
+
+
+def _check_limits(endpoint: Endpoint) -> None:
+    try:
+        endpoint.validate_constraints(exclude=("project", "by", "removed_by"))
+    except ValidationError as error:
+        raise Refused(error.messages[0]) from error
+
+
+def set_limits(
+    *, endpoint: Endpoint, limits: Mapping[str, Any], by: Membership, now: datetime | None = None
+) -> Endpoint:
+    """Change some of `Endpoint.LIMITS`, and return the endpoint.
+
+    A run under way obeys the new limits of tokens and cost from its next call on, and the others
+    when it is started again. Refused: a member who is not a lead, an archived project, an endpoint
+    that was removed, a limit of cost without prices, or prices without one.
+    """
+    _check_lead(by)
+    with transaction.atomic():
+        endpoint = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+        if endpoint.removed_at is not None:
+            raise Refused("This model is no longer in use here.")
+        changes = {
+            name: (_words(before), _words(limits[name]))
+            for name in Endpoint.LIMITS
+            if name in limits and (before := getattr(endpoint, name)) != limits[name]
+        }
+        if changes:
+            for name in changes:
+                setattr(endpoint, name, limits[name])
+            _check_limits(endpoint)
+            endpoint.save(update_fields=list(changes))
+            record(
+                project=by.project,
+                what="model.limited",
+                about=endpoint,
+                by=by,
+                changes=changes,
+                now=now,
+            )
     return endpoint
 
 
@@ -133,8 +172,9 @@ def set_budget(
     return budget
 
 
-def _words(cost: Decimal | None) -> str | None:
-    return None if cost is None else f"{cost:.4f}"
+def _words(limit: Decimal | int | None) -> str | int | None:
+    """Return a limit as the audit log stores it: a cost as text, with its four places."""
+    return f"{limit:.4f}" if isinstance(limit, Decimal) else limit
 
 
 def _refuse_over_budget(run: ModelRun) -> None:

@@ -27,12 +27,13 @@ from audit.model_runs.actions import (
     request_run,
     save_prompt,
     set_budget,
+    set_limits,
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, Use, budget_of, run_figures, use_of
 from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptForm, RunForm
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
 from audit.reports.access import unblinded_lead
-from base.api.bodies import FormBody, RequestBody
+from base.api.bodies import FormBody, RequestBody, Settings
 from base.api.limits import LimitedJsonParser
 from base.api.records import serializer_of
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
@@ -53,6 +54,14 @@ class ModelSerializer(serializers.ModelSerializer[Endpoint]):
         model = Endpoint
         fields = ("id", *EndpointForm.Meta.fields, "added_at", "removed_at")
         read_only_fields = fields
+
+
+class SentLimits(Settings, serializers.ModelSerializer[Endpoint]):
+    """What all runs of a model may use, and how fast it is asked."""
+
+    class Meta:
+        model = Endpoint
+        fields = Endpoint.LIMITS
 
 
 class SentBudget(FormBody):
@@ -162,13 +171,21 @@ class Models(Resource, tag="Language models"):
 
     @writes(ModelSerializer, body=SentModel, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Endpoint:
-        """Add a model. It cannot be changed afterwards."""
+        """Add a model. Only its limits can be changed afterwards."""
         member = lead(self.person, slug)
         return add_endpoint(Endpoint(**self.body()), by=member)
 
 
 class OneModel(Resource, tag="Language models"):
     """One model."""
+
+    @writes(ModelSerializer, body=SentLimits, scope=Scope.LEAD)
+    def patch(self, request: Request, slug: str, model: int) -> Endpoint:
+        """Change what all runs of a model may use, and how fast it is asked: all that are sent, or
+        none. A run under way obeys limits of tokens and cost at once.
+        """
+        member, endpoint = access.endpoint(self.person, slug, model)
+        return set_limits(endpoint=endpoint, limits=self.body(), by=member)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, slug: str, model: int) -> None:

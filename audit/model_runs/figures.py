@@ -86,7 +86,8 @@ class Limits:
 
     def why_not(self, tokens: int, cost: Decimal | None) -> str:
         """Return why a call that may use so much is not made; "" if it is within the limits."""
-        # A lead may have changed the budget since the last call.
+        # A lead may have changed these since the last call.
+        self._run.endpoint.refresh_from_db(fields=("most_tokens", "most_cost"))
         limits: list[ModelRun | Endpoint | ProjectBudget] = [
             *(self._run, self._run.endpoint, budget_of(self._run.project))
         ]

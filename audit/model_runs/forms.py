@@ -41,6 +41,14 @@ class EndpointForm(forms.ModelForm[Endpoint]):
         server.choices = [(name, name) for name in settings.MODEL_SERVERS]
 
 
+class LimitsForm(forms.ModelForm[Endpoint]):
+    """What all runs of a model may use, and how fast it is asked."""
+
+    class Meta:
+        model = Endpoint
+        fields = Endpoint.LIMITS
+
+
 class BudgetForm(forms.ModelForm[ProjectBudget]):
     """What all runs of the project together may use."""
 

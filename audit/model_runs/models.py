@@ -76,9 +76,15 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 class Endpoint(models.Model):
     """A model of a server that the administrator allows, and how a project asks it.
 
-    A row never changes, so that a run can be repeated: another temperature is another endpoint. Its
-    address and key are the administrator's settings and in no row.
+    What changes its answers never changes, so that a run can be repeated: another temperature is
+    another endpoint. Its address and key are the administrator's settings and in no row.
     """
+
+    # What it may use and how fast it is asked, which a lead may change.
+    LIMITS: ClassVar = (
+        *("most_tokens", "most_cost", "concurrency"),
+        *("requests_per_minute", "tokens_per_minute"),
+    )
 
     class LimitField(models.TextChoices):
         """How a server calls the limit of an answer."""

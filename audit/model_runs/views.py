@@ -28,6 +28,7 @@ from audit.model_runs.actions import (
     request_run,
     save_prompt,
     set_budget,
+    set_limits,
 )
 from audit.model_runs.figures import (
     CALL_FILTERS,
@@ -37,7 +38,14 @@ from audit.model_runs.figures import (
     use_by_endpoint,
     use_of,
 )
-from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptForm, RunForm
+from audit.model_runs.forms import (
+    BudgetForm,
+    EndpointForm,
+    LimitsForm,
+    PlanForm,
+    PromptForm,
+    RunForm,
+)
 from audit.model_runs.models import Endpoint, ModelRun, Prompt
 from audit.model_runs.tasks import task_of, tasks_for
 from audit.reports.access import unblinded_lead
@@ -118,6 +126,28 @@ def new_model(request: PageRequest, slug: str) -> HttpResponse:
         SECTION,
         form=form,
         servers=list(settings.MODEL_SERVERS),
+        status=422 if form.errors else 200,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def model_limits(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show what all runs of a model have used, and set what they may use."""
+    member, endpoint = access.endpoint(request.user, slug, pk)
+    form = LimitsForm(request.POST or None, instance=endpoint)
+    if request.method == "POST" and form.is_valid():
+        with refusal_in(form):
+            set_limits(endpoint=endpoint, limits=form.cleaned_data, by=member)
+            messages.success(request, f"The limits of {endpoint} are saved.")
+            return redirect("audit:models", slug)
+    return project_page(
+        request,
+        "model_runs/limits.html",
+        member,
+        SECTION,
+        form=form,
+        budget=Endpoint.objects.get(pk=pk),
+        use=use_by_endpoint(member.project).get(pk, Use()),
         status=422 if form.errors else 200,
     )
 

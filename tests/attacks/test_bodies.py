@@ -254,6 +254,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             "most_cost": None,
             "answers": LEFT_OUT,
         },
+        "SentLimits": {"most_cost": None},
         "SentDraw": dict.fromkeys(("narrative", "least", "most"), LEFT_OUT),
         "SentSystems": {"runs": ["bm25"]},
         "PassagesSerializer": {"words": 2},

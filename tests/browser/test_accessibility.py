@@ -345,6 +345,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:model_budget": project_pages("audit:model_budget"),
     "audit:prompt": project_pages("audit:prompt"),
     "audit:new_model_run": lambda scene: scene.extra["audit:new_model_run"],
+    "audit:model_limits": lambda scene: scene.extra["audit:model_limits"],
     "audit:model_run": lambda scene: scene.extra["audit:model_run"],
     "audit:model_calls": lambda scene: scene.extra["audit:model_calls"],
     "audit:model_call": lambda scene: scene.extra["audit:model_call"],
@@ -596,6 +597,7 @@ def _model_run(project: Project, lead: Membership) -> dict[str, list[str]]:
     new_run = reverse("audit:new_model_run", args=[project.slug])
     return {
         "audit:new_model_run": [new_run, reverse("audit:new_model_run", args=["empty"])],
+        "audit:model_limits": [reverse("audit:model_limits", args=[project.slug, endpoint.pk])],
         "audit:model_run": [run.get_absolute_url()],
         "audit:model_calls": [reverse("audit:model_calls", args=[project.slug, run.pk])],
         "audit:model_call": [call.get_absolute_url() for call in calls],

@@ -14,7 +14,6 @@ from annotate.models import Assignment, Flag, Judgment
 from tests import factories
 from tests.browser.waiting import saved, shows, until
 
-
 ANYTHING = re.compile("")
 
 

@@ -7,8 +7,15 @@ from decimal import Decimal
 import pytest
 
 from annotate.models import AuditEvent, Judgment
-from audit.model_runs.actions import add_endpoint, new_run, plan_run, request_run, set_budget
-from audit.model_runs.figures import run_figures, use_by_endpoint
+from audit.model_runs.actions import (
+    add_endpoint,
+    new_run,
+    plan_run,
+    request_run,
+    set_budget,
+    set_limits,
+)
+from audit.model_runs.figures import Limits, run_figures, use_by_endpoint
 from audit.model_runs.models import Endpoint
 from base.errors import Refused
 from tests.model_runs.conftest import run_again
@@ -63,6 +70,45 @@ def test_all_runs_of_a_model_share_its_limit(cast, endpoint, server, grade):
 
     assert run.stopped.startswith(f"All runs of this model may use {most:,} tokens")
     assert len(server.received) == 1
+
+
+def test_after_its_limit_is_raised_a_model_goes_on_as_the_same_machine(cast, server, grade):
+    values = {"server": "lab", "model": f"{MODEL}-b", "most_tokens": 1, "concurrency": 1}
+    small = add_endpoint(Endpoint(**values), by=cast.carla)
+    stopped = grade(endpoint=small)
+    assert stopped.stopped.startswith("All runs of this model may use 1 tokens")
+
+    set_limits(endpoint=small, limits={"most_tokens": 1_000_000}, by=cast.carla)
+    small.refresh_from_db()
+    run = grade(endpoint=small)
+
+    assert (run.stopped, run.machine) == ("", stopped.machine)
+    [event] = AuditEvent.objects.filter(what="model.limited")
+    assert event.changes == {"most_tokens": [1, 1_000_000]}
+
+
+def test_a_run_under_way_obeys_a_changed_limit_of_its_model(
+    cast, endpoint, grade, server, monkeypatch
+):
+    reserve = Limits.reserve
+
+    def reserve_and_lower(limits, call):
+        reserve(limits, call)
+        set_limits(endpoint=endpoint, limits={"most_tokens": 1}, by=cast.carla)
+
+    monkeypatch.setattr(Limits, "reserve", reserve_and_lower)
+
+    run = grade()
+
+    assert run.stopped.startswith("All runs of this model may use 1 tokens")
+    assert len(server.received) == 1
+
+
+def test_a_limit_of_cost_belongs_to_prices(cast, endpoint):
+    with pytest.raises(Refused, match="without them, no cost can be limited"):
+        set_limits(endpoint=endpoint, limits={"most_cost": Decimal(5)}, by=cast.carla)
+    with pytest.raises(Refused, match="Only leads"):
+        set_limits(endpoint=endpoint, limits={"concurrency": 2}, by=cast.ada)
 
 
 def test_cost_is_counted_from_the_tokens_that_the_server_counts(cast, server, grade):

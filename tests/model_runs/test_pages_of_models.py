@@ -235,6 +235,19 @@ def test_the_budget_is_set_on_its_page_and_shown_with_what_is_used(carla, cast, 
     assert "75 of 5,000" in text(carla.get(address("model_budget")))
 
 
+def test_the_limits_of_a_model_are_changed_on_their_page(carla, endpoint, grade):
+    grade()
+    page = address("model_limits", endpoint.pk)
+    assert "75 of 1,000,000" in text(carla.get(page))
+
+    refused = carla.post(page, {"most_tokens": 5_000, "most_cost": 1, "concurrency": 2})
+    response = carla.post(page, {"most_tokens": 5_000, "most_cost": "", "concurrency": 2})
+
+    assert (refused.status_code, response.url) == (422, address("models"))
+    assert "no cost can be limited" in text(refused)
+    assert "75 of 5,000" in text(carla.get(address("models")))
+
+
 def test_a_run_above_the_budget_is_refused_beside_its_limit(carla, cast, endpoint):
     carla.post(address("model_budget"), {"most_tokens": 5_000})
     sent = {"endpoint": endpoint.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
