@@ -35,8 +35,7 @@ from base.api.resource import RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response
 from base.errors import Refused
 from config import installation_status
-from config.kind_examples.files import Example, kinds_with_examples, read_examples
-from config.kind_examples.making import make_example
+from config.examples.making import Example, kinds_with_examples, make_example, read_examples
 from config.request_guard import content_policy
 from jobs import queue
 from jobs.models import Job

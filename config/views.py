@@ -38,9 +38,8 @@ from annotate.projects.views import audit_log_context, audit_log_csv
 from base.pagination import parse_key
 from base.requests import PageRequest, refusal_in
 from config import installation_status
+from config.examples.making import make_example, read_examples
 from config.installation_status import ListPosition
-from config.kind_examples.files import read_examples
-from config.kind_examples.making import make_example
 from config.metrics import exposition
 from jobs import queue
 

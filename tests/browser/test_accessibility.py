@@ -48,7 +48,7 @@ from audit.settling.kinds import ReviewDisagreement
 from audit.settling.queue import read_page
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
-from config.example import ensure_example
+from config.examples.tides import ensure_example
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import propose_systems
 from exporters.exports import actions as exporting

@@ -15,7 +15,7 @@ from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from annotate.models import InstructionPair, Preferences, User
-from config.example import ensure_example
+from config.examples.tides import ensure_example
 from jobs.status import record_heartbeat
 
 DOCS = Path(settings.BASE_DIR) / "docs"

@@ -36,8 +36,8 @@ from annotate.models import (
 )
 from annotate.pairs.pool import judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
-from config import example
-from config.example import Login, ensure_example
+from config.examples import tides as example
+from config.examples.tides import Login, ensure_example
 from tests.services.copied import Copied
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config.kind_examples import files
+from config.examples import making
 
 LINES = [
     {
@@ -40,10 +40,10 @@ class Tiny:
 
     def about(self, **people: list[str]) -> None:
         words = {"name": "Harbours", "description": "One topic.", "lead": "carla", **people}
-        (self._folder / files.ABOUT).write_text(json.dumps(words), encoding="utf-8")
+        (self._folder / making.ABOUT).write_text(json.dumps(words), encoding="utf-8")
 
     def script(self, lines: list[dict[str, Any]]) -> None:
-        self._write(files.SCRIPT, lines)
+        self._write(making.SCRIPT, lines)
 
     def _write(self, name: str, lines: list[dict[str, Any]]) -> None:
         text = "".join(json.dumps(line) + "\n" for line in lines)
@@ -53,5 +53,5 @@ class Tiny:
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tiny:
     """The example of FollowIR: one topic, rewritten by ada. Other kinds have no example."""
-    monkeypatch.setattr(files, "FOLDER", tmp_path)
+    monkeypatch.setattr(making, "FOLDER", tmp_path)
     return Tiny(tmp_path / "followir")

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from annotate.projects.kinds import KINDS
-from config.kind_examples.files import ABOUT, SCRIPT, kinds_with_examples, read_example, read_script
-from config.kind_examples.making import ACTIONS
+from config.examples.actions import ACTIONS
+from config.examples.making import ABOUT, SCRIPT, kinds_with_examples, read_example, read_script
 
 EXAMPLES = kinds_with_examples()
 

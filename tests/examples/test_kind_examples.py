@@ -21,8 +21,7 @@ from annotate.models import (
 )
 from annotate.overview.finish_date import Estimate
 from audit.models import Check, Decision, Review, SampleItem
-from config.kind_examples.files import kinds_with_examples
-from config.kind_examples.making import make_example
+from config.examples.making import kinds_with_examples, make_example
 from exporters.models import Evaluation, Release
 from jobs.runner import run
 from tests import factories

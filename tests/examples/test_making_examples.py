@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from annotate.models import AuditEvent, Narrative, Project
 from annotate.projects import actions as projects
 from base.errors import Refused
-from config.kind_examples.making import ensure_example_of, make_example
+from config.examples.making import ensure_example_of, make_example
 from config.management.commands import demo, prepare, serve
 from keeping.purge import purge
 from tests import factories

@@ -33,7 +33,7 @@ from annotate.models import (
 from annotate.overview.finish_date import Estimate
 from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
-from config.example import ensure_example
+from config.examples.tides import ensure_example
 from exporters.models import Evaluation
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 from annotate.models import Run
 from audit.machines.certificates import OF_EACH_INSTRUCTION
 from audit.models import Endpoint, ModelRun, Prompt, Sample
-from config.kind_examples.making import make_example
+from config.examples.making import make_example
 from exporters.exports.models import Publication
 from exporters.exports.selection.labellers import NO_CERTIFICATE, labellers
 from tests import factories

@@ -23,7 +23,7 @@ def example() -> None:
 
     call_command("migrate", verbosity=0, interactive=False)
     from annotate.models import Project
-    from config.example import ensure_example
+    from config.examples.tides import ensure_example
     from exporters.exports import actions
     from exporters.releases import actions as releasing
     from jobs.runner import run

@@ -14,9 +14,8 @@ from django.core.management.base import CommandError
 from annotate.projects.models import Membership
 from base.extras import missing_extra
 from base.users import User
-from config.example import LEAD, NAME, ensure_example
-from config.kind_examples.files import kinds_with_examples
-from config.kind_examples.making import ensure_example_of
+from config.examples.making import ensure_example_of, kinds_with_examples
+from config.examples.tides import LEAD, NAME, ensure_example
 from config.management.commands import serve
 from config.supervisor import Program
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from config.kind_examples.files import FOLDER, OWN_FILES, kinds_with_examples
+from config.examples.making import FOLDER, OWN_FILES, kinds_with_examples
 
 
 class Command(RejudgeCommand):

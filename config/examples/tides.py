@@ -36,7 +36,7 @@ from audit.reviews import actions as audit
 from audit.reviews.decisions import decide
 from base.extras import missing_extra
 from base.users import User
-from config.kind_examples.files import OWN_FILES
+from config.examples.making import OWN_FILES
 from exporters.evaluations import actions as evaluations
 from exporters.evaluations.systems import propose_systems
 from formats.records import DecisionRecord, ReviewRecord

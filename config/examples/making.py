@@ -1,22 +1,108 @@
-"""Making an example project: its people, then each line of its script by the pages' actions."""
+"""Making an example project: its files, its people, then each line of its script.
+
+An example is a folder `examples/<kind>/` with `example.json` (`Example`) and `script.jsonl`, which
+has one line for each action, in order. docs/kinds.md describes the lines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotate.people import members
 from annotate.projects import actions as projects
-from annotate.projects.kinds import KindGrade
+from annotate.projects.kinds import KINDS, KindGrade
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.users import User
-from config.kind_examples import auditing, leading, writing
-from config.kind_examples.files import Example, Line, kinds_with_examples, read_example, read_script
-from config.kind_examples.stage import Stage
+from config.examples.actions import ACTIONS, Stage
+
+FOLDER = Path(__file__).parents[2] / "examples"
+# The files of the example project, which follows no kind (`config.examples.tides`).
+OWN_FILES = FOLDER / "tides"
+SCRIPT, ABOUT = "script.jsonl", "example.json"
+
+
+@dataclass(frozen=True)
+class Example:
+    """An example, as `example.json` describes it.
+
+    `lead` and `people` are names in the script; `raters` never sign in, not even in the demo.
+    """
+
+    kind: str
+    name: str
+    description: str
+    lead: str
+    people: tuple[str, ...]
+    raters: tuple[str, ...]
+    folder: Path
+
+    api_fields = ("kind", "name", "description")
+
+
+class Line(NamedTuple):
+    """One line of a script: `did` names an action of `config.examples.actions.ACTIONS`.
+
+    The action happened `days` days before the example is made, at the time `clock` (UTC).
+    """
+
+    number: int
+    did: str
+    by: str
+    days: int
+    clock: time
+    fields: Mapping[str, Any]
+
+    def at(self, made_at: datetime) -> datetime:
+        """Return the time of the line in an example that is made at `made_at`."""
+        day = made_at.astimezone(UTC).date() - timedelta(days=self.days)
+        return datetime.combine(day, self.clock, UTC)
+
+
+def kinds_with_examples() -> list[str]:
+    """Return the kinds that have an example, in the order of `KINDS`."""
+    return [kind for kind in KINDS if (FOLDER / kind / ABOUT).exists()]
+
+
+def read_example(kind: str) -> Example:
+    """Read the example of a kind. Raise KeyError if the kind has none."""
+    if kind not in kinds_with_examples():
+        raise KeyError(kind)
+    description = json.loads((FOLDER / kind / ABOUT).read_text(encoding="utf-8"))
+    people, raters = (tuple(description.pop(name)) for name in ("people", "raters"))
+    return Example(kind=kind, people=people, raters=raters, folder=FOLDER / kind, **description)
+
+
+def read_examples() -> list[Example]:
+    """Read the examples of all kinds that have one."""
+    return [read_example(kind) for kind in kinds_with_examples()]
+
+
+def read_script(example: Example) -> Iterator[Line]:
+    """Read the lines of an example's script."""
+    text = (example.folder / SCRIPT).read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line:
+            continue
+        fields = json.loads(line)
+        days, clock = fields.pop("at").split(" days before, ")
+        yield Line(
+            number=number,
+            did=fields.pop("did"),
+            by=fields.pop("by", example.lead),
+            days=int(days),
+            clock=time.fromisoformat(clock),
+            fields=fields,
+        )
+
 
 # How long before the first line of its script a project is created.
 BEFORE_THE_SCRIPT = timedelta(minutes=20)
@@ -112,32 +198,3 @@ def perform(stage: Stage, line: Line, made_at: datetime) -> None:
     except Exception as error:
         where = f"{stage.folder.name}/script.jsonl, line {line.number} ({line.did})"
         raise RuntimeError(f"{where}: {type(error).__name__}: {error}") from error
-
-
-ACTIONS: Mapping[str, Callable[..., None]] = {
-    "load": leading.load,
-    "write_guideline": leading.write_guideline,
-    "draw_topics": leading.draw_topics,
-    "remove_queries": leading.remove_queries,
-    "remove_pairs": leading.remove_pairs,
-    "remove_documents": leading.remove_documents,
-    "rewrite": writing.rewrite,
-    "draft": writing.draft,
-    "judge": writing.judge,
-    "adjudicate": writing.adjudicate,
-    "settle_condition": writing.settle_condition,
-    "review": auditing.review,
-    "draw_for_review": auditing.draw_for_review,
-    "decide": auditing.decide,
-    "draw_sample": auditing.draw_sample,
-    "pick_suspects": auditing.pick_suspects,
-    "check": auditing.check,
-    "settle_check": auditing.settle_check,
-    "make_pool": leading.make_pool,
-    "hard_negatives": leading.hard_negatives,
-    "measure": leading.measure,
-    "report_agreement": leading.report_agreement,
-    "publish": leading.publish,
-    "export": leading.export,
-    "release": leading.release,
-}

@@ -1,0 +1,1 @@
+"""The example projects: `tides`, of no kind, and one for each kind, made by a script."""

@@ -1,1 +1,0 @@
-"""Example projects, one for each kind, made from the files under `examples/`."""
