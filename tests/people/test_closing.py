@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.db import IntegrityError
@@ -178,6 +180,16 @@ def test_accounts_are_found_by_name_address_and_state(root, ada, client):
     assert "Nobody found" in client.get("/people/?search=nobody").content.decode()
 
 
+def test_the_list_stays_as_it_was_searched_after_a_change(root, ada, client):
+    client.force_login(root)
+    page = client.get("/people/?search=ad&state=").content.decode()
+    [action] = re.findall(r'action="(/people/\d+/[^"]*)"', page)
+
+    answer = client.post(html.unescape(action), {"change": "sign-out"})
+
+    assert parse_qs(urlsplit(answer["Location"]).query) == {"search": ["ad"]}
+
+
 def test_the_list_has_a_constant_number_of_queries(root, client, django_assert_max_num_queries):
     User.objects.bulk_create(User(username=f"judge{number}") for number in range(60))
     client.force_login(root)
@@ -187,6 +199,15 @@ def test_the_list_has_a_constant_number_of_queries(root, client, django_assert_m
 
     assert len(page.context["accounts"]) == 50
     assert page.context["next_url"]
+
+
+def test_the_page_with_a_link_for_a_new_password_leads_to_the_other_accounts(root, ada, client):
+    User.objects.bulk_create(User(username=f"judge{number}") for number in range(60))
+    client.force_login(root)
+
+    page = client.post(f"/people/{ada.user_id}/", {"change": "password"})
+
+    assert page.context["next_url"].startswith("/people/?after=")
 
 
 def test_an_administrator_invites_to_the_installation(root, client):

@@ -93,8 +93,9 @@ def _accounts_page(
             "found": matching.count(),
             "search": search,
             "state": state,
-            "previous_url": page.previous,
-            "next_url": page.next,
+            # The page with a link for a new password has another address.
+            "previous_url": page.previous and reverse("annotate:people") + page.previous,
+            "next_url": page.next and reverse("annotate:people") + page.next,
             "open": Invitation.objects.open()
             .filter(project=None)
             .select_related("created_by")
@@ -131,4 +132,4 @@ def change_account(request: PageRequest, pk: int) -> HttpResponse:
         action, message = ACCOUNT_CHANGES[change]
         action(user=user, by=request.user)
         messages.success(request, message.format(name=user.username))
-    return redirect("annotate:people")
+    return redirect(reverse("annotate:people", query=request.GET))
