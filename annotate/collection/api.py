@@ -59,7 +59,7 @@ class PassagesSerializer(Settings, serializers.ModelSerializer[PassageRule]):
 class Passages(Resource, tag="Collection"):
     """The passage rule of a project."""
 
-    @reads(PassagesSerializer, scope=Scope.LEAD)
+    @reads(PassagesSerializer)
     def get(self, request: Request, slug: str) -> PassageRule:
         """Read how passages are cut and published."""
         return passage_rule_of(access.lead(self.person, slug).project)
@@ -119,7 +119,7 @@ class RemovedRowSerializer(serializers.Serializer[Any]):
 class RemovedQueries(Resource, tag="Collection"):
     """The queries of a project that are taken out."""
 
-    @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
+    @reads(RemovedRowSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries that are taken out, with the reasons."""
         return _removed(self, slug, QUERIES, "query_id")
@@ -146,7 +146,7 @@ class QueryRestoration(Resource, tag="Collection"):
 class RemovedPairs(Resource, tag="Collection"):
     """The instructions of a project that are taken out."""
 
-    @reads(RemovedRowSerializer, paged=True, scope=Scope.LEAD)
+    @reads(RemovedRowSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the instructions that are taken out without their query, with the reasons."""
         return _removed(self, slug, INSTRUCTIONS, "pair_id")
@@ -175,7 +175,7 @@ class PairRestoration(Resource, tag="Collection"):
 class Filters(Resource, tag="Collection"):
     """Counts of what machines' filters kept and discarded."""
 
-    @reads(FilterCount, many=True, scope=Scope.LEAD)
+    @reads(FilterCount, many=True)
     def get(self, request: Request, slug: str) -> list[FilterCount]:
         """Count the decisions of each machine."""
         return filter_counts(access.lead(self.person, slug).project)
@@ -202,7 +202,7 @@ def _removed(resource: Resource, slug: str, removable: Removable, id_field: str)
 class Topics(Resource, tag="Collection"):
     """The topics of a project that are not taken out."""
 
-    @reads(Topic, many=True, scope=Scope.LEAD)
+    @reads(Topic, many=True)
     def get(self, request: Request, slug: str) -> list[Topic]:
         """List the topics with the values that conditions check."""
         return topics_of(access.lead(self.person, slug).project)

@@ -60,7 +60,7 @@ class SentNegated(RequestBody):
 class Attributes(Resource, tag="Collection"):
     """The attributes of an instruction."""
 
-    @reads(AttributeSerializer, scope=Scope.LEAD, many=True)
+    @reads(AttributeSerializer, many=True)
     def get(self, request: Request, pair: int) -> list[Condition]:
         """List the attributes and which of them the reversed query negates.
 
@@ -79,7 +79,7 @@ class Attributes(Resource, tag="Collection"):
 class DocumentsWithAttributes(Resource, tag="Collection"):
     """The documents of an instruction with their attributes."""
 
-    @reads(DocumentAttributes, paged=True, scope=Scope.LEAD)
+    @reads(DocumentAttributes, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the attributes that each document satisfies and violates, claimed and verified."""
         member, instruction_pair = pair_for_lead(self.person, pair)

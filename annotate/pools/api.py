@@ -82,7 +82,7 @@ class PoolSerializer(JobSerializer):
 class Pools(Resource, tag="Pools"):
     """The pools of a project."""
 
-    @reads(PoolSerializer, paged=True, scope=Scope.LEAD)
+    @reads(PoolSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the pools, the newest first. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
@@ -114,7 +114,7 @@ class PoolCount(Resource, tag="Pools"):
 class OnePool(Resource, tag="Pools"):
     """One pool."""
 
-    @reads(PoolSerializer, scope=Scope.LEAD)
+    @reads(PoolSerializer)
     def get(self, request: Request, slug: str, pool: int) -> Pool:
         """Read the progress of a pool, and its contents once it is made."""
         _member, candidate_pool = access.pool(self.person, slug, pool)
@@ -124,7 +124,7 @@ class OnePool(Resource, tag="Pools"):
 class PoolDocuments(Resource, tag="Pools"):
     """The documents of a pool."""
 
-    @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, media="text/csv")
     def get(self, request: Request, slug: str, pool: int) -> StreamingHttpResponse:
         """Download the documents as a table, with each run that ranks a document and its rank."""
         _member, candidate_pool = access.pool(self.person, slug, pool)
@@ -144,7 +144,7 @@ class AskedCutoffs(QueryParameters):
 class LabelledAt(Resource, tag="Pools"):
     """labelled@k of the runs of a project."""
 
-    @reads(Labelled, parameters=AskedCutoffs, many=True, scope=Scope.LEAD)
+    @reads(Labelled, parameters=AskedCutoffs, many=True)
     def get(self, request: Request, slug: str) -> list[Labelled]:
         """Read labelled@k of each run."""
         member = access.lead(self.person, slug)
@@ -174,7 +174,7 @@ class SentSystems(RequestBody):
 class HardNegativeSystems(Resource, tag="Pools"):
     """The systems whose non-relevant documents are hard negatives."""
 
-    @reads(SystemsSerializer, scope=Scope.LEAD)
+    @reads(SystemsSerializer)
     def get(self, request: Request, slug: str) -> Systems:
         """Read the systems and the depth."""
         member = access.lead(self.person, slug)
@@ -211,7 +211,6 @@ class MissingTexts(Resource, tag="Pools"):
         DocumentWithoutTextSerializer,
         parameters=AskedMissingTexts,
         paged=True,
-        scope=Scope.LEAD,
     )
     def get(self, request: Request, slug: str) -> Response:
         """List the documents that judges are shown and that have no text yet."""
@@ -250,7 +249,7 @@ class RemovedCandidateSerializer(serializers.Serializer[Any]):
 class RemovedCandidates(Resource, tag="Pools"):
     """The candidates of a project that were taken out of their pools."""
 
-    @reads(RemovedCandidateSerializer, paged=True, scope=Scope.LEAD)
+    @reads(RemovedCandidateSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List removed candidates with their reasons. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)
@@ -339,7 +338,7 @@ class ReplacementPreview(Resource, tag="Pools"):
 class Replacements(Resource, tag="Pools"):
     """The replacements of a project."""
 
-    @reads(ReplacementSerializer, paged=True, scope=Scope.LEAD)
+    @reads(ReplacementSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List replacements, including undone ones. 403 for a lead who still judges."""
         member = access.lead(self.person, slug)

@@ -44,7 +44,7 @@ class CertifiedSerializer(RecordSerializer):
 class MachineTrust(Resource, tag="Agreement"):
     """How far a machine may be trusted."""
 
-    @reads(Trust, parameters=AskedTrust, scope=Scope.LEAD)
+    @reads(Trust, parameters=AskedTrust)
     def get(self, request: Request, slug: str, machine: int) -> Any:
         """Compare its grades with those of people who had not seen them. 403 while still blind."""
         _member, row = access.machine(self.person, slug, machine)
@@ -54,7 +54,7 @@ class MachineTrust(Resource, tag="Agreement"):
 class SecondLooks(Resource, tag="Checks"):
     """Samples of labels of a machine that are in doubt."""
 
-    @reads(SecondLook, many=True, scope=Scope.LEAD)
+    @reads(SecondLook, many=True)
     def get(self, request: Request, slug: str, machine: int) -> list[SecondLook]:
         """Count the labels in doubt, by kind. 403 while you are still blind."""
         return second_looks(access.machine(self.person, slug, machine)[1])

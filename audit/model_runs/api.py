@@ -164,7 +164,7 @@ class AskedCalls(QueryParameters):
 class Models(Resource, tag="Language models"):
     """The models that a project asks."""
 
-    @reads(ModelSerializer, paged=True, scope=Scope.LEAD)
+    @reads(ModelSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the models, also those that were removed."""
         return self.page(Endpoint.objects.filter(project=lead(self.person, slug).project_id))
@@ -197,7 +197,7 @@ class OneModel(Resource, tag="Language models"):
 class ModelBudget(Resource, tag="Language models"):
     """The budget of a project's runs."""
 
-    @reads(ModelBudgetSerializer, scope=Scope.LEAD)
+    @reads(ModelBudgetSerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read what all runs together may use, and what they have used."""
         project = lead(self.person, slug).project
@@ -214,7 +214,7 @@ class ModelBudget(Resource, tag="Language models"):
 class Prompts(Resource, tag="Language models"):
     """The versions of a project's prompts."""
 
-    @reads(PromptSerializer, paged=True, scope=Scope.LEAD)
+    @reads(PromptSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the versions, the newest first; none of a task whose shipped text is used."""
         member = lead(self.person, slug)
@@ -233,7 +233,7 @@ class ModelRuns(Resource, tag="Language models"):
 
     parser_classes = (MultiPartParser, LimitedJsonParser)
 
-    @reads(ModelRunSerializer, paged=True, scope=Scope.LEAD)
+    @reads(ModelRunSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the runs, the newest first."""
         return self.page(access.model_runs(lead(self.person, slug)), newest_first=True)
@@ -251,7 +251,7 @@ class ModelRuns(Resource, tag="Language models"):
 class ModelRunPlan(Resource, tag="Language models"):
     """What a run would do."""
 
-    @reads(RunPlan, parameters=PlanForm, scope=Scope.LEAD)
+    @reads(RunPlan, parameters=PlanForm)
     def get(self, request: Request, slug: str) -> RunPlan:
         """Count calls, and estimate tokens and cost. Nothing is asked."""
         member = lead(self.person, slug)
@@ -261,7 +261,7 @@ class ModelRunPlan(Resource, tag="Language models"):
 class ModelBatch(Resource, tag="Language models"):
     """The questions of a run, for a server that answers files."""
 
-    @reads(OpenApiTypes.STR, parameters=PlanForm, media="application/jsonl", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, parameters=PlanForm, media="application/jsonl")
     def get(self, request: Request, slug: str) -> FileResponse:
         """Return a line for each question that was not answered before. Nothing is asked."""
         member = unblinded_lead(self.person, slug)
@@ -271,7 +271,7 @@ class ModelBatch(Resource, tag="Language models"):
 class OneModelRun(Resource, tag="Language models"):
     """One run."""
 
-    @reads(FullModelRunSerializer, scope=Scope.LEAD)
+    @reads(FullModelRunSerializer)
     def get(self, request: Request, slug: str, run: int) -> dict[str, Any]:
         """Read the progress of a run, and what came of it."""
         member, row = access.model_run(self.person, slug, run)
@@ -281,7 +281,7 @@ class OneModelRun(Resource, tag="Language models"):
 class ModelCalls(Resource, tag="Language models"):
     """The calls of a run."""
 
-    @reads(CallSerializer, parameters=AskedCalls, paged=True, scope=Scope.LEAD)
+    @reads(CallSerializer, parameters=AskedCalls, paged=True)
     def get(self, request: Request, slug: str, run: int) -> Response:
         """List the calls in their order. 403 for a lead who is still blind."""
         _, _, calls = access.calls(self.person, slug, run)
@@ -292,7 +292,7 @@ class ModelCalls(Resource, tag="Language models"):
 class OneModelCall(Resource, tag="Language models"):
     """One call."""
 
-    @reads(FullCallSerializer, scope=Scope.LEAD)
+    @reads(FullCallSerializer)
     def get(self, request: Request, slug: str, call: int) -> Call:
         """Read all that was said in a call. 403 for a lead who is still blind."""
         return access.call(self.person, slug, call)[1]

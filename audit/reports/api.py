@@ -105,7 +105,7 @@ class FullAgreementReportSerializer(AgreementReportSerializer):
 class AgreementReports(Resource, tag="Agreement"):
     """The reports of a project's agreement."""
 
-    @reads(AgreementReportSerializer, paged=True, scope=Scope.LEAD)
+    @reads(AgreementReportSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, the newest first, without figures."""
         member = annotate_access.lead(self.person, slug)
@@ -141,7 +141,7 @@ class AgreementComparisons(Resource, tag="Agreement"):
 class OneAgreementReport(Resource, tag="Agreement"):
     """One report."""
 
-    @reads(FullAgreementReportSerializer, scope=Scope.LEAD)
+    @reads(FullAgreementReportSerializer)
     def get(self, request: Request, slug: str, report: int) -> Response:
         """Return its progress and its figures. 403 for a lead who is still blind."""
         row = access.computed_report(self.person, slug, report)
@@ -151,7 +151,7 @@ class OneAgreementReport(Resource, tag="Agreement"):
 class AgreementUnits(Resource, tag="Agreement"):
     """Unit tables, to compute agreement elsewhere."""
 
-    @reads(OpenApiTypes.STR, parameters=AskedUnits, media="text/csv", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, parameters=AskedUnits, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Return the current table of units and answers in a part of the project."""
         member = access.unblinded_lead(self.person, slug)
@@ -164,7 +164,7 @@ class AgreementUnits(Resource, tag="Agreement"):
 class Differences(Resource, tag="Agreement"):
     """Where people differ."""
 
-    @reads(differences.Differences, scope=Scope.LEAD)
+    @reads(differences.Differences)
     def get(self, request: Request, slug: str) -> differences.Differences:
         """Count where people differ: by query, category, condition, criterion and grades."""
         member = annotate_access.lead(self.person, slug)
@@ -174,7 +174,7 @@ class Differences(Resource, tag="Agreement"):
 class FiguresOfCategories(Resource, tag="Agreement"):
     """The figures of each category of instructions."""
 
-    @reads(CategoryFigures, many=True, scope=Scope.LEAD)
+    @reads(CategoryFigures, many=True)
     def get(self, request: Request, slug: str) -> list[CategoryFigures]:
         """Return each category's criteria, decisions and agreement. 403 while still blind."""
         member = access.unblinded_lead(self.person, slug)
@@ -184,7 +184,7 @@ class FiguresOfCategories(Resource, tag="Agreement"):
 class Coverage(Resource, tag="Agreement"):
     """How the instructions of a project cover its taxonomy."""
 
-    @reads(CategoryCoverage, many=True, scope=Scope.LEAD)
+    @reads(CategoryCoverage, many=True)
     def get(self, request: Request, slug: str) -> list[CategoryCoverage]:
         """Count the pairs of each category, and the decisions on them."""
         member = annotate_access.lead(self.person, slug)
@@ -248,7 +248,7 @@ class RuleStandingsSerializer(serializers.Serializer[Any]):
 class Rules(Resource, tag="Progress"):
     """The rules of a project."""
 
-    @reads(RuleStandingsSerializer, scope=Scope.LEAD)
+    @reads(RuleStandingsSerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Return which rules hold now, which are broken, and by which pairs."""
         member = annotate_access.lead(self.person, slug)

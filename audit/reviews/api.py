@@ -95,7 +95,7 @@ class ReviewDrawInForceSerializer(serializers.Serializer[Any]):
 class InForce(Resource, tag="Reviews"):
     """The draw that limits what is reviewed."""
 
-    @reads(ReviewDrawInForceSerializer, scope=Scope.LEAD)
+    @reads(ReviewDrawInForceSerializer)
     def get(self, request: Request, slug: str) -> dict[str, CurrentDraw | None]:
         """Read the current draw, with the numbers of each stratum."""
         member = annotate_access.lead(self.person, slug)
@@ -161,7 +161,7 @@ class RubricChoiceSerializer(RequestBody):
 class Rubrics(Resource, tag="Reviews"):
     """The rubrics that a project can choose."""
 
-    @reads(RubricRowSerializer, many=True, scope=Scope.LEAD)
+    @reads(RubricRowSerializer, many=True)
     def get(self, request: Request, slug: str) -> list[dict[str, Any]]:
         """List the project's rubrics and those that come with Rejudge, by name."""
         member = annotate_access.lead(self.person, slug)
@@ -192,7 +192,7 @@ class Rubrics(Resource, tag="Reviews"):
 class RubricInForce(Resource, tag="Reviews"):
     """The current rubric, which new reviews use."""
 
-    @reads(RubricSerializer, scope=Scope.LEAD)
+    @reads(RubricSerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read the current rubric."""
         member = annotate_access.lead(self.person, slug)
@@ -450,7 +450,7 @@ class NarrativeDecision(Resource, tag="Reviews"):
 class Rejected(Resource, tag="Reviews"):
     """Instructions that were sent back, for the language model that wrote them."""
 
-    @reads(OpenApiTypes.STR, media="application/jsonl", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, media="application/jsonl")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Return a line of JSON for each instruction that was sent back."""
         member = annotate_access.lead(self.person, slug)

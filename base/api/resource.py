@@ -1,7 +1,7 @@
 """The base classes and decorators of all API resources.
 
 A resource is a class with a method for each verb, decorated with `@reads` or `@writes`. These
-declare the request, the response and the required scope; the schema is generated from them. A
+declare the request, the response and the scope; the schema is generated from them. A
 method returns what the declared serializer reads, or a finished response.
 Exceptions of a method (`Refused`, Http404 ...) are answered by `base.api.problems`.
 """
@@ -98,9 +98,8 @@ def reads(
     many: bool = False,
     paged: bool = False,
     media: str = "",
-    scope: str = Scope.READ,
 ) -> Callable[[Method], Method]:
-    """Declare a method that changes nothing.
+    """Declare a method that changes nothing: every token may call it, with its owner's rights.
 
     `answer`: a serializer class, or a record that is shown whole (see `base.api.records`); `paged`:
     it answers with `self.page`; `many`: with a list. `parameters`: a serializer class, or the form
@@ -109,10 +108,8 @@ def reads(
     answer = serializer_of(answer) if is_record(answer) else answer
     if parameters is not None and issubclass(parameters, Form):
         parameters = parameters_of(parameters)
-    operation = (
-        Operation(scope, answer, parameters=parameters, media=media)
-        if media
-        else Operation(scope, answer, parameters=parameters, many=many or paged, paged=paged)
+    operation = Operation(
+        Scope.READ, answer, parameters=parameters, many=many or paged, paged=paged, media=media
     )
 
     def declare(method: Method) -> Method:

@@ -71,7 +71,7 @@ class FullEvaluationSerializer(EvaluationSerializer):
 class Evaluations(Resource, tag="Evaluations"):
     """The evaluations of a project."""
 
-    @reads(EvaluationSerializer, paged=True, scope=Scope.LEAD)
+    @reads(EvaluationSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List evaluations, the newest first, without results."""
         member = lead(self.person, slug)
@@ -99,7 +99,7 @@ class Evaluations(Resource, tag="Evaluations"):
 class OneEvaluation(Resource, tag="Evaluations"):
     """One evaluation."""
 
-    @reads(FullEvaluationSerializer, scope=Scope.LEAD)
+    @reads(FullEvaluationSerializer)
     def get(self, request: Request, slug: str, evaluation: int) -> Evaluation:
         """Read the progress and results of an evaluation. 403 for a lead who is still blind."""
         return access.computed_evaluation(self.person, slug, evaluation)
@@ -108,7 +108,7 @@ class OneEvaluation(Resource, tag="Evaluations"):
 class EvaluationTable(Resource, tag="Evaluations"):
     """One table of an evaluation."""
 
-    @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, media="text/csv")
     def get(self, request: Request, slug: str, evaluation: int, table: str) -> HttpResponse:
         """Download one of systems, summary, queries, documents, collection, totals, deciding,
         places or estimates.

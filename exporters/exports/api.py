@@ -68,7 +68,7 @@ class ExportSerializer(JobSerializer):
 class Exports(Resource, tag="Exports"):
     """The exports of a project."""
 
-    @reads(ExportSerializer, paged=True, scope=Scope.LEAD)
+    @reads(ExportSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the exports, the newest first."""
         member = lead(self.person, slug)
@@ -88,7 +88,7 @@ class Exports(Resource, tag="Exports"):
 class OneExport(Resource, tag="Exports"):
     """One export."""
 
-    @reads(ExportSerializer, scope=Scope.LEAD)
+    @reads(ExportSerializer)
     def get(self, request: Request, slug: str, export: int) -> Response:
         """Read the progress of an export, and which files it has."""
         member, export_row = access.export(self.person, slug, export)
@@ -98,7 +98,7 @@ class OneExport(Resource, tag="Exports"):
 class ExportFile(Resource, tag="Exports"):
     """One file of an export."""
 
-    @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
+    @reads(OpenApiTypes.BINARY, media="application/octet-stream")
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
         """Download a file of the list, manifest.json, or proof.json."""
         return actions.send_file(*access.file(self.person, slug, export, name), name)
@@ -107,7 +107,7 @@ class ExportFile(Resource, tag="Exports"):
 class ExportArchive(Resource, tag="Exports"):
     """All files of an export as one archive."""
 
-    @reads(OpenApiTypes.BINARY, media="application/zip", scope=Scope.LEAD)
+    @reads(OpenApiTypes.BINARY, media="application/zip")
     def get(self, request: Request, slug: str, export: int) -> FileResponse:
         """Download all files."""
         opened = access.file(self.person, slug, export, access.ARCHIVE)
@@ -124,7 +124,7 @@ class PublicationSerializer(Settings, FormBody):
 class OnePublication(Resource, tag="Exports"):
     """The publication settings of a project."""
 
-    @reads(PublicationSerializer, scope=Scope.LEAD)
+    @reads(PublicationSerializer)
     def get(self, request: Request, slug: str) -> Publication:
         """Read the publication settings."""
         return publication_of(lead(self.person, slug).project)

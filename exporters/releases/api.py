@@ -153,7 +153,7 @@ class AskedChanges(QueryParameters):
 class Releases(Resource, tag="Releases"):
     """The releases of a project."""
 
-    @reads(ReleaseSerializer, paged=True, scope=Scope.LEAD)
+    @reads(ReleaseSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the releases, the newest first."""
         member = lead(self.person, slug)
@@ -172,7 +172,7 @@ class Releases(Resource, tag="Releases"):
 class ReleasePreview(Resource, tag="Releases"):
     """What a release would contain now."""
 
-    @reads(ReleasePreviewSerializer, scope=Scope.LEAD)
+    @reads(ReleasePreviewSerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Count what a release would contain now, and list what is still open or would fail.
 
@@ -198,7 +198,7 @@ class ReleasePreview(Resource, tag="Releases"):
 class OneRelease(Resource, tag="Releases"):
     """One release."""
 
-    @reads(FullReleaseSerializer, scope=Scope.LEAD)
+    @reads(FullReleaseSerializer)
     def get(self, request: Request, slug: str, release: str) -> Response:
         """Read the progress of a release, and what it holds."""
         member, row = access.release(self.person, slug, release)
@@ -214,7 +214,7 @@ class OneRelease(Resource, tag="Releases"):
 class ReleaseFile(Resource, tag="Releases"):
     """One file of a release."""
 
-    @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
+    @reads(OpenApiTypes.BINARY, media="application/octet-stream")
     def get(self, request: Request, slug: str, release: str, name: str) -> FileResponse:
         """Download a file, after verifying its checksum."""
         member, (row,) = access.made_releases(self.person, slug, release)
@@ -227,7 +227,7 @@ class ReleaseFile(Resource, tag="Releases"):
 class ReleasesCompared(Resource, tag="Releases"):
     """Two releases side by side."""
 
-    @reads(ComparisonSerializer, scope=Scope.LEAD)
+    @reads(ComparisonSerializer)
     def get(self, request: Request, slug: str, before: str, after: str) -> dict[str, Any]:
         """Read how their counts and rules differ."""
         compared = _compare(self, slug, before, after)
@@ -238,7 +238,7 @@ class ReleasesCompared(Resource, tag="Releases"):
 class ReleaseChanges(Resource, tag="Releases"):
     """The differences between two releases."""
 
-    @reads(Change, parameters=AskedChanges, paged=True, scope=Scope.LEAD)
+    @reads(Change, parameters=AskedChanges, paged=True)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
         """List grades, narratives, texts of documents, or queries and pairs that differ."""
         compared = _compare(self, slug, before, after)
@@ -255,7 +255,7 @@ class ReleaseChanges(Resource, tag="Releases"):
 class ReleaseChangesTable(Resource, tag="Releases"):
     """The differences between two releases, as a table."""
 
-    @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, media="text/csv")
     def get(self, request: Request, slug: str, before: str, after: str) -> StreamingHttpResponse:
         """Download all differences."""
         compared = _compare(self, slug, before, after)

@@ -31,7 +31,6 @@ from base.api.resource import (
     KeyField,
     QueryParameters,
     Resource,
-    Scope,
     form_errors,
     reads,
 )
@@ -346,7 +345,7 @@ class StepsSerializer(serializers.Serializer[Any]):
 class Steps(Resource, tag="Progress"):
     """The steps of a project."""
 
-    @reads(StepsSerializer, scope=Scope.LEAD)
+    @reads(StepsSerializer)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Read the state of each step, and which is next."""
         member = access.lead(self.person, slug)

@@ -55,7 +55,7 @@ class SentChoice(RequestBody):
 class MachineClaims(Resource, tag="Checks"):
     """The labels that machines claim differently."""
 
-    @reads(ContradictedLabel, paged=True, scope=Scope.LEAD)
+    @reads(ContradictedLabel, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List them with each machine's claim, and the machine whose claim counts."""
         member = access.lead_of_claims(self.person, slug)
@@ -221,7 +221,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 class Runs(Resource, tag="Checks"):
     """The runs of a project."""
 
-    @reads(RunSerializer, paged=True, scope=Scope.LEAD)
+    @reads(RunSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the runs that were loaded."""
         member = annotate_access.lead(self.person, slug)
@@ -272,7 +272,7 @@ class SamplePlan(Resource, tag="Checks"):
 class Suspects(Resource, tag="Checks"):
     """Documents claimed to be relevant that runs miss."""
 
-    @reads(SuspectSerializer, parameters=AskedSuspects, paged=True, scope=Scope.LEAD)
+    @reads(SuspectSerializer, parameters=AskedSuspects, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the suspects, most missed first."""
         member = annotate_access.lead(self.person, slug)
@@ -430,7 +430,7 @@ class AskedLabels(QueryParameters):
 class SampleFigures(Resource, tag="Checks"):
     """The figures of a sample."""
 
-    @reads(Figures, parameters=AskedSample, scope=Scope.LEAD)
+    @reads(Figures, parameters=AskedSample)
     def get(self, request: Request, sample: int) -> Figures:
         """Compute the error rates with their intervals, and the agreement of the two checkers."""
         _member, row = access.sample_for_lead(self.person, sample)
@@ -440,7 +440,7 @@ class SampleFigures(Resource, tag="Checks"):
 class SampleLabels(Resource, tag="Checks"):
     """The labels of a sample."""
 
-    @reads(LabelRowSerializer, parameters=AskedLabels, paged=True, scope=Scope.LEAD)
+    @reads(LabelRowSerializer, parameters=AskedLabels, paged=True)
     def get(self, request: Request, sample: int) -> Response:
         """List the labels, or some of them."""
         member, row = access.sample_for_lead(self.person, sample)

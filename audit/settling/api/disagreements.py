@@ -284,7 +284,7 @@ class SentRejudgeRequest(RequestBody):
 class Disagreements(Resource, tag="Disagreements"):
     """The disagreements of a project: open, waiting or settled."""
 
-    @reads(DisagreementSerializer, parameters=AskedDisagreements, paged=True, scope=Scope.LEAD)
+    @reads(DisagreementSerializer, parameters=AskedDisagreements, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List them, the farthest apart first. Names are pseudonyms until they are revealed."""
         member = annotate_access.lead(self.person, slug)
@@ -303,7 +303,7 @@ class Disagreements(Resource, tag="Disagreements"):
 class DisagreementsTable(Resource, tag="Disagreements"):
     """The disagreements of a project as a table."""
 
-    @reads(OpenApiTypes.STR, parameters=AskedDisagreements, media="text/csv", scope=Scope.LEAD)
+    @reads(OpenApiTypes.STR, parameters=AskedDisagreements, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Download the same list as CSV."""
         member = annotate_access.lead(self.person, slug)
@@ -314,7 +314,7 @@ class DisagreementsTable(Resource, tag="Disagreements"):
 class DisagreementCounts(Resource, tag="Disagreements"):
     """The numbers of disagreements."""
 
-    @reads(CountsSerializer, parameters=AskedDisagreements, scope=Scope.LEAD)
+    @reads(CountsSerializer, parameters=AskedDisagreements)
     def get(self, request: Request, slug: str) -> dict[str, int]:
         """Count them by kind."""
         member = annotate_access.lead(self.person, slug)
@@ -325,7 +325,7 @@ class DisagreementCounts(Resource, tag="Disagreements"):
 class Reveals(Resource, tag="Disagreements"):
     """The records of who looked up names."""
 
-    @reads(RevealSerializer, paged=True, scope=Scope.LEAD)
+    @reads(RevealSerializer, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List them, the newest first."""
         member = annotate_access.lead(self.person, slug)
@@ -336,7 +336,7 @@ class Reveals(Resource, tag="Disagreements"):
 class JudgmentDisagreement(Resource, tag="Disagreements"):
     """A disagreement between judges about the grade of a document."""
 
-    @reads(JudgmentDisagreementSerializer, scope=Scope.LEAD)
+    @reads(JudgmentDisagreementSerializer)
     def get(self, request: Request, narrative: int, candidate: int) -> kinds.JudgmentDisagreement:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         return access.judgment_disagreement(self.person, narrative, candidate)
@@ -362,7 +362,7 @@ class JudgesRevealed(_NamesRevealed):
 class VerdictDisagreement(Resource, tag="Disagreements"):
     """A disagreement between judges about one condition of a document."""
 
-    @reads(VerdictDisagreementSerializer, scope=Scope.LEAD)
+    @reads(VerdictDisagreementSerializer)
     def get(self, request: Request, condition: int, candidate: int) -> kinds.VerdictDisagreement:
         """Return each answer and the decisions. 403 for a lead who has yet to judge it."""
         return access.verdict_disagreement(self.person, condition, candidate)
@@ -371,7 +371,7 @@ class VerdictDisagreement(Resource, tag="Disagreements"):
 class ReviewDisagreement(Resource, tag="Disagreements"):
     """A disagreement between auditors about a narrative version. A decision settles it."""
 
-    @reads(ReviewDisagreementSerializer, scope=Scope.LEAD)
+    @reads(ReviewDisagreementSerializer)
     def get(self, request: Request, narrative: int) -> kinds.ReviewDisagreement:
         """Return each review and the decisions. 403 for a lead who has yet to review it."""
         return access.review_disagreement(self.person, narrative)
@@ -386,7 +386,7 @@ class AuditorsRevealed(_NamesRevealed):
 class CheckDisagreement(Resource, tag="Disagreements"):
     """A disagreement between two checkers of a claimed label."""
 
-    @reads(CheckDisagreementSerializer, scope=Scope.LEAD)
+    @reads(CheckDisagreementSerializer)
     def get(self, request: Request, item: int) -> kinds.CheckDisagreement:
         """Return the two checks once both are there, and how a third person settled it."""
         return access.check_disagreement(self.person, item)

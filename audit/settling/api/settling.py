@@ -147,7 +147,7 @@ class ConditionSettling(_Settling):
 class SettlingMany(Resource, tag="Disagreements"):
     """Settling many documents, or with `kind=check` many checked labels, at once by one rule."""
 
-    @reads(SettlingPreviewSerializer, parameters=AskedRule, scope=Scope.LEAD)
+    @reads(SettlingPreviewSerializer, parameters=AskedRule)
     def get(self, request: Request, slug: str) -> dict[str, Any]:
         """Preview the result of a rule. Nothing is settled."""
         member = annotate_access.lead(self.person, slug)
@@ -179,7 +179,7 @@ class SettlingMany(Resource, tag="Disagreements"):
 class Batch(Resource, tag="Disagreements"):
     """Decisions that were made together."""
 
-    @reads(BatchRowSerializer, paged=True, scope=Scope.LEAD)
+    @reads(BatchRowSerializer, paged=True)
     def get(self, request: Request, slug: str, batch: UUID) -> Response:
         """List its decisions, except those on documents that you have yet to judge."""
         member = annotate_access.lead(self.person, slug)
