@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
 from annotate.models import Assignment, Membership
-from annotate.overview.search import search
+from annotate.overview.lists import search
 from tests import factories
 from tests.second_pass import scene as plain_scene
 

@@ -21,10 +21,9 @@ from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.models import Flag
 from annotate.judgments.open_pairs import count_free_assignments
 from annotate.judgments.repeats import unmask
-from annotate.overview import pool_lists, query_lists
+from annotate.overview import lists
+from annotate.overview.lists import SearchForm, SearchResults, search
 from annotate.overview.progress import QueryProgress, Statements, query_progress, statements_of
-from annotate.overview.query_lists import State
-from annotate.overview.search import SearchForm, SearchResults, search
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import name_people, named_people, set_urgent
@@ -67,7 +66,7 @@ class QuerySerializer(serializers.Serializer[Any]):
         source="query.is_urgent", help_text="Whether its tasks are handed out first."
     )
     state = serializers.ChoiceField(
-        choices=State.choices,
+        choices=lists.QueryState.choices,
         help_text="How far it is; removed: taken out, so that nobody works on it.",
     )
     answered = serializers.IntegerField(help_text=ANSWERED)
@@ -230,14 +229,14 @@ class SentUrgent(RequestBody):
 class Queries(Resource, tag="Collection"):
     """The queries of a project."""
 
-    @reads(QuerySerializer, parameters=query_lists.QueryFilterForm, paged=True)
+    @reads(QuerySerializer, parameters=lists.QueryFilterForm, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the queries with the progress of each; without `?state=`, those not taken out."""
         member = access.member(self.person, slug)
         asked = self.parameters()
-        queries = query_lists.find_queries(member.project, **asked)
+        queries = lists.find_queries(member.project, **asked)
         if state := asked["state"]:
-            keys = query_lists.in_order(member.project, queries, state=state, sort="")
+            keys = lists.queries_in_order(member.project, queries, state=state, sort="")
             queries = queries.filter(pk__in=keys)
         return self.page(queries, prepare=lambda rows: _queries(member, rows))
 
@@ -271,7 +270,7 @@ class OneQuery(Resource, tag="Collection"):
 class Candidates(Resource, tag="Collection"):
     """The pool of a query."""
 
-    @reads(CandidateSerializer, parameters=pool_lists.PoolFilterForm, paged=True)
+    @reads(CandidateSerializer, parameters=lists.PoolFilterForm, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
         """List the documents of a pool, with the answers that you may see.
 
@@ -281,15 +280,15 @@ class Candidates(Resource, tag="Collection"):
         """
         member = access.member(self.person, slug)
         shown = collection_access.query(member, query)
-        prior = pool_lists.knows_prior(member, shown.pairs.values_list("pk", flat=True))
+        prior = lists.knows_prior(member, shown.pairs.values_list("pk", flat=True))
         asked = self.parameters()
         if any(asked.values()) and not (
-            member.leads and (prior or asked["state"] not in pool_lists.PRIOR_STATES)
+            member.leads and (prior or asked["state"] not in lists.PRIOR_STATES)
         ):
             raise PermissionDenied("Which documents these are would tell you an earlier answer.")
         pool = shown.candidates.select_related("document")
         if member.leads:
-            pool = pool_lists.find_candidates(member, pool, **asked)
+            pool = lists.find_candidates(member, pool, **asked)
             return self.page(pool, prepare=lambda rows: _candidates(member, rows, prior=prior))
         keys = neutral_order(shown, member.project)
         part, following = requested_part(request, [str(key) for key in keys])
@@ -372,9 +371,9 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
     return [
         {
             **vars(row),
-            "state": query_lists.State.REMOVED
+            "state": lists.QueryState.REMOVED
             if row.query.removed_at
-            else query_lists.state_by_answers(row.wanted, row.answered),
+            else lists.state_of_query(row.wanted, row.answered),
             "came_to": row
             if member.leads and blind.isdisjoint(pair.pk for pair in row.pairs)
             else None,

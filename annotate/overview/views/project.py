@@ -30,9 +30,10 @@ from annotate.judgments.completion import WorkLeft
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.open_pairs import count_free_assignments
-from annotate.overview import pool_lists, query_lists, steps
+from annotate.overview import lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.forms import QueryPeopleForm
+from annotate.overview.lists import SearchForm, search
 from annotate.overview.pace import time_estimate
 from annotate.overview.progress import (
     QueryProgress,
@@ -43,7 +44,6 @@ from annotate.overview.progress import (
     statements_of,
     task_progress,
 )
-from annotate.overview.search import SearchForm, search
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -157,14 +157,12 @@ def _queries_page(
     choosing: Mapping[str, Any] | None,
     status: int = 200,
 ) -> HttpResponse:
-    form = query_lists.QueryListForm(member, request.GET)
+    form = lists.QueryListForm(member, request.GET)
     search, core = form.value("search"), form.value("core")
     state, sort = form.value("state"), form.value("sort")
-    matching = query_lists.find_queries(
-        member.project, search, core, state, urgent=form.is_urgent()
-    )
+    matching = lists.find_queries(member.project, search, core, state, urgent=form.is_urgent())
     if state or sort:
-        keys = query_lists.in_order(member.project, matching, state=state, sort=sort)
+        keys = lists.queries_in_order(member.project, matching, state=state, sort=sort)
         page, count = page_in_order(matching, keys, request.GET), len(keys)
     else:
         page, count = page_by_key(matching, request.GET), matching.count()
@@ -176,7 +174,7 @@ def _queries_page(
         section="queries",
         rows=rows,
         shows_judging=_shows_judging(member.project, rows),
-        pools=query_lists.pools(member.project, page.rows),
+        pools=lists.pools(member.project, page.rows),
         cores=core_queries.count_queries(member.project, [query.core for query in page.rows]),
         filter_form=form,
         core=core,
@@ -196,8 +194,8 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     shown_query = collection_access.query(member, pk)
     pairs = list(shown_query.pairs.select_related("project", "query").order_by("pk"))
     styles = other_styles(pairs, among=pairs)
-    shows_prior = pool_lists.knows_prior(member, (pair.pk for pair in pairs))
-    form = pool_lists.PoolForm(request.GET, knows_prior=shows_prior) if member.leads else None
+    shows_prior = lists.knows_prior(member, (pair.pk for pair in pairs))
+    form = lists.PoolForm(request.GET, knows_prior=shows_prior) if member.leads else None
     page = _pool_page(member, shown_query, form, request.GET)
     statements = statements_of(member, page.rows)
     # The ranks of a document could influence a reader who still judges, leads included.
@@ -236,18 +234,18 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _pool_page(
-    member: Membership, query: Query, form: pool_lists.PoolForm | None, asked: QueryDict
+    member: Membership, query: Query, form: lists.PoolForm | None, asked: QueryDict
 ) -> Page[Candidate]:
     """Return a page of a query's documents; for annotators all, in an order that tells nothing."""
     pool = query.candidates.select_related("document", "made_for")
     if form is None:
         return page_in_order(pool, neutral_order(query, member.project), asked)
-    pool = pool_lists.find_candidates(
+    pool = lists.find_candidates(
         member, pool, search=form.value("search"), state=form.value("state")
     )
     sort = form.value("sort")
     return (
-        page_in_order(pool, pool_lists.keys_in_order(member, pool, sort), asked)
+        page_in_order(pool, lists.candidates_in_order(member, pool, sort), asked)
         if sort
         else page_by_key(pool, asked)
     )
