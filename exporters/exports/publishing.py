@@ -57,7 +57,7 @@ def set_publication(
         for name, value in changes.items():
             setattr(publication, name, value.strip() if isinstance(value, str) else value)
         try:
-            publication.clean()
+            publication.full_clean(exclude=["project"], validate_constraints=False)
         except ValidationError as error:
             raise Refused(" ".join(dict.fromkeys(error.messages))) from error
         after = {name: getattr(publication, name) for name in FIELDS}

@@ -52,7 +52,7 @@ from jobs.runner import Progress, save_result
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_NOTE = 2_000
 # Names that have another meaning in URLs.
-TAKEN_BY_PAGES = {"new", "files"}
+TAKEN_BY_PAGES = {"new", "files", "discarding"}
 
 
 def check_name(project: Project, name: str) -> None:

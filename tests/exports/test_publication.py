@@ -372,3 +372,13 @@ def test_the_settings_are_changed_on_the_page_of_a_new_release(tides, client):
     assert 'name="for_release"' in part.text
     assert saved.url == "/projects/tides/releases/new/"
     assert publication_of(tides.project).licence == "CC-BY-4.0"
+
+
+@pytest.mark.parametrize("field", ["licence", "texts_licence", "publisher", "languages"])
+def test_a_setting_that_is_too_long_is_refused_in_every_way_of_changing_it(field):
+    with pytest.raises(Refused, match="at most"):
+        set_publication(
+            project=factories.project(), changes={field: "MIT OR " * 100 + "MIT"}, by=None
+        )
+
+    assert not Publication.objects.exists()

@@ -319,3 +319,41 @@ def test_a_repeated_pair_that_differs_is_refused_even_if_the_reader_misses_it(pr
             "conditions or another writer on line 1"
         )
     ]
+
+
+def test_title_and_description_of_a_query_come_from_whichever_of_its_pairs_has_them(project):
+    content = jsonl(
+        {"pair_id": "110_0", "query_id": "110", "title": "ferries", "narratives": []},
+        {"pair_id": "110_1", "query_id": "110", "description": "When do they go?", "narratives": []},
+    )
+
+    load(project, "pairs-jsonl", content)
+
+    query = Query.objects.get(project=project)
+    assert (query.title, query.description) == ("ferries", "When do they go?")
+    assert counts(load(project, "pairs-jsonl", content)) == (2, 0, 0, 2, 0)
+
+
+def test_another_core_query_is_a_change(project):
+    load(project, "pairs-jsonl", changed(core="110"))
+
+    report = load(project, "pairs-jsonl", changed(core="111"))
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    assert Query.objects.get(project=project).core == "111"
+    assert counts(load(project, "pairs-jsonl", changed(core="111"))) == (1, 0, 0, 1, 0)
+
+
+def test_the_answer_whether_a_condition_is_negated_is_a_change(project):
+    def with_condition(**fields):
+        narrative = {"side": "altered", "version": 1, "text": "Only in winter."}
+        return changed(narratives=[{**narrative, "conditions": [{"text": "winter", **fields}]}])
+
+    load(project, "pairs-jsonl", with_condition())
+
+    report = load(project, "pairs-jsonl", with_condition(negated=True))
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    assert rows(report)["conditions"] == (0, 1, 0)
+    assert Condition.objects.get().negated is True
+    assert counts(load(project, "pairs-jsonl", with_condition(negated=True))) == (1, 0, 0, 1, 0)

@@ -181,7 +181,7 @@ def test_an_invalid_name_is_refused(tides, name):
     assert not Release.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["new", "Files"])
+@pytest.mark.parametrize("name", ["new", "Files", "discarding"])
 def test_a_name_reserved_for_urls_is_refused(tides, name):
     with pytest.raises(Refused, match=f"“{name}” cannot be the name of a release"):
         releasing.request_release(project=tides.project, name=name, by=tides.carla)

@@ -220,7 +220,6 @@ class Pairs(StagedRecords):
         if self.intake.report.refused:
             return
         update_titles(self.intake, "stage_pairs")
-        self._write_core_queries()
         self._write_pairs()
         self._write_restated()
         self.intake.add_raters(
@@ -235,16 +234,6 @@ class Pairs(StagedRecords):
         self.new = bulk.number("SELECT COUNT(*) FROM stage_pairs WHERE known = 0")
         self.changed = bulk.number(
             "SELECT COUNT(*) FROM stage_pairs WHERE known = 1 AND (changed = 1 OR retitled = 1)"
-        )
-
-    def _write_core_queries(self) -> None:
-        """Set the core query of queries to the one that the file names."""
-        self.intake.run(
-            """
-            UPDATE annotate_query SET core = s.core, core_given = (1 = 1)
-            FROM stage_pairs s WHERE annotate_query.project_id = %(project)s
-            AND annotate_query.query_id = s.query_id AND s.core <> ''
-            """
         )
 
     def _write_pairs(self) -> None:
@@ -263,6 +252,10 @@ class Pairs(StagedRecords):
             OR p.origin <> s.origin OR p.model <> s.model AND (s.model <> '' OR s.origin <> 'llm')
             OR s.domain <> '' AND EXISTS (
                 SELECT 1 FROM annotate_query q WHERE q.id = p.query_id AND q.domain <> s.domain
+            )
+            OR s.core <> '' AND EXISTS (
+                SELECT 1 FROM annotate_query q
+                WHERE q.id = p.query_id AND (q.core <> s.core OR NOT q.core_given)
             )
             OR s.restates <> '' AND NOT EXISTS (
                 SELECT 1 FROM annotate_instructionpair r
@@ -307,7 +300,14 @@ class Pairs(StagedRecords):
         pairs.unchanged += bulk.number("SELECT COUNT(*) FROM stage_pairs") - made - changed
 
     def _write_restated(self) -> None:
-        """Write the domains of queries, and the pairs that other pairs restate."""
+        """Write the core queries and domains of queries, and the pairs that other pairs restate."""
+        self.intake.run(
+            """
+            UPDATE annotate_query SET core = s.core, core_given = (1 = 1)
+            FROM stage_pairs s WHERE annotate_query.project_id = %(project)s
+            AND annotate_query.query_id = s.query_id AND s.core <> ''
+            """
+        )
         self.intake.run(
             """
             UPDATE annotate_query SET domain = s.domain FROM stage_pairs s
@@ -408,39 +408,46 @@ class Pairs(StagedRecords):
         """Write the conditions of new narratives; existing narratives already have theirs."""
         if not self.conditions.count:
             return
-        written = self.intake.run(
+        run = self.intake.run
+        of_narratives = """
+            FROM stage_conditions x
+            CROSS JOIN annotate_instructionpair p
+            CROSS JOIN annotate_narrative o {further}
+            WHERE p.project_id = %(project)s AND p.pair_id = x.pair_id
+            AND o.pair_id = p.id AND o.side = x.side AND o.version = x.version
             """
+        written = run(
+            f"""
             INSERT INTO annotate_condition (narrative_id, number, name, text, negated)
             SELECT o.id, x.number, x.name, x.text,
                 CASE WHEN x.negated IS NULL THEN NULL ELSE x.negated = 1 END
-            FROM stage_conditions x
-            CROSS JOIN annotate_instructionpair p
-            CROSS JOIN annotate_narrative o
-            WHERE p.project_id = %(project)s AND p.pair_id = x.pair_id
-            AND o.pair_id = p.id AND o.side = x.side AND o.version = x.version
-            AND NOT EXISTS (
+            {of_narratives.format(further="")} AND NOT EXISTS (
                 SELECT 1 FROM annotate_condition c
                 WHERE c.narrative_id = o.id AND c.number = x.number
             )
             ORDER BY x.n
-            """
+            """  # noqa: S608 (our own conditions)
         )
         # Only where it is not known yet: people's answers are kept.
-        self.intake.run(
+        answered = f"""
+            {of_narratives.format(further="CROSS JOIN annotate_condition c")}
+            AND c.narrative_id = o.id AND c.number = x.number
+            AND c.negated IS NULL AND x.negated IS NOT NULL
             """
-            UPDATE annotate_condition SET negated = (x.negated = 1)
-            FROM stage_conditions x
-            CROSS JOIN annotate_instructionpair p
-            CROSS JOIN annotate_narrative o
-            WHERE p.project_id = %(project)s AND p.pair_id = x.pair_id
-            AND o.pair_id = p.id AND o.side = x.side AND o.version = x.version
-            AND annotate_condition.narrative_id = o.id AND annotate_condition.number = x.number
-            AND annotate_condition.negated IS NULL AND x.negated IS NOT NULL
-            """
+        run(
+            f"UPDATE stage_pairs SET changed = 1 WHERE pair_id IN (SELECT x.pair_id {answered})"  # noqa: S608
+        )
+        changed = run(
+            f"""
+            UPDATE annotate_condition SET negated = (y.negated = 1)
+            FROM (SELECT c.id, x.negated {answered}) y WHERE annotate_condition.id = y.id
+            """  # noqa: S608
         )
         conditions = self.intake.row_counts("conditions")
         conditions.new += written
-        conditions.unchanged += bulk.number("SELECT COUNT(*) FROM stage_conditions") - written
+        conditions.changed += changed
+        total = bulk.number("SELECT COUNT(*) FROM stage_conditions")
+        conditions.unchanged += total - written - changed
 
     def _write_missing_originals(self) -> None:
         """Give each pair without an original narrative that of the topic, or an empty one."""

@@ -30,28 +30,28 @@ def update_titles(intake: Intake, stage: str) -> None:
 
     Sets `retitled` on the rows of the stage whose query existed and has changed.
     """
-    differs = """
-        (s.title <> '' AND q.title <> s.title
-        OR s.description <> '' AND q.description <> s.description)
-        """
+    # Several pairs of a query are several rows: one may have its title, another its description.
+    named = f"""
+        (SELECT query_id, MAX(NULLIF(title, '')) AS title,
+            MAX(NULLIF(description, '')) AS description FROM {stage} GROUP BY query_id)
+        """  # noqa: S608 (our own stages)
+    differs = "(q.title <> s.title OR q.description <> s.description)"
     intake.run(
         f"""
-        UPDATE {stage} SET retitled = 1 WHERE n IN (
-            SELECT s.n FROM {stage} s
+        UPDATE {stage} SET retitled = 1 WHERE query_id IN (
+            SELECT s.query_id FROM {named} s
             CROSS JOIN annotate_query q
             CROSS JOIN stage_query_ids g
             WHERE q.project_id = %(project)s AND q.query_id = s.query_id
             AND g.query_id = s.query_id AND g.fresh = 0 AND {differs}
         )
-        """  # noqa: S608 (our own stages)
+        """  # noqa: S608
     )
     intake.run(
         f"""
-        UPDATE annotate_query SET
-            title = CASE WHEN s.title <> '' THEN s.title ELSE annotate_query.title END,
-            description = CASE WHEN s.description <> '' THEN s.description
-                ELSE annotate_query.description END
-        FROM {stage} s JOIN annotate_query q
+        UPDATE annotate_query SET title = COALESCE(s.title, annotate_query.title),
+            description = COALESCE(s.description, annotate_query.description)
+        FROM {named} s JOIN annotate_query q
             ON q.project_id = %(project)s AND q.query_id = s.query_id
         WHERE annotate_query.id = q.id AND {differs}
         """  # noqa: S608
