@@ -461,18 +461,23 @@ def confirm_batch(*, project: Project, batch: UUID, by: Membership) -> int:
         Load.objects.filter(pk__in=[preview.pk for preview in (*ready, *waiting)]).update(
             chained_by=by
         )
-        load_next(project, batch)
+        load_next(project, batch, past_stopped=True)
     return len(ready)
 
 
-def load_next(project: Project, batch: UUID) -> None:
-    """Enqueue the next confirmed file of a batch, unless one before it is not loaded yet."""
-    for preview in previews_of(project, batch):
+def load_next(project: Project, batch: UUID, *, past_stopped: bool = False) -> None:
+    """Enqueue the next confirmed file of a batch, unless one before it is not loaded yet.
+
+    One that was not loaded (failed, cancelled, refused) holds up those after it, until a lead goes
+    on `past_stopped` ones: then one of those after it has a load as well.
+    """
+    previews = previews_of(project, batch)
+    last = max((preview.place for preview in previews if load_of(preview)), default=0)
+    for preview in previews:
         load = load_of(preview)
-        if load is not None and load.state in {Job.State.FAILED, Job.State.CANCELLED}:
-            return
         if load is not None:
-            if load.report is None or load.report["refused"]:
+            is_loaded = load.report is not None and not load.report["refused"]
+            if not is_loaded and not (load.is_over and (past_stopped or preview.place < last)):
                 return
             continue
         if preview.chained_by is None:

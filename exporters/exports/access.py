@@ -57,5 +57,8 @@ def file(user: Person, slug: str, pk: int, name: str) -> tuple[Membership, Expor
         if export_row.proof is not None:
             names.add(PROOF)
         if name in names | {manifest.NAME, ARCHIVE}:
-            return member, export_row, default_storage.open(f"{export_row.folder}/{name}", "rb")
+            try:
+                return member, export_row, default_storage.open(f"{export_row.folder}/{name}", "rb")
+            except FileNotFoundError as error:
+                raise Http404(f"{name} is missing in the storage. Export again.") from error
     raise Http404("There is no such file in this export.")

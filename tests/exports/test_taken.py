@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from annotate.models import AuditEvent
@@ -67,3 +68,15 @@ def test_a_refused_download_is_not_recorded(built, client):
     assert download(client, reverse("exporters:archive", args=["tides", built.pk])) == 403
 
     assert recorded_downloads() == []
+
+
+def test_a_file_that_is_gone_from_the_storage_is_said_to_be_missing(built, client):
+    default_storage.delete(f"{built.folder}/qrels.changed.txt")
+    client.force_login(factories.user("carla"))
+
+    files = ["tides", built.pk, "qrels.changed.txt"]
+    assert client.get(reverse("exporters:file", args=files)).status_code == 404
+    answer = client.get(reverse("exporters:api_export_file", args=files))
+    assert answer.status_code == 404
+    assert "qrels.changed.txt is missing in the storage. Export again." in answer.text
+    assert not recorded_downloads()

@@ -171,6 +171,23 @@ def test_the_rest_waits_if_a_file_was_not_loaded(carla):
     assert states(carla, batch) == [("topics.txt", True, "cancelled"), ("qrels.txt", False, "done")]
 
 
+def test_a_lead_loads_the_rest_after_a_file_that_was_not_loaded(carla):
+    batch = upload(carla, ("topics.txt", TOPICS), ("docs.jsonl", DOCS), ("qrels.txt", QRELS))
+    work()
+    load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
+    cancel_job(job=Load.objects.get(dry_run=False), by=carla)
+    work()
+
+    load_jobs.confirm_batch(project=carla.project, batch=batch, by=carla)
+    work()
+
+    assert states(carla, batch) == [
+        ("topics.txt", True, "cancelled"),
+        ("docs.jsonl", True, "done"),
+        ("qrels.txt", True, "done"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
