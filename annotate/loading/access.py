@@ -17,7 +17,9 @@ def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
     """Return an upload of a project that the user leads, or raise Http404 or PermissionDenied."""
     member = lead(user, slug)
     return member, row_or_404(
-        Load.objects.select_related("project", "preview").filter(project=member.project_id),
+        Load.objects.select_related(
+            "project", "preview", "confirmed_as__project", "by", "taken_back_by"
+        ).filter(project=member.project_id),
         pk,
         "There is no such upload in this project.",
     )

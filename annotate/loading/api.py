@@ -12,16 +12,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.collection.intake.report import FileReport
-from annotate.collection.models import Run
 from annotate.loading import access, load_jobs
+from annotate.loading.forms import LoadConfirmationForm, LoadForm, options_of
 from annotate.loading.models import Load
 from annotate.loading.taking_back import take_back
 from annotate.projects.access import lead
 from annotate.projects.api import JobSerializer
 from annotate.projects.models import Membership
+from base.api.bodies import FormBody
 from base.api.limits import LimitedJsonParser
 from base.api.records import RecordSerializer, serializer_of
-from base.api.resource import RequestBody, Resource, Scope, reads, writes
+from base.api.resource import Resource, Scope, reads, writes
 from formats.registry import FORMATS, Format
 
 
@@ -70,25 +71,12 @@ class FullLoadSerializer(LoadSerializer):
         return Load.objects.filter(preview=load).values_list("pk", flat=True).first()
 
 
-class SentOptions(RequestBody):
-    """How files are read."""
+class SentOptions(FormBody):
+    """How files are read. Without a format, it is recognized by the file."""
 
-    format = serializers.ChoiceField(
-        choices=[(layout.name, layout.title) for layout in FORMATS.values()],
-        required=False,
-        help_text="Without it, the format is recognized by the file.",
-    )
-    no_grade = serializers.IntegerField(
-        required=False,
-        min_value=-32_768,
-        max_value=32_767,
-        help_text="The value in the file that means no grade.",
-    )
-    side = serializers.ChoiceField(
-        choices=Run.Side.choices,
-        required=False,
-        help_text="For a run: what it ranks documents for. Without it the ids on its lines decide.",
-    )
+    class Meta:
+        form = LoadForm
+        fields = ("format", "no_grade", "side")
 
 
 class SentFile(SentOptions):
@@ -110,16 +98,6 @@ class LoadBatchSerializer(serializers.Serializer[Any]):
 
     batch = serializers.UUIDField()
     files = FullLoadSerializer(many=True)
-
-
-class SentLoadConfirmation(RequestBody):
-    """Whether to load rows that break rules of the project's kind, and to carry claims over."""
-
-    despite_rules = serializers.BooleanField(default=False)
-    carry_claims = serializers.BooleanField(
-        default=False,
-        help_text="Copy machines' claims to new versions for which the file has none.",
-    )
 
 
 class Formats(Resource, tag="Loading"):
@@ -150,7 +128,7 @@ class Loads(Resource, tag="Loading"):
         """Upload a file for a preview. Nothing is written to the project yet."""
         by = lead(self.person, slug)
         sent = self.body()
-        return load_jobs.request_load(file=sent["file"], **_options(sent), by=by)
+        return load_jobs.request_load(file=sent["file"], **options_of(sent), by=by)
 
 
 class SeveralLoads(Resource, tag="Loading"):
@@ -163,7 +141,7 @@ class SeveralLoads(Resource, tag="Loading"):
         """Upload several files for a preview of each. They are ordered by what they refer to."""
         by = lead(self.person, slug)
         sent = self.body()
-        batch = load_jobs.request_batch(files=sent["files"], **_options(sent), by=by)
+        batch = load_jobs.request_batch(files=sent["files"], **options_of(sent), by=by)
         return _batch(by, batch)
 
 
@@ -188,14 +166,6 @@ class BatchConfirmation(Resource, tag="Loading"):
         return _batch(by, batch)
 
 
-def _options(sent: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "format_name": sent.get("format", ""),
-        "no_grade": sent.get("no_grade"),
-        "side": sent.get("side", ""),
-    }
-
-
 def _batch(by: Membership, batch: UUID) -> dict[str, Any]:
     previews = load_jobs.previews_of(by.project, batch)
     return {
@@ -217,7 +187,7 @@ class OneLoad(Resource, tag="Loading"):
 class Confirmation(Resource, tag="Loading"):
     """The confirmation of a preview."""
 
-    @writes(FullLoadSerializer, body=SentLoadConfirmation, scope=Scope.LEAD)
+    @writes(FullLoadSerializer, body=LoadConfirmationForm, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Load:
         """Load a previewed file and return the load. Repeating the request changes nothing."""
         by, preview = access.load(self.person, slug, load)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -11,6 +12,8 @@ from django.utils.safestring import SafeString
 from annotate.collection.models import Run
 from annotate.projects.kinds import ProjectKind
 from formats.registry import FORMATS, Format
+
+FROM_FILE = ("", "Recognize it from the file")
 
 
 class _FilesInput(forms.ClearableFileInput):
@@ -39,7 +42,12 @@ class LoadForm(forms.Form):
             "Several files are put in the right order."
         ),
     )
-    format = forms.ChoiceField(label="Format", widget=forms.RadioSelect, required=False)
+    format = forms.ChoiceField(
+        label="Format",
+        widget=forms.RadioSelect,
+        required=False,
+        choices=[FROM_FILE, *((layout.name, layout.title) for layout in FORMATS.values())],
+    )
     no_grade = forms.IntegerField(
         label="Value that means no grade",
         required=False,
@@ -65,14 +73,29 @@ class LoadForm(forms.Form):
         field.choices = _formats_by_group(kind)
 
 
+class LoadConfirmationForm(forms.Form):
+    """What a lead chooses when the file of a preview is loaded."""
+
+    despite_rules = forms.BooleanField(
+        label="Load it even though rows break rules of the kind", required=False
+    )
+    carry_claims = forms.BooleanField(
+        label="Copy machines’ claims to new versions for which the file has none", required=False
+    )
+
+
+def options_of(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how files are read, as the action takes it, from what a form or a body has."""
+    return {"format_name": sent["format"], "no_grade": sent["no_grade"], "side": sent["side"]}
+
+
 def _formats_by_group(kind: ProjectKind) -> list[Any]:
     """Return the choices of a format: the kind's before the others, if it names any."""
-    from_file = ("", "Recognize it from the file")
     others = [_choice(layout) for layout in FORMATS.values() if layout.name not in kind.formats]
     if not kind.formats:
-        return [from_file, ("All formats", others)]
+        return [FROM_FILE, ("All formats", others)]
     return [
-        from_file,
+        FROM_FILE,
         (f"For {kind.name} projects", [_choice(FORMATS[name]) for name in kind.formats]),
         ("Other formats", others),
     ]

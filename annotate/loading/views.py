@@ -8,19 +8,20 @@ from uuid import UUID
 from django.contrib import messages
 from django.db.models import F
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.collection.intake import KINDS
 from annotate.loading import access, load_jobs
-from annotate.loading.forms import LoadForm
+from annotate.loading.forms import LoadConfirmationForm, LoadForm, options_of
 from annotate.loading.models import Load
 from annotate.loading.taking_back import take_back
 from annotate.projects.access import lead
 from annotate.projects.kinds import kind_of
-from base.errors import Refused
-from base.pagination import parse_key
+from annotate.projects.project_page import project_page
+from base.pagination import newest_by_key
 from base.requests import PageRequest, refusal_as_message, refusal_in
 from formats.registry import FORMATS
 from jobs.models import Job
@@ -51,48 +52,37 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         files = form.cleaned_data["file"]
-        options = {
-            "format_name": form.cleaned_data["format"],
-            "no_grade": form.cleaned_data["no_grade"],
-            "side": form.cleaned_data["side"],
-        }
+        options = options_of(form.cleaned_data)
         with refusal_in(form, "file"):
             if len(files) == 1:
                 return redirect(load_jobs.request_load(file=files[0], **options, by=member))
             batch = load_jobs.request_batch(files=files, **options, by=member)
             return redirect("annotate:load_batch", slug, batch)
-    before = parse_key(request.GET.get("before", ""))
-    # A confirmed preview is not listed, only its load.
-    rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
-    if before is not None:
-        rows = rows.filter(pk__lt=before)
-    # A report may be long: read only the field that the list shows.
-    rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
-    uploads = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
+    # A confirmed preview is not listed, only its load. A report may be long: read only the field
+    # that the list shows.
+    rows = Load.objects.filter(project=member.project_id, confirmed_as=None).defer("report")
+    rows = rows.annotate(refused_lines=F("report__refused")).select_related("by", "project")
+    page = newest_by_key(rows, request.GET, SHOWN)
     documents = member.project.documents
     has_documents = documents.exists()
-    return render(
+    return project_page(
         request,
         "loading/load_list.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "load",
-            "form": form,
-            "rows": [
-                {
-                    "load": load,
-                    "format": _format_title(load),
-                    "outcome": _outcome(load, load.refused_lines or 0),
-                }
-                for load in uploads[:SHOWN]
-            ],
-            "first_files": "" if has_documents else kind_of(member.project.kind).first_files,
-            "some_without_text": documents.filter(text_version=None).exists(),
-            "empty": not uploads and not before and not has_documents,
-            "previous_url": request.path if before else None,
-            "next_url": f"?before={uploads[SHOWN - 1].pk}" if len(uploads) > SHOWN else None,
-        },
+        member,
+        "load",
+        form=form,
+        rows=[
+            {
+                "load": load,
+                "format": _format_title(load),
+                "outcome": _outcome(load, load.refused_lines or 0),  # type: ignore[attr-defined]
+            }
+            for load in page.rows
+        ],
+        first_files="" if has_documents else kind_of(member.project.kind).first_files,
+        some_without_text=documents.filter(text_version=None).exists(),
+        empty=not page.rows and not page.previous and not has_documents,
+        page=page,
         status=422 if form.errors else 200,
     )
 
@@ -109,25 +99,22 @@ def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
         preview.chained_by and load_jobs.load_of(preview) is None and load_jobs.can_load(preview)
         for preview in previews
     )
-    return render(
+    return project_page(
         request,
         "loading/load_batch.html#files" if polled else "loading/load_batch.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "load",
-            "batch": batch,
-            "rows": rows,
-            "over": over,
-            "only_runs": all(preview.format == RUNS for preview in previews),
-            "all_loaded": all(row["outcome"].state == "done" for row in rows),
-            "n_ready": sum(load_jobs.can_load(preview) for preview in previews) if over else 0,
-            "n_later": sum(load_jobs.checked_later(preview) for preview in previews),
-            "against_rules": [
-                preview for preview in previews if load_jobs.can_load(preview, despite_rules=True)
-            ],
-            "stopped": over and chained,
-        },
+        member,
+        "load",
+        batch=batch,
+        rows=rows,
+        over=over,
+        only_runs=all(preview.format == RUNS for preview in previews),
+        all_loaded=all(row["outcome"].state == "done" for row in rows),
+        n_ready=sum(load_jobs.can_load(preview) for preview in previews) if over else 0,
+        n_later=sum(load_jobs.checked_later(preview) for preview in previews),
+        against_rules=[
+            preview for preview in previews if load_jobs.can_load(preview, despite_rules=True)
+        ],
+        stopped=over and chained,
     )
 
 
@@ -158,43 +145,32 @@ def _batch_row(preview: Load) -> dict[str, Any]:
 def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show the progress of a preview or a load, and its report when it is done."""
     member, upload = access.load(request.user, slug, pk)
-    confirmed = Load.objects.filter(preview=upload).select_related("project").first()
     report = upload.report
     done = upload.state == Job.State.DONE
     suggested = load_jobs.suggested_format(upload) if done else None
-    return render(
+    confirmed = load_jobs.load_of(upload)
+    accepted = report if report and done and not report["refused"] else None
+    return project_page(
         request,
         "loading/load.html",
-        {
-            "project": upload.project,
-            "member": member,
-            "section": "load",
-            "load": upload,
-            "only_runs": upload.format == RUNS,
-            "outcome": _outcome(
-                upload, report["refused"] if report else 0, loaded=confirmed is not None
-            ),
-            "format_title": _format_title(upload),
-            "counts": _counts(report) if report and done and not report["refused"] else None,
-            "notes": report["notes"] if report and done and not report["refused"] else [],
-            "problems": report["problems"] if report else [],
-            "broken_rules": report.get("broken_rules", []) if report and done else [],
-            "broken": report.get("broken", 0) if report and done else 0,
-            "more_problems": report["refused"] - len(report["problems"]) if report else 0,
-            "can_confirm": (
-                upload.dry_run
-                and done
-                and report is not None
-                and not report["refused"]
-                and bool(upload.file)
-                and confirmed is None
-            ),
-            "suggested": suggested,
-            "checked_again": load_jobs.find_recheck(upload, suggested) if suggested else None,
-            "would_change": bool(report and (report["new"] or report["changed"])),
-            "loaded_as": confirmed,
-            "written": load_jobs.written_by(upload),
-        },
+        member,
+        "load",
+        load=upload,
+        only_runs=upload.format == RUNS,
+        outcome=_outcome(upload, report["refused"] if report else 0, loaded=confirmed is not None),
+        format_title=_format_title(upload),
+        counts=_counts(accepted) if accepted else None,
+        notes=accepted["notes"] if accepted else [],
+        problems=report["problems"] if report else [],
+        broken_rules=report.get("broken_rules", []) if report and done else [],
+        broken=report.get("broken", 0) if report and done else 0,
+        more_problems=report["refused"] - len(report["problems"]) if report else 0,
+        can_confirm=upload.dry_run and load_jobs.can_load(upload, despite_rules=True),
+        suggested=suggested,
+        checked_again=load_jobs.find_recheck(upload, suggested) if suggested else None,
+        would_change=bool(report and (report["new"] or report["changed"])),
+        loaded_as=confirmed,
+        written=load_jobs.written_by(upload),
     )
 
 
@@ -202,46 +178,38 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Confirm a preview: load the file."""
     member, preview = access.load(request.user, slug, pk)
-    try:
-        load = load_jobs.confirm_load(
-            preview=preview,
-            by=member,
-            despite_rules=request.POST.get("despite_rules") == "yes",
-            carry_claims=request.POST.get("carry_claims") == "yes",
-        )
+    form = LoadConfirmationForm(request.POST)
+    form.full_clean()
+    then = preview.get_absolute_url()
+    with refusal_as_message(request):
+        load = load_jobs.confirm_load(preview=preview, by=member, **form.cleaned_data)
+        then = load.get_absolute_url()
         if preview.batch and "in_batch" in request.POST:
-            return redirect("annotate:load_batch", slug, preview.batch)
-        return redirect(load)
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect(preview)
+            then = reverse("annotate:load_batch", args=[slug, preview.batch])
+    return redirect(then)
 
 
 @require_POST
 def recheck(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Check a refused file again, in the format that its check suggests."""
     member, preview = access.load(request.user, slug, pk)
-    try:
-        return redirect(load_jobs.recheck_load(preview=preview, by=member))
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect(preview)
+    shown = preview
+    with refusal_as_message(request):
+        shown = load_jobs.recheck_load(preview=preview, by=member)
+    return redirect(shown)
 
 
 @require_POST
 def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Discard a previewed file without loading it."""
     member, preview = access.load(request.user, slug, pk)
-    try:
+    then = preview.get_absolute_url()
+    with refusal_as_message(request):
         load_jobs.discard_preview(preview=preview, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect(preview)
-    messages.success(
-        request,
-        f"{preview.file_name} was discarded. Nothing of it was loaded.",
-    )
-    return redirect("annotate:loads", slug)
+        words = f"{preview.file_name} was discarded. Nothing of it was loaded."
+        messages.success(request, words)
+        then = reverse("annotate:loads", args=[slug])
+    return redirect(then)
 
 
 def _format_title(load: Load) -> str:

@@ -422,7 +422,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
             }
             for evaluation in listed.rows
         ],
-        next_url=listed.next,
+        page=listed,
         newest=newest,
         requested=unfinished.order_by("-pk").first(),
         **results,

@@ -58,7 +58,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         blind=access.BLIND if must_answer_first(member) else "",
         exports=page.rows,
-        next_url=page.next,
+        page=page,
         status=422 if form.errors else 200,
     )
 

@@ -20,7 +20,7 @@ from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from base.csv_output import csv_response
 from base.errors import Refused
-from base.pagination import parse_key
+from base.pagination import newest_by_key
 from base.requests import PageRequest, refusal_in
 from base.word_diff import Op, Piece, diff
 from exporters.exports.access import BLIND
@@ -66,7 +66,9 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         .order_by("-pk")
         .values_list("name", flat=True)
     )
-    form = CompareForm(names, request.GET if "before" in request.GET else None)
+    # Of the pages of the list, each has one of these in its address.
+    is_sent = {"before", "after"} <= request.GET.keys()
+    form = CompareForm(names, request.GET if is_sent else None)
     if form.is_bound and form.is_valid():
         before, after = form.cleaned_data["before"], form.cleaned_data["after"]
         if before != after:
@@ -74,11 +76,8 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         form.add_error("after", "Choose two different releases.")
     elif not form.is_bound and len(names) > 1:
         form = CompareForm(names, initial={"before": names[1], "after": names[0]})
-    rows = Release.objects.filter(project=member.project_id).order_by("-pk")
-    older = parse_key(request.GET.get("older", ""))
-    if older is not None:
-        rows = rows.filter(pk__lt=older)
-    listed = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
+    rows = Release.objects.filter(project=member.project_id)
+    page = newest_by_key(rows.select_related("by", "project", "guideline"), request.GET, SHOWN)
     blind = must_answer_first(member)
     return project_page(
         request,
@@ -93,10 +92,10 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
                 if blind or release.state != Release.State.DONE
                 else contents.all_counts(contents.of(release)),
             }
-            for release in listed[:SHOWN]
+            for release in page.rows
         ],
         form=form if len(names) > 1 and not blind else None,
-        next_url=f"?older={listed[SHOWN - 1].pk}" if len(listed) > SHOWN else None,
+        page=page,
         status=422 if form.errors else 200,
     )
 

@@ -324,7 +324,12 @@ def test_a_repeated_pair_that_differs_is_refused_even_if_the_reader_misses_it(pr
 def test_title_and_description_of_a_query_come_from_whichever_of_its_pairs_has_them(project):
     content = jsonl(
         {"pair_id": "110_0", "query_id": "110", "title": "ferries", "narratives": []},
-        {"pair_id": "110_1", "query_id": "110", "description": "When do they go?", "narratives": []},
+        {
+            "pair_id": "110_1",
+            "query_id": "110",
+            "description": "When do they go?",
+            "narratives": [],
+        },
     )
 
     load(project, "pairs-jsonl", content)

@@ -28,9 +28,9 @@ from annotate.models import (
 )
 from audit.models import Sample
 from exporters.models import Publication, Release
-from exporters.releases import contents, file_store
+from exporters.releases import contents, file_store, views
 from tests import factories
-from tests.exports.conftest import LATER, make_release
+from tests.exports.conftest import AT, LATER, make_release
 from tests.pages import shows
 
 SURE = {"name": "v1.0", "note": "For the paper.", "sure": "on"}
@@ -591,3 +591,26 @@ def test_the_form_of_a_release_names_a_planned_sample_that_is_not_drawn(tides, c
     )
 
     assert sentence not in text(carla.get(url("new_release")))
+
+
+def test_the_older_releases_are_on_further_pages_of_the_list(tides, client):
+    client.force_login(factories.user("carla"))
+    for number in range(views.SHOWN + 1):
+        Release.objects.create(
+            project=tides.project,
+            name=f"v{number}",
+            by=tides.carla,
+            state="failed",
+            error="It failed.",
+            started_at=AT,
+            finished_at=LATER,
+        )
+    newest = Release.objects.latest("pk")
+    page = reverse("exporters:releases", args=["tides"])
+
+    first = client.get(page)
+    older = client.get(page + first.context["next_url"])
+
+    assert first.context["releases"][0]["release"] == newest
+    assert [row["release"].name for row in older.context["releases"]] == ["v0"]
+    assert client.get(page + older.context["previous_url"]).status_code == 200
