@@ -362,7 +362,9 @@ def _count_sampled(member: Membership) -> dict[str, Any]:
     both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
     rows: list[tuple[str, int, int]] = list(
         SampleItem.objects.filter(
-            sample__project=member.project_id, narrative__pair__removed_at__isnull=True
+            in_pools(),
+            sample__project=member.project_id,
+            narrative__pair__removed_at__isnull=True,
         )
         .order_by()
         .values_list("narrative__side")

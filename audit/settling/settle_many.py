@@ -430,6 +430,11 @@ def settle_checks(
     with transaction.atomic():
         outcomes = _compute_label_outcomes(by, filters, choice)
         require_unchanged(list(outcomes.values()), token)
+        locked = SampleItem.objects.select_for_update().filter(pk__in=outcomes)
+        list(locked.order_by("pk").values_list("pk", flat=True))
+        # An answer that was saved before the locks may have changed what was counted.
+        outcomes = _compute_label_outcomes(by, filters, choice)
+        require_unchanged(list(outcomes.values()), token)
         settled = {
             key: outcome for key, outcome in outcomes.items() if outcome.relevance is not None
         }

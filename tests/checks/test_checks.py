@@ -8,8 +8,8 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotate.models import Adjudication, Narrative
-from audit.checks import actions, samples
+from annotate.models import Adjudication, Candidate, Narrative
+from audit.checks import actions, queue, samples
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.queue import next_item, sample_rows, to_check, to_settle, with_checks
 from audit.checks.samples import plan
@@ -472,3 +472,16 @@ def violate_constraint(scene, sample, rule):
 def test_the_database_enforces_every_constraint(scene, sample, rule):
     with pytest.raises(IntegrityError), transaction.atomic():
         violate_constraint(scene, sample, rule)
+
+
+def test_steps_do_not_wait_for_labels_of_documents_that_were_taken_out(scene):
+    scene.project.kind = "followtable"
+    scene.project.save()
+    sample = draw(scene)
+    check_label(sample, "A", ada=0, ben=0)
+    others = Candidate.objects.exclude(document__doc_id="A")
+    others.update(removed_at=timezone.now(), removed_by=scene.carla, removed_reason="Broken.")
+
+    details = queue.contribution([scene.carla])[scene.carla.pk].details()
+
+    assert (details["checked"], details["sampled"]) == (1, 1)

@@ -338,3 +338,15 @@ def test_lists_show_the_replies_of_two_who_give_the_same_grade(scene, sample, cl
             "off topic, meets the constraint",
         ):
             assert replies in shown
+
+
+def test_a_lead_changes_their_settlement_on_the_page_with_the_questions(scene, sample, client):
+    check(scene, sample, "B", ada="-+", ben="+-", carla="+-")
+    label = item(sample, "B")
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("audit:check_disagreement", args=[label.pk]) + "?state=settled")
+
+    # A grade alone would be refused here.
+    assert not page.context["adoptable"]
+    assert reverse("audit:settlement", args=[label.pk]) in page.content.decode()

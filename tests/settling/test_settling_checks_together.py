@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotate.models import Condition
 from audit.checks import actions as checking
 from audit.models import Check, Sample, SampleItem
+from audit.settling import settle_many
 from audit.settling.queue_filters import Kind, QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_checks
 from base.errors import Refused, Stale
@@ -186,3 +187,23 @@ def test_a_program_settles_labels_without_a_cause(scene, client):
 
     assert answer.status_code == 201
     assert settled() == {"A": 2, "B": 2}
+
+
+def test_an_answer_that_changes_while_labels_are_settled_settles_none(scene, monkeypatch):
+    choice = RuleChoice(Rule.HIGHER)
+    shown = preview(scene.carla, OF_CHECKS, choice)
+    count = settle_many.require_unchanged
+
+    def change_after_counting(outcomes, token):
+        counted = count(outcomes, token)
+        if not Check.objects.filter(checker=scene.ada, ended_at__isnull=False).exists():
+            checking.check(item=scene.items["A"], by=scene.ada, relevance=1)
+        return counted
+
+    monkeypatch.setattr(settle_many, "require_unchanged", change_after_counting)
+    with pytest.raises(Stale):
+        settle_checks(
+            filters=OF_CHECKS, choice=choice, reason="So.", token=shown.token, by=scene.carla
+        )
+
+    assert not Check.objects.filter(place=Check.SETTLES).exists()

@@ -451,12 +451,16 @@ class CheckPage(Page):
         return not context["own_check"]
 
     def other_page_url(self) -> str:
-        """Return the address of the page with conditions or questions, if the sample has them."""
-        item, sample = self.disagreement.item, self.disagreement.item.sample
-        if sample.asks != Sample.Asks.GRADE and to_settle(self.disagreement.member, sample).filter(
-            pk=item.pk
-        ):
-            return reverse("audit:settlement", args=[item.pk])
+        """Return the address of the page with conditions or questions, if the sample has them: where
+        the lead settles the label, or changes their own settlement.
+        """
+        member, label = self.disagreement.member, self.disagreement.item
+        if label.sample.asks == Sample.Asks.GRADE:
+            return ""
+        third = self.disagreement.third
+        is_own = third is not None and third.checker_id == member.pk
+        if is_own or to_settle(member, label.sample).filter(pk=label.pk).exists():
+            return reverse("audit:settlement", args=[label.pk])
         return ""
 
     def context(self, keys: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:

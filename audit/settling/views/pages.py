@@ -226,7 +226,7 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
             )
             messages.success(request, page.message(made))
             return _redirect_to_next(request, disagreement)
-    if address := page.other_page_url():
+    if (address := page.other_page_url()) and disagreement.decision() is None:
         return redirect(address)
     filters = QueueFilterForm(disagreement.member, filter_in(request.GET)).queue_filter()
     context = session_context(request, disagreement, filters) | page.view(request, form)
