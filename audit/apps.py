@@ -23,7 +23,7 @@ class AuditConfig(AppConfig):
         from annotate.projects import audit_log, hash_chain
         from annotate.rewriting import sending_back
         from audit.audit_events import AUDIT_EVENTS
-        from audit.checks import check_chain, outcomes, queue
+        from audit.checks import check_chain, queue
         from audit.checks.api import checking
         from audit.model_runs.models import Call
         from audit.reports import overview
@@ -38,9 +38,9 @@ class AuditConfig(AppConfig):
         projects.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion.register_reviews(passes.submitted_reviews)
-        rule_report.checked_labels.register(outcomes.checked_labels)
+        rule_report.checked_labels.register(queue.checked_labels)
         sending_back.register(passes.why_sent_back)
-        answers.register(*passes.ANSWERS, outcomes.CHECKS)
+        answers.register(*passes.ANSWERS, queue.CHECKS)
         journal.register(api.ENTRIES | checking.ENTRIES | settling.ENTRIES)
         contributions.register(overview.contribution)
         progress.audits_by_member.register(overview.audits_by_member)

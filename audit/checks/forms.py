@@ -19,7 +19,7 @@ from audit.checks.actions import MAX_WORDS
 from audit.checks.claims import ClaimSelection, refuse_if_blind, why_unfit
 from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
-from audit.checks.modes import MODES, has_modes
+from audit.checks.queue import MODES, has_modes
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
 from base.requests import refusal_in
 
@@ -265,7 +265,12 @@ class CheckForm(forms.Form):
     """
 
     relevance = forms.IntegerField(
-        required=False, error_messages={"invalid": "Choose one of the grades."}
+        required=False,
+        min_value=-32_768,
+        max_value=32_767,
+        error_messages=dict.fromkeys(
+            ("invalid", "min_value", "max_value"), "Choose one of the grades."
+        ),
     )
     cannot_judge = forms.BooleanField(required=False)
     on_topic = forms.ChoiceField(choices=Reply.choices, required=False, error_messages=_NO_REPLY)

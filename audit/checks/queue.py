@@ -1,8 +1,12 @@
-"""The queue of label checks: at most two people per item, then a third if they differ."""
+"""The queue of label checks: at most two people per item, then a third if they differ.
+
+In InfoSearch a gold document is relevant to the original and to the instructed query, and not to
+the reversed one; so it is checked once in each mode, with the narrative of that mode.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from django.db.models import (
@@ -22,18 +26,34 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Concat
 from django.urls import reverse
 
+from annotate.collection.answers import AnswerKind
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Statement
 from annotate.overview.contributions import Contribution, Todo
 from annotate.overview.notices import Notice
+from annotate.pairs.models import Narrative
 from annotate.projects.kinds import kind_of
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from audit.checks.models import Check, Sample, SampleItem
 from base.requests import read_once
 
 # Items to settle: two have answered without an outcome, and no third person has settled.
 IS_OPEN = Q(outcome__isnull=True, unjudgeable=False)
 TO_SETTLE = Q(answered=2) & IS_OPEN
+# The modes in the paper's words, by the sides of the narratives. Each is a separate sample.
+MODES: Mapping[str, str] = {
+    Narrative.Side.ORIGINAL: "Original",
+    Narrative.Side.ALTERED: "Instructed",
+    Narrative.Side.REVERSED: "Reversed",
+}
+CHUNK = 5_000
+CHECKS = AnswerKind(
+    singular="check of a label",
+    plural="checks of labels",
+    current=Check.objects.current,
+    narrative="item__narrative",
+    candidate="item__candidate",
+)
 # The filters of a sample's labels, for leads.
 LABEL_FILTERS = {
     "all": Q(),
@@ -374,4 +394,122 @@ def _count_sampled(member: Membership) -> dict[str, Any]:
         "sampled": sum(sampled for _side, sampled, _checked in rows),
         "checked": sum(checked for *_, checked in rows),
         "checked_in": {side: (checked, sampled) for side, sampled, checked in rows},
+    }
+
+
+# --- modes ----------------------------------------------------------------------------------------
+
+
+class ModeProgress(NamedTuple):
+    """Progress on the labels of one mode: overall, by one member, and left for that member."""
+
+    mode: str
+    labels: int = 0
+    checked: int = 0
+    mine: int = 0
+    to_check: int = 0
+    # The first label that the member could check.
+    next: int | None = None
+
+
+def checks_in_modes(project: Project) -> bool:
+    """Return whether the kind of project checks labels in modes."""
+    return any(step.startswith("check_") for step in kind_of(project.kind).steps)
+
+
+def has_modes(project: Project) -> bool:
+    """Return whether labels can be checked in several modes: the kind has modes, or some
+    instruction is reversed.
+    """
+    reversed_ones = Narrative.objects.filter(pair__project=project, side=Narrative.Side.REVERSED)
+    return checks_in_modes(project) or reversed_ones.exists()
+
+
+def progress_by_mode(member: Membership) -> list[ModeProgress]:
+    """Return the passes of the member's project in the order of the modes; an empty list if its
+    kind has no modes. Three queries.
+
+    A label belongs to the mode of its narrative, also in a sample of all modes.
+    """
+    if not checks_in_modes(member.project):
+        return []
+    items = SampleItem.objects.filter(
+        in_pools(), sample__project=member.project, narrative__pair__removed_at__isnull=True
+    )
+    done = Q(outcome__isnull=False) | Q(unjudgeable=True)
+    mine = Exists(Check.objects.current().filter(item=OuterRef("pk"), checker=member))
+    counted = _by_mode(
+        with_checks(items).annotate(mine=mine),
+        labels=Count("pk"),
+        checked=Count("pk", filter=done),
+        mine_all=Count("pk", filter=Q(mine=True)),
+    )
+    waiting = waiting_by_mode(member)
+    return [
+        ModeProgress(mode, *counted.get(mode, (0, 0, 0)), *waiting.get(mode, (0, None)))
+        for mode in MODES
+    ]
+
+
+def waiting_by_mode(member: Membership) -> dict[str, tuple[int, int]]:
+    """Return by mode how many labels the member could check, and the first of them."""
+    counts = _by_mode(to_check(member), waiting=Count("pk"), first=Min("pk"))
+    return {mode: (waiting, first) for mode, (waiting, first) in counts.items()}
+
+
+def _by_mode(items: QuerySet[Any, Any], **counts: Any) -> dict[str, tuple[Any, ...]]:
+    rows = items.order_by().values("narrative__side").annotate(**counts)
+    return {row["narrative__side"]: tuple(row[name] for name in counts) for row in rows}
+
+
+# --- outcomes, for exports and for the rules of a kind --------------------------------------------
+
+
+class CheckOutcome(NamedTuple):
+    """The outcome of one label's checks; without an outcome, whether its check is over."""
+
+    outcome: int | None
+    over: bool
+
+
+def newest_outcomes(
+    rows: Iterator[tuple[int, int, int | None, bool]],
+) -> dict[tuple[int, int], CheckOutcome]:
+    """Return the outcome of each label, by narrative and candidate, over all samples.
+
+    `rows` are in the order in which the samples were made. The newest sample with an outcome wins;
+    without any outcome, the label is open while one of its samples is open.
+    """
+    outcomes: dict[tuple[int, int], CheckOutcome] = {}
+    for narrative, candidate, outcome, unjudgeable in rows:
+        earlier = outcomes.get((narrative, candidate), CheckOutcome(None, True))
+        if outcome is not None:
+            outcomes[narrative, candidate] = CheckOutcome(outcome, True)
+        elif earlier.outcome is None:
+            outcomes[narrative, candidate] = CheckOutcome(None, earlier.over and unjudgeable)
+    return outcomes
+
+
+def checked_items(**which: Any) -> QuerySet[Any, Any]:
+    """Return the labels of samples that ask for grades, or for two questions that decide them, with
+    the answers to each. A number of conditions met is a grade if the project says so.
+    """
+    counts_are_grades = Q(sample__project__condition_rule=Project.ConditionRule.COUNT_MET)
+    of_grades = SampleItem.objects.filter(~Q(sample__asks=Sample.Asks.COUNT) | counts_are_grades)
+    return with_checks(of_grades.filter(**which))
+
+
+def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int]:
+    """Return the checked grade by narrative and candidate: one query."""
+    rows: Iterator[Any] = (
+        checked_items(narrative__in=narratives.values("pk"))
+        .filter(in_pools())
+        .order_by("sample__created_at", "sample__name")
+        .values_list("narrative", "candidate", "outcome", "unjudgeable")
+        .iterator(CHUNK)
+    )
+    return {
+        place: outcome.outcome
+        for place, outcome in newest_outcomes(rows).items()
+        if outcome.outcome is not None
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -27,6 +27,7 @@ from audit.checks.claims import (
     why_unfit,
 )
 from audit.checks.models import Sample, SampleItem
+from audit.checks.queue import MODES
 from audit.checks.suspects import find_suspects
 from base.errors import Refused, refuse_invalid_names, refuse_longer
 from base.sampling import CannotDraw, DrawPlan, draw, place
@@ -249,6 +250,48 @@ def choose_second_look(
         return _insert_sample(
             sample, name, selection, [(claim, "", None) for claim in claims], by, now
         )
+
+
+def selections_in_modes(
+    project: Project, selection: ClaimSelection, modes: Sequence[str]
+) -> dict[str, ClaimSelection]:
+    """Return the request for claims of each mode, or one for all modes, by "", if `modes` is empty.
+
+    In the original mode the qrels are the source if machines claim nothing there.
+    """
+    if not modes:
+        return {"": selection}
+    selections = {mode: selection._replace(side=mode) for mode in modes}
+    original = selections.get(Narrative.Side.ORIGINAL)
+    of_machines = selection.source in (Sample.Source.MACHINE, Sample.Source.CLAIMS)
+    if original is not None and of_machines and not build_frame(project, original).claims:
+        prior = original._replace(source=Sample.Source.PRIOR, rater=None)
+        selections[Narrative.Side.ORIGINAL] = prior
+    return selections
+
+
+def make_in_modes(
+    make: Callable[..., Sample],
+    *,
+    name: str,
+    project: Project,
+    selections: Mapping[str, ClaimSelection],
+) -> list[Sample]:
+    """Make a sample of each of `selections_in_modes` that has claims; all or none.
+
+    Refused: as by `make` (`draw_sample` or `pick_suspects`), and if no mode has any claims.
+    """
+    if "" in selections:
+        return [make(name=name, selection=selections[""])]
+    with transaction.atomic():
+        made = [
+            make(name=f"{name} ({MODES[mode].lower()})", selection=selection)
+            for mode, selection in selections.items()
+            if build_frame(project, selection).claims
+        ]
+    if not made:
+        raise Refused("Nothing is claimed in these modes.")
+    return made
 
 
 def _validate_choices(name: str, selection: ClaimSelection, stratify: str, by: Membership) -> str:

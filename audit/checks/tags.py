@@ -5,8 +5,8 @@ from __future__ import annotations
 from django import template
 
 from audit.checks.figures import format_upper_bound
-from audit.checks.modes import MODES
 from audit.checks.questions import describe_replies
+from audit.checks.queue import MODES
 from base.tags.figures import NOTHING
 
 register = template.Library()

@@ -7,6 +7,7 @@ Each test runs over all of them. What belongs to judging alone is in the other m
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from annotate.models import (
     Narrative,
     Verdict,
 )
-from audit.checks.modes import make_mode_samples
+from audit.checks import samples
 from audit.models import Check, Rating, Sample, SampleItem
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Rubric
 from audit.reviews.rubrics import save_rubric
@@ -177,14 +178,13 @@ class CheckingInModes(Work):
         for candidate in self.scene.candidates.values():
             for narrative in (original(altered), turned):
                 factories.judgment(narrative, candidate, self.scene.model, 1)
-        _original, instructed, _reversed = make_mode_samples(
-            lambda name, selection: super(CheckingInModes, self).draw(
-                name=name, selection=selection, **choices
-            ),
-            project=self.scene.project,
-            selection=self.scene.selection,
+        _original, instructed, _reversed = samples.make_in_modes(
+            partial(super().draw, **choices),
             name="Gold",
-            modes=("original", "altered", "reversed"),
+            project=self.scene.project,
+            selections=samples.selections_in_modes(
+                self.scene.project, self.scene.selection, ("original", "altered", "reversed")
+            ),
         )
         return instructed
 

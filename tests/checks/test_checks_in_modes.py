@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -12,7 +13,6 @@ from annotate.judgments.rule_report import rule_report
 from annotate.models import Narrative, Run, RunLine
 from audit.checks import actions, samples
 from audit.checks.claims import ClaimSelection
-from audit.checks.modes import make_mode_samples
 from audit.checks.suspects import find_suspects
 from audit.models import Sample
 from audit.reports.rule_standings import rule_standings
@@ -48,20 +48,13 @@ class Scene:
             factories.judgment(self.turned, candidate, self.machine, turned)
 
     def passes(self, modes=MODES) -> list[Sample]:
-        return make_mode_samples(
-            lambda name, selection: samples.draw_sample(
-                name=name,
-                selection=selection,
-                stratify="none",
-                per="stratum",
-                size=2,
-                seed=1,
-                by=self.carla,
-            ),
-            project=self.project,
-            selection=ClaimSelection(Sample.Source.MACHINE, self.machine),
+        choices = {"stratify": "none", "per": "stratum", "size": 2, "seed": 1, "by": self.carla}
+        selection = ClaimSelection(Sample.Source.MACHINE, self.machine)
+        return samples.make_in_modes(
+            partial(samples.draw_sample, **choices),
             name="Gold",
-            modes=modes,
+            project=self.project,
+            selections=samples.selections_in_modes(self.project, selection, modes),
         )
 
     def rule_state(self) -> str:

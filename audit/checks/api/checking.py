@@ -17,18 +17,16 @@ from annotate.judgments.models import Verdict
 from annotate.pairs.api import ConditionSerializer, VersionSerializer
 from annotate.projects.models import Membership
 from audit.checks import access, actions
-from audit.checks.actions import MAX_WORDS
 from audit.checks.condition_counts import broken_conditions_of
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Reply, Sample, SampleItem
 from audit.checks.queue import next_item, next_to_check, open_documents, to_check, to_settle
-from base.api.resource import KeyField, QueryParameters, RequestBody, Resource, Scope, reads, writes
+from base.api.bodies import FormBody
+from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
 from base.errors import Refused
 
-SMALL = 32_767
 
-
-class SentCheck(RequestBody):
+class SentCheck(FormBody):
     """An answer to a claimed label: a grade, or "cannot judge" with words; or, if the sample asks
     for conditions, an answer to each by its key.
     """
@@ -45,10 +43,6 @@ class SentCheck(RequestBody):
     uuid = serializers.UUIDField(
         required=False, help_text="Created by the client: sent twice, it counts once."
     )
-    relevance = serializers.IntegerField(
-        min_value=-SMALL - 1, max_value=SMALL, required=False, allow_null=True
-    )
-    cannot_judge = serializers.BooleanField(default=False)
     verdicts = serializers.DictField(
         child=serializers.ChoiceField(choices=Verdict.Answer.choices), required=False
     )
@@ -57,9 +51,10 @@ class SentCheck(RequestBody):
         required=False,
         help_text="Answers to the two questions: `topic` and `constraint`.",
     )
-    words = serializers.CharField(
-        required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_WORDS
-    )
+
+    class Meta:
+        form = CheckForm
+        fields = ("relevance", "cannot_judge", "words")
 
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
         """Convert the condition keys to integers, or refuse them."""

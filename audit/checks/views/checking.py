@@ -32,8 +32,16 @@ from audit.checks import access, actions
 from audit.checks.condition_counts import BrokenConditions, broken_conditions_of
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
-from audit.checks.modes import MODES, checks_in_modes, waiting_by_mode
-from audit.checks.queue import next_item, next_to_check, open_documents, to_check, to_settle
+from audit.checks.queue import (
+    MODES,
+    checks_in_modes,
+    next_item,
+    next_to_check,
+    open_documents,
+    to_check,
+    to_settle,
+    waiting_by_mode,
+)
 from base import keymap
 from base.errors import Refused
 from base.pagination import parse_key

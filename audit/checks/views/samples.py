@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -14,10 +15,10 @@ from annotate.collection.models import Run
 from annotate.judgments.machine_claims import contradicted_labels, count_undecided
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from audit.checks import access, samples
-from audit.checks.claims import ClaimSelection, build_frame
+from audit.checks.claims import build_frame
 from audit.checks.condition_counts import label_rows, listed_labels
 from audit.checks.figures import Figures, Rates, figures
 from audit.checks.forms import (
@@ -35,8 +36,13 @@ from audit.checks.machines import (
     effect_of_choosing,
 )
 from audit.checks.models import Sample
-from audit.checks.modes import MODES, make_mode_samples, progress_by_mode, selection_in_mode
-from audit.checks.queue import LABEL_FILTERS, filter_labels, sample_rows
+from audit.checks.queue import (
+    LABEL_FILTERS,
+    MODES,
+    filter_labels,
+    progress_by_mode,
+    sample_rows,
+)
 from audit.checks.samples import Plan, plan
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
 from base.csv_output import csv_response
@@ -98,25 +104,22 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         selection, choices = form.selection(), form.choices()
         cleaned = form.cleaned_data
+        selections = samples.selections_in_modes(member.project, selection, cleaned["modes"])
         if request.method == "POST" and "preview" not in request.POST:
+            shown = {name: cleaned[name] for name in ("shows_claim", "shows_reason")}
             with refusal_in(form):
-                made = make_mode_samples(
-                    lambda name, in_mode: samples.draw_sample(
-                        name=name,
-                        selection=in_mode,
-                        shows_claim=cleaned["shows_claim"],
-                        shows_reason=cleaned["shows_reason"],
-                        by=member,
-                        **choices,
-                    ),
-                    project=member.project,
-                    selection=selection,
+                made = samples.make_in_modes(
+                    partial(samples.draw_sample, by=member, **shown, **choices),
                     name=cleaned["name"],
-                    modes=cleaned["modes"],
+                    project=member.project,
+                    selections=selections,
                 )
                 words = "The sample is drawn. Two people check each label."
                 return _redirect_to_made(request, member, made, words)
-        plans = _plan_modes(member.project, selection, cleaned["modes"], choices)
+        plans = [
+            (MODES.get(mode, ""), plan(build_frame(member.project, in_mode), **choices))
+            for mode, in_mode in selections.items()
+        ]
     return project_page(
         request,
         "checks/new_sample.html",
@@ -127,16 +130,6 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
         drawable=bool(plans) and not any(plan.refused for _mode, plan in plans),
         status=422 if sent and form.errors else 200,
     )
-
-
-def _plan_modes(
-    project: Project, selection: ClaimSelection, modes: Sequence[str], choices: dict[str, Any]
-) -> list[tuple[str, Plan]]:
-    """Return each mode with what would be drawn in it, or "" for all modes if none is chosen."""
-    selections = [(MODES[mode], selection_in_mode(project, selection, mode)) for mode in modes] or [
-        ("", selection)
-    ]
-    return [(mode, plan(build_frame(project, in_mode), **choices)) for mode, in_mode in selections]
 
 
 def _redirect_to_made(
@@ -161,30 +154,23 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
         selection, cleaned = form.selection(), form.cleaned_data
         rule = {name: cleaned[name] for name in ("depth", "at_least", "below")}
         runs_chosen = list(cleaned["runs"])
-        modes = {
-            mode: selection_in_mode(member.project, selection, mode) for mode in cleaned["modes"]
-        }
+        selections = samples.selections_in_modes(member.project, selection, cleaned["modes"])
         with refusal_in(form, "at_least"):
             by_mode = {
                 mode: find_suspects(member.project, in_mode, runs=runs_chosen, **rule)
-                for mode, in_mode in (modes or {"": selection}).items()
+                for mode, in_mode in selections.items()
             }
     if form is not None and form.is_valid():
         if request.method == "POST" and send.is_valid():
+            sent = send.cleaned_data
+            how = {name: sent[name] for name in ("stratify", "shows_claim")}
+            missed = {mode: of for mode, of in selections.items() if by_mode[mode].suspects}
             with refusal_in(send):
-                made = make_mode_samples(
-                    lambda name, in_mode: samples.pick_suspects(
-                        **{**send.cleaned_data, "name": name},
-                        selection=in_mode,
-                        runs=runs_chosen,
-                        by=member,
-                        **rule,
-                    ),
+                made = samples.make_in_modes(
+                    partial(samples.pick_suspects, runs=runs_chosen, by=member, **rule, **how),
+                    name=sent["name"],
                     project=member.project,
-                    selection=selection,
-                    name=send.cleaned_data["name"],
-                    modes=[mode for mode in cleaned["modes"] if by_mode[mode].suspects]
-                    or cleaned["modes"],
+                    selections=missed or selections,
                 )
                 words = "The sample is made. Two people check each label."
                 return _redirect_to_made(request, member, made, words)

@@ -451,8 +451,8 @@ class CheckPage(Page):
         return not context["own_check"]
 
     def other_page_url(self) -> str:
-        """Return the address of the page with conditions or questions, if the sample has them: where
-        the lead settles the label, or changes their own settlement.
+        """Return the address of the page with the conditions or questions of the sample, if it has
+        them: there the lead settles the label, or changes their own settlement.
         """
         member, label = self.disagreement.member, self.disagreement.item
         if label.sample.asks == Sample.Asks.GRADE:

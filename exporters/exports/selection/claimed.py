@@ -17,7 +17,7 @@ from annotate.judgments.machine_claims import Claim, counting_claims
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from audit.checks.outcomes import CheckOutcome, checked_items, newest_outcomes
+from audit.checks.queue import CheckOutcome, checked_items, newest_outcomes
 from base.bulk import in_byte_order
 from base.snapshot import once_in_snapshot
 from exporters.exports.files import distinct_names
