@@ -8,7 +8,6 @@ nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
@@ -81,6 +80,8 @@ class Outcome(NamedTuple):
     earlier: int | None
     # When it was last answered.
     since: datetime
+    # The key of a checked label.
+    item: int = 0
 
 
 @dataclass
@@ -124,14 +125,23 @@ def preview(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview
     """Preview settling all documents, or checked labels, that match `filters`: one query, and two
     for those shown. No document's text is read.
     """
-    outcomes = _compute_all(by, filters, choice)
-    return summarize(by, outcomes, sample_outcomes(outcomes))
-
-
-def _compute_all(by: Membership, filters: QueueFilter, choice: RuleChoice) -> list[Outcome]:
-    if filters.kind is Kind.CHECK:
-        return list(_compute_label_outcomes(by, filters, choice).values())
-    return _compute_outcomes(by, filters, choice)
+    outcomes = _compute_outcomes(by, filters, choice)
+    settled = Counter(outcome.relevance for outcome in outcomes if outcome.relevance is not None)
+    threshold = by.project.relevant_from
+    decided: Counter[bool] = Counter()
+    for outcome in outcomes:
+        if outcome.relevance is not None:
+            relevant = outcome.relevance >= threshold
+            sides = [grade >= threshold for grade, _ in outcome.grade_counts]
+            decided[relevant] += (not relevant) in sides
+    return Preview(
+        settled=dict(sorted(settled.items())),
+        left=len(outcomes) - settled.total(),
+        counts_then=decided[True],
+        drops_then=decided[False],
+        token=_token(outcomes),
+        shown=_sample_outcomes(outcomes),
+    )
 
 
 def settle_many(
@@ -147,29 +157,102 @@ def settle_many(
     """Settle what the preview with this token showed, and return the batch.
 
     Stale: since the preview somebody judged, settled or sent something back, or a document got
-    another text, and the rule now gives another result. Refused: as in `settle_together`.
+    another text, and the rule now gives another result. Refused: not a lead, no reason, no cause,
+    nothing to settle, a grade the project does not have.
     """
-    check_reason(reason, cause)
+    now = now or timezone.now()
+    reason = check_reason(reason, cause)
+    batch = uuid4()
     with transaction.atomic():
-        lock_pairs(by)
-        outcomes = require_unchanged(_compute_outcomes(by, filters, choice), token)
+        _lock_pairs(by)
+        outcomes = _require_unchanged(_compute_outcomes(by, filters, choice), token)
         if text_versions.lock_texts(outcome.candidate for outcome in outcomes):
             # A load that committed before the locks may have replaced texts that were counted.
-            require_unchanged(_compute_outcomes(by, filters, choice), token)
-        return settle_together(
-            decisions=[
-                (outcome.narrative, outcome.candidate, outcome.relevance)
-                for outcome in outcomes
-                if outcome.relevance is not None
-            ],
-            cause=cause,
-            reason=reason,
-            by=by,
-            now=now,
+            _require_unchanged(_compute_outcomes(by, filters, choice), token)
+        settled = _settled(outcomes)
+        for relevance in sorted({relevance for _outcome, relevance in settled}):
+            check_grade(by, relevance)
+        read = text_versions.lock_newest_versions(outcome.candidate for outcome, _ in settled)
+        made = Adjudication.objects.bulk_create(
+            (
+                Adjudication(
+                    narrative_id=outcome.narrative,
+                    candidate_id=outcome.candidate,
+                    relevance=relevance,
+                    reason=reason,
+                    cause=cause,
+                    by=by,
+                    at=now,
+                    batch=batch,
+                    text_version=read[outcome.candidate],
+                )
+                for outcome, relevance in settled
+            ),
+            batch_size=1_000,
         )
+        adjudication_chain.follow(by.project_id, new={one.pk for one in made})
+        about = name_documents(len(made), batch)
+        record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
+    return batch
 
 
-def lock_pairs(by: Membership) -> None:
+def settle_checks(
+    *,
+    filters: QueueFilter,
+    choice: RuleChoice,
+    reason: str,
+    token: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> int:
+    """Settle what the preview with this token showed, and return the number of labels.
+
+    Each is settled as by hand: a grade adopts the answer of the checker who gave it. Stale: as in
+    `settle_many`. Refused: no reason, nothing to settle.
+    """
+    if not reason.strip():
+        raise Refused("Give a reason.")
+    with transaction.atomic():
+        outcomes = _require_unchanged(_compute_outcomes(by, filters, choice), token)
+        counted = [outcome.item for outcome in outcomes]
+        locked = SampleItem.objects.select_for_update().filter(pk__in=counted)
+        list(locked.order_by("pk").values_list("pk", flat=True))
+        # An answer that was saved before the locks may have changed what was counted.
+        outcomes = _require_unchanged(_compute_outcomes(by, filters, choice), token)
+        grades = {outcome.item: relevance for outcome, relevance in _settled(outcomes)}
+        items = SampleItem.objects.select_related(
+            "sample", "narrative__pair", "candidate__document"
+        ).in_bulk(grades)
+        checks = {
+            (check.item_id, check.relevance): check
+            for check in Check.objects.current().filter(item__in=grades, place__in=(1, 2))
+        }
+        for key, item in sorted(items.items()):
+            answer = _answer(grades[key], checks.get((key, grades[key])))
+            checking.settle(item=item, words=reason, by=by, now=now, **answer)
+    return len(grades)
+
+
+def _settled(outcomes: list[Outcome]) -> list[tuple[Outcome, int]]:
+    """Return what the rule settles, each with its grade, or refuse if that is nothing."""
+    settled = [
+        (outcome, outcome.relevance) for outcome in outcomes if outcome.relevance is not None
+    ]
+    if not settled:
+        raise Refused("There is nothing to settle.")
+    return settled
+
+
+def _answer(grade: int, adopted: Check | None) -> dict[str, Any]:
+    """Return the answer that settles a label: that of the checker who gave the grade, if any."""
+    if adopted is not None and adopted.verdicts:
+        return {"verdicts": adopted.answers()}
+    if adopted is not None and (questions := adopted.questions()):
+        return {"questions": questions}
+    return {"relevance": grade}
+
+
+def _lock_pairs(by: Membership) -> None:
     """Lock every pair of the project of `by` against other leads and rewriters, for this
     transaction. Refused: not a lead.
     """
@@ -178,62 +261,13 @@ def lock_pairs(by: Membership) -> None:
     list(held.order_by("pk").values_list("pk", flat=True))
 
 
-def settle_together(
-    *,
-    decisions: Collection[tuple[int, int, int]],
-    cause: str,
-    reason: str,
-    by: Membership,
-    now: datetime | None = None,
-) -> UUID:
-    """Settle many candidates with one reason, and return their batch.
-
-    `decisions`: keys of narrative and candidate, and the relevance. The caller has locked the pairs
-    and the texts (`text_versions.lock_texts`), and checked that each is open. Refused: not a lead,
-    no reason, no cause, nothing to settle, a grade the project does not have.
-    """
-    now = now or timezone.now()
-    reason = check_reason(reason, cause)
-    batch = uuid4()
-    with transaction.atomic():
-        lock_pairs(by)
-        if not decisions:
-            raise Refused("There is nothing to settle.")
-        for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
-            check_grade(by, relevance)
-        read = text_versions.lock_newest_versions(
-            candidate for _narrative, candidate, _relevance in decisions
-        )
-        made = Adjudication.objects.bulk_create(
-            (
-                Adjudication(
-                    narrative_id=narrative,
-                    candidate_id=candidate,
-                    relevance=relevance,
-                    reason=reason,
-                    cause=cause,
-                    by=by,
-                    at=now,
-                    batch=batch,
-                    text_version=read[candidate],
-                )
-                for narrative, candidate, relevance in decisions
-            ),
-            batch_size=1_000,
-        )
-        adjudication_chain.follow(by.project_id, new={one.pk for one in made})
-        about = name_documents(len(decisions), batch)
-        record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
-    return batch
-
-
 def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) -> int:
     """Withdraw the decisions of a batch that are still current, and return how many there were.
     Repeating changes nothing. Refused: not a lead.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        lock_pairs(by)
+        _lock_pairs(by)
         standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
         keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
@@ -244,7 +278,7 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
     return count
 
 
-def require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
+def _require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
     """Return the outcomes if the preview with this token showed them, else raise Stale."""
     if _token(outcomes) != token:
         raise Stale(
@@ -255,14 +289,21 @@ def require_unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
 
 
 def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) -> list[Outcome]:
-    """Return the outcome for each wanted document, ordered by key."""
+    """Return the outcome for each wanted document or checked label, ordered by key."""
     reader = Reader(by)
-    check_choice(choice, reader)
+    if choice.rule is Rule.GRADE and choice.grade not in reader.grades:
+        raise Refused("Choose one of the grades of this project.")
+    of_checks = filters.kind is Kind.CHECK
+    if choice.rule is Rule.PERSON and of_checks:
+        raise Refused("Checked labels are not settled as one person says. Choose another rule.")
     if choice.rule is Rule.PERSON and by.project.hide_names:
         raise Refused(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)
     filters = filters.replaced(kind=filters.kind or Kind.JUDGMENT)
-    if Kind.JUDGMENT not in filters.kinds or filters.state is not State.OPEN:
+    together = {Kind.JUDGMENT, Kind.CHECK}.intersection(filters.kinds)
+    if filters.state is not State.OPEN or not together:
         return []
+    if of_checks:
+        return _compute_label_outcomes(reader, filters, choice)
     rows = read_once(
         (_read_documents_to_settle, by.pk, filters, choice.person),
         lambda: _read_documents_to_settle(reader, filters, choice.person),
@@ -272,16 +313,8 @@ def _compute_outcomes(by: Membership, filters: QueueFilter, choice: RuleChoice) 
         grade_counts = tuple(
             (grade, count) for grade, count in zip(reader.grades, counts, strict=True) if count
         )
-        outcomes.append(
-            Outcome(
-                narrative,
-                candidate,
-                apply_rule(choice, grade_counts, followed, earlier),
-                grade_counts,
-                earlier,
-                since,
-            )
-        )
+        relevance = _apply_rule(choice, grade_counts, followed, earlier)
+        outcomes.append(Outcome(narrative, candidate, relevance, grade_counts, earlier, since))
     return outcomes
 
 
@@ -317,25 +350,19 @@ def idle_rules(reader: Membership, filters: QueueFilter) -> list[Rule]:
     choice, rules = RuleChoice(Rule.HIGHER), [Rule.MAJORITY, Rule.ALONE, Rule.EARLIER]
     if filters.kind is Kind.CHECK:
         rules.append(Rule.PERSON)
-    outcomes = _compute_all(reader, filters, choice)
+    outcomes = _compute_outcomes(reader, filters, choice)
     return [
         rule
         for rule in rules
         if outcomes
         and all(
-            apply_rule(RuleChoice(rule), outcome.grade_counts, None, outcome.earlier) is None
+            _apply_rule(RuleChoice(rule), outcome.grade_counts, None, outcome.earlier) is None
             for outcome in outcomes
         )
     ]
 
 
-def check_choice(choice: RuleChoice, reader: Reader) -> None:
-    """Refuse one grade for all that the project does not have."""
-    if choice.rule is Rule.GRADE and choice.grade not in reader.grades:
-        raise Refused("Choose one of the grades of this project.")
-
-
-def apply_rule(
+def _apply_rule(
     choice: RuleChoice,
     grade_counts: tuple[tuple[int, int], ...],
     followed: int | None,
@@ -361,26 +388,6 @@ def apply_rule(
     }[choice.rule]
 
 
-def summarize(by: Membership, outcomes: list[Outcome], shown: list[ShownOutcome]) -> Preview:
-    """Return the preview of these outcomes."""
-    settled = Counter(outcome.relevance for outcome in outcomes if outcome.relevance is not None)
-    threshold = by.project.relevant_from
-    decided: Counter[bool] = Counter()
-    for outcome in outcomes:
-        if outcome.relevance is not None:
-            relevant = outcome.relevance >= threshold
-            sides = [grade >= threshold for grade, _ in outcome.grade_counts]
-            decided[relevant] += (not relevant) in sides
-    return Preview(
-        settled=dict(sorted(settled.items())),
-        left=len(outcomes) - settled.total(),
-        counts_then=decided[True],
-        drops_then=decided[False],
-        token=_token(outcomes),
-        shown=shown,
-    )
-
-
 def _token(outcomes: list[Outcome]) -> str:
     seen = blake2b(digest_size=16)
     for outcome in outcomes:
@@ -388,7 +395,7 @@ def _token(outcomes: list[Outcome]) -> str:
     return seen.hexdigest()
 
 
-def sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
+def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
     """Return the first few documents of each outcome, those left open last."""
     first: dict[int | None, list[Outcome]] = {}
     for outcome in outcomes:
@@ -411,69 +418,10 @@ def sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
     ]
 
 
-def settle_checks(
-    *,
-    filters: QueueFilter,
-    choice: RuleChoice,
-    reason: str,
-    token: str,
-    by: Membership,
-    now: datetime | None = None,
-) -> int:
-    """Settle what the preview with this token showed, and return the number of labels.
-
-    Each is settled as by hand: a grade adopts the answer of the checker who gave it. Stale: as in
-    `settle_many`. Refused: no reason, nothing to settle.
-    """
-    if not reason.strip():
-        raise Refused("Give a reason.")
-    with transaction.atomic():
-        outcomes = _compute_label_outcomes(by, filters, choice)
-        require_unchanged(list(outcomes.values()), token)
-        locked = SampleItem.objects.select_for_update().filter(pk__in=outcomes)
-        list(locked.order_by("pk").values_list("pk", flat=True))
-        # An answer that was saved before the locks may have changed what was counted.
-        outcomes = _compute_label_outcomes(by, filters, choice)
-        require_unchanged(list(outcomes.values()), token)
-        settled = {
-            key: outcome for key, outcome in outcomes.items() if outcome.relevance is not None
-        }
-        if not settled:
-            raise Refused("There is nothing to settle.")
-        items = SampleItem.objects.select_related(
-            "sample", "narrative__pair", "candidate__document"
-        ).in_bulk(settled)
-        checks: dict[tuple[int, int | None], Check] = {
-            (check.item_id, check.relevance): check
-            for check in Check.objects.current().filter(item__in=settled, place__in=(1, 2))
-        }
-        for key, outcome in sorted(settled.items()):
-            answer = _answer(outcome, checks.get((key, outcome.relevance)))
-            checking.settle(item=items[key], words=reason, by=by, now=now, **answer)
-    return len(settled)
-
-
-def _answer(outcome: Outcome, adopted: Check | None) -> dict[str, Any]:
-    """Return the answer that settles a label: that of the checker who gave the grade, if any."""
-    if adopted is not None and adopted.verdicts:
-        return {"verdicts": adopted.answers()}
-    if adopted is not None and (questions := adopted.questions()):
-        return {"questions": questions}
-    return {"relevance": outcome.relevance}
-
-
 def _compute_label_outcomes(
-    by: Membership, filters: QueueFilter, choice: RuleChoice
-) -> dict[int, Outcome]:
-    """Return the outcome for each wanted label, by the key of its item. One that somebody could not
-    judge is left open.
-    """
-    reader = Reader(by)
-    check_choice(choice, reader)
-    if choice.rule is Rule.PERSON:
-        raise Refused("Checked labels are not settled as one person says. Choose another rule.")
-    if filters.state is not State.OPEN:
-        return {}
+    reader: Reader, filters: QueueFilter, choice: RuleChoice
+) -> list[Outcome]:
+    """Return the outcome for each wanted label. One that somebody could not judge is left open."""
     rows = (
         build_source(Kind.CHECK, reader, filters)
         .rows.annotate(claimed=F("item__claimed"))
@@ -483,17 +431,17 @@ def _compute_label_outcomes(
             *("item__sample__asks", "relevance", "second", "since"),
         )
     )
-    outcomes = {}
+    outcomes = []
     for item, narrative, candidate, claimed, asks, first, other, since in rows:
         # Of equal grades with different answers, a rule could not say which to adopt.
         rankable = None not in (first, other) and first != other
         counts = tuple((grade, 1) for grade in sorted((first, other))) if rankable else ()
-        relevance = apply_rule(choice, counts, None, claimed) if counts else None
+        relevance = _apply_rule(choice, counts, None, claimed) if counts else None
         if (
             choice.rule is Rule.GRADE
             and asks != Sample.Asks.GRADE
             and relevance not in (first, other)
         ):
             relevance = None
-        outcomes[item] = Outcome(narrative, candidate, relevance, counts, claimed, since)
+        outcomes.append(Outcome(narrative, candidate, relevance, counts, claimed, since, item))
     return outcomes

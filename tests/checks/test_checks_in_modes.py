@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -48,7 +49,13 @@ class Scene:
             factories.judgment(self.turned, candidate, self.machine, turned)
 
     def passes(self, modes=MODES) -> list[Sample]:
-        choices = {"stratify": "none", "per": "stratum", "size": 2, "seed": 1, "by": self.carla}
+        choices: dict[str, Any] = {
+            "stratify": "none",
+            "per": "stratum",
+            "size": 2,
+            "seed": 1,
+            "by": self.carla,
+        }
         selection = ClaimSelection(Sample.Source.MACHINE, self.machine)
         return samples.make_in_modes(
             partial(samples.draw_sample, **choices),

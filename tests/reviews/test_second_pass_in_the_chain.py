@@ -16,6 +16,8 @@ from audit.models import Check, Decision, Rating, Review
 from audit.reviews import actions as audit
 from audit.reviews.decisions import decide, withdraw_decision
 from audit.settling import adjudication, settle_many
+from audit.settling.queue_filters import QueueFilter
+from audit.settling.settle_many import Rule, RuleChoice
 from keeping.verify import verify
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
@@ -219,11 +221,11 @@ def test_loaded_reviews_and_decisions_are_in_the_chain(db, scene):
 
 
 def test_a_settled_and_withdrawn_batch_is_in_order(story):
-    batch = settle_many.settle_together(
-        decisions=[(story.narrative.pk, one.pk, 1) for one in story.candidates],
-        by=story.carla,
-        **WHY,
-    )
+    choice = RuleChoice(Rule.GRADE, grade=1)
+    shown = settle_many.preview(story.carla, QueueFilter(), choice)
+    assert shown.total == len(story.candidates)
+    how: dict[str, Any] = {"choice": choice, "token": shown.token, **WHY}
+    batch = settle_many.settle_many(filters=QueueFilter(), by=story.carla, **how)
     assert faults(story.project) == []
     settle_many.withdraw_batch(batch=batch, by=story.carla)
 

@@ -192,7 +192,7 @@ def test_a_program_settles_labels_without_a_cause(scene, client):
 def test_an_answer_that_changes_while_labels_are_settled_settles_none(scene, monkeypatch):
     choice = RuleChoice(Rule.HIGHER)
     shown = preview(scene.carla, OF_CHECKS, choice)
-    count = settle_many.require_unchanged
+    count = settle_many._require_unchanged
 
     def change_after_counting(outcomes, token):
         counted = count(outcomes, token)
@@ -200,7 +200,7 @@ def test_an_answer_that_changes_while_labels_are_settled_settles_none(scene, mon
             checking.check(item=scene.items["A"], by=scene.ada, relevance=1)
         return counted
 
-    monkeypatch.setattr(settle_many, "require_unchanged", change_after_counting)
+    monkeypatch.setattr(settle_many, "_require_unchanged", change_after_counting)
     with pytest.raises(Stale):
         settle_checks(
             filters=OF_CHECKS, choice=choice, reason="So.", token=shown.token, by=scene.carla
