@@ -97,6 +97,7 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
     try:
         restored_rows.refuse_unknown_tables()
         restored_rows.refuse_taken_name()
+        restored_rows.refuse_second_copy()
         restored_rows.reserve_keys()
         # Before the rows, so that the files that rows name exist.
         restored_rows.files(new_files)
@@ -104,7 +105,8 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
             restored_rows.rows()
     except DatabaseError as error:
         _delete_files(new_files)
-        raise Refused(_error_sentence(error, is_whole)) from error
+        words = " ".join(str(error).split())
+        raise Refused(f"The database refused a row, so nothing was restored: {words}") from error
     except BaseException:
         _delete_files(new_files)
         raise
@@ -127,17 +129,6 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
 def _is_empty() -> bool:
     """Return whether this installation has no accounts and no projects."""
     return not (User.objects.exists() or Project._base_manager.exists())
-
-
-def _error_sentence(error: DatabaseError, is_whole: bool) -> str:
-    lines = str(error).strip().splitlines()
-    words = lines[0] if lines else type(error).__name__
-    if is_whole:
-        return f"The database refused a row, so nothing was restored: {words}"
-    return (
-        f"The database refused a row, so nothing was restored: {words}. If it says that something "
-        "already exists, this project is here already, under another short name."
-    )
 
 
 def _delete_files(new_files: Iterable[str]) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from tempfile import TemporaryFile
 from typing import Any
+from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.core.files import File
@@ -105,6 +107,26 @@ class RestoredRows:
             raise Refused(
                 f"A project “{self.slug}” exists already. Give this one another short name with "
                 "--as."
+            )
+
+    def refuse_second_copy(self) -> None:
+        """Raise Refused if this very project is here already, under whatever short name."""
+        events: Any = self.models[tables.AUDIT_EVENT]
+        entries = [entry for entry in self.entries if entry["table"] == tables.AUDIT_EVENT]
+        if not self.of_project or not entries:
+            return
+        try:
+            # Of its first event: that the project was created.
+            key = UUID(next(self._read(entries[0]))[entries[0]["columns"].index("uuid")])
+        except (*_NOT_A_ROW, StopIteration):
+            # A row that cannot be read is refused when it is inserted.
+            return
+        if here := events._base_manager.filter(uuid=key, project__isnull=False).first():
+            slug = here.project.slug
+            raise Refused(
+                f"This project is here already, as “{slug}”, and answers count once in an "
+                f"installation. Purge that one first ({settings.COMMAND} purge {slug}), or restore "
+                "into another installation: REJUDGE_DATA and DATABASE_URL name it."
             )
 
     def refuse_unknown_tables(self) -> None:

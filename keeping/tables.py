@@ -24,6 +24,7 @@ AnyModel = type[models.Model]
 PROJECT = "annotate.project"
 USER = "annotate.user"
 STATEMENT = "annotate.statement"
+AUDIT_EVENT = "annotate.auditevent"
 
 # Tables that a backup leaves out, and why.
 LEFT_OUT: dict[str, str] = {
@@ -116,7 +117,7 @@ KEYS_INSIDE: dict[tuple[str, str], RenewKeys] = {
     ("annotate.draft", "drops"): _renew_list_items("annotate.candidate"),
     ("annotate.draft", "overtaken"): _renew_overtaken,
     ("audit.agreementreport", "figures"): _renew_through,
-    ("annotate.auditevent", "key"): _renew_audit_key,
+    (AUDIT_EVENT, "key"): _renew_audit_key,
 }
 
 

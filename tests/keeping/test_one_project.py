@@ -197,7 +197,7 @@ def test_a_taken_name_is_refused(installation, backup, quiet):
 def test_a_project_that_exists_under_another_name_is_refused(installation, backup, quiet):
     rows, stored = all_rows(), all_files()
 
-    with pytest.raises(Refused, match="under another short name"):
+    with pytest.raises(Refused, match="This project is here already, as “tides”, and answers"):
         restore(path=backup, slug="again", progress=quiet)
 
     assert all_rows() == rows
