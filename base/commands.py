@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import time
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from base.errors import Refused
-from jobs.errors import JobError
+from jobs.errors import JobError, is_full
 
 # The length of a full bar.
 CELLS = 24
+_NOT_ALLOWED = (
+    "This system account may not use {path}. Change its owner or rights, or name another place."
+)
+# What to do about a file or folder that a command cannot read or write, by the system's code.
+_REMEDIES = {
+    errno.ENOENT: "There is no {path}, or no folder for it. Check the path, or make the folder.",
+    errno.EISDIR: "{path} is a folder. Name a file in it.",
+    errno.ENOTDIR: "{path} is in no folder: a part of the path is a file. Check the path.",
+    errno.EEXIST: "{path} already exists. Name a new file.",
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _NOT_ALLOWED),
+}
 
 
 class RejudgeCommand(BaseCommand):
@@ -30,11 +45,36 @@ class RejudgeCommand(BaseCommand):
         return str(settings.VERSION)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run the command; raise CommandError if something is refused, or its job fails."""
+        """Run the command; raise CommandError if something is refused, or its job fails.
+
+        Also if it cannot read or write a file outside of the data folder (`manage.py` explains
+        that one, and a full disk).
+        """
         try:
             return super().execute(*args, **options)
         except (Refused, JobError) as refused:
             raise CommandError(str(refused)) from refused
+        except OSError as error:
+            path = Path(error.filename or settings.DATA)
+            if path.is_relative_to(settings.DATA) or is_full(error):
+                raise
+            remedy = _REMEDIES.get(error.errno or 0, f"{{path}}: {error.strerror}.")
+            raise CommandError(remedy.format(path=path)) from error
+
+
+def number_within(least: int, most: int) -> Callable[[str], int]:
+    """Return the type of an option that is a whole number within these bounds."""
+
+    def parse(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else least - 1
+        if not least <= number <= most:
+            raise ArgumentTypeError(f"“{text}” is no whole number from {least:,} to {most:,}")
+        return number
+
+    return parse
+
+
+PORT = number_within(1, 65_535)
 
 
 class Bar:

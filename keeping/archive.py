@@ -272,7 +272,11 @@ class BackupWriter:
             raise Refused(f"{path} already exists. Choose another name, or delete it first.")
         # An earlier attempt that was interrupted may have left this file behind.
         self._part.unlink(missing_ok=True)
-        descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError as error:
+            error.filename = str(path)
+            raise
         self._file = os.fdopen(descriptor, "w+b")
         self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
 

@@ -50,6 +50,36 @@ def test_an_account_cannot_be_asked_for_without_a_terminal(db):
         call_command("createsuperuser", "--username", "carla", stdin=StringIO())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["serve", "--port", "80000"], "--port: “80000” is no whole number from 1 to 65,535"),
+        (["serve", "--only", "web", "--port", "0"], "--port: “0” is no whole number from 1 to"),
+        (["serve", "--job-workers", "-1"], "--job-workers: “-1” is no whole number from 1 to 32"),
+        (["serve", "--web-processes", "33"], "--web-processes: “33” is no whole number from 1 to"),
+        (["status", "--failed", "-3"], "--failed: “-3” is no whole number from 1 to 1,000"),
+        (["health", "web", "--port", "x"], "--port: “x” is no whole number from 1 to 65,535"),
+    ],
+)
+def test_a_number_that_an_option_cannot_be_is_refused_with_its_bounds(arguments, sentence):
+    with pytest.raises(CommandError, match=sentence):
+        call_command(*arguments)
+
+
+def test_an_account_that_nobody_finishes_typing_is_not_made(db, monkeypatch):
+    class Terminal(StringIO):
+        def isatty(self):
+            return True
+
+    def end_of_input(*_):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", end_of_input)
+
+    with pytest.raises(CommandError, match=r"^Stopped\. No account was made\.$"):
+        call_command("createsuperuser", stdin=Terminal())
+
+
 def test_an_account_in_an_empty_database_says_what_to_run(tmp_path):
     ended = run(["createsuperuser", "--username", "carla"], tmp_path)
 

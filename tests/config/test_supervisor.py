@@ -202,16 +202,9 @@ def test_a_taken_port_is_refused_with_a_sentence(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--port", "80000"], "80000 is no port: choose one up to 65535"),
-        (["--host", "192.0.2.1"], "This machine cannot listen at 192.0.2.1"),
-    ],
-)
-def test_an_address_that_this_machine_does_not_have_is_refused_in_a_sentence(options, sentence):
-    with pytest.raises(CommandError, match=sentence):
-        call_command("serve", *options)
+def test_an_address_that_this_machine_does_not_have_is_refused_in_a_sentence():
+    with pytest.raises(CommandError, match=r"This machine cannot listen at 192\.0\.2\.1"):
+        call_command("serve", "--host", "192.0.2.1")
 
 
 def test_a_port_that_the_account_may_not_use_is_refused_with_another_one(monkeypatch):

@@ -196,7 +196,7 @@ def test_the_command_takes_out_the_candidates_of_a_file(scene, tmp_path):
     [
         (b"301\tA\n\n", "Line 2 of {file} has no TAB. Write query id, TAB, document id."),
         (b"301\t\xff\n", "{file} is not text in UTF-8."),
-        (None, "{file} cannot be read: No such file or directory."),
+        (None, "There is no {file}, or no folder for it. Check the path, or make the folder."),
     ],
 )
 def test_a_file_that_is_no_list_of_candidates_is_refused(scene, tmp_path, content, sentence):

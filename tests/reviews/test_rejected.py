@@ -145,7 +145,7 @@ def test_the_command_writes_a_file_or_says_why_not(generated_scene, tmp_path, ca
 
     assert capsys.readouterr().err == f"{file}: 1 rejected\n"
     assert [json.loads(line)["pair_id"] for line in file.read_text().splitlines()] == ["301_1"]
-    with pytest.raises(CommandError, match="No such file"):
+    with pytest.raises(CommandError, match="or no folder for it"):
         call_command("rejected", "tides", "--output", str(tmp_path / "none" / "x"))
     with pytest.raises(CommandError, match="There is no project “nowhere”"):
         call_command("rejected", "nowhere")

@@ -111,8 +111,6 @@ def _effect_lines(expected: Effects) -> list[str]:
 def _read_text(file: Path) -> str:
     try:
         return file.read_text("utf-8")
-    except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise CommandError(f"{file} is not text in UTF-8.") from error
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotate.collection.models import DocumentText, PassageRule
 from annotate.collection.passages import (
     passage_rule_of,
@@ -56,15 +54,10 @@ class Command(RejudgeCommand):
             return
         target = Path(options["output"])
         count = 0
-        try:
-            with target.open("xb") as stream:
-                for line in _passage_lines(project, rule):
-                    stream.write(line)
-                    count += 1
-        except FileExistsError as error:
-            raise CommandError(f"{target} already exists. Name a new file.") from error
-        except OSError as error:
-            raise CommandError(f"{error.filename or target}: {error.strerror}.") from error
+        with target.open("xb") as stream:
+            for line in _passage_lines(project, rule):
+                stream.write(line)
+                count += 1
         self.stdout.write(f"{count:,} passages in {target}")
 
 

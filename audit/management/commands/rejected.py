@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotate.management.projects import get_project
 from audit.reviews.rejected import lines, rejected
@@ -38,11 +38,8 @@ class Command(RejudgeCommand):
                 self.stdout.write(line, ending="")
             return
         count = 0
-        try:
-            with open(options["output"], "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
-                for line in lines(narratives):
-                    file.write(line)
-                    count += 1
-        except OSError as error:
-            raise CommandError(f"{options['output']}: {error.strerror}.") from error
+        with open(options["output"], "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
+            for line in lines(narratives):
+                file.write(line)
+                count += 1
         print(f"{options['output']}: {count:,} rejected", file=sys.stderr)

@@ -30,4 +30,7 @@ class Command(createsuperuser.Command):
                 "This is no terminal, so it cannot ask for a password. Run it in a terminal, or "
                 "with --noinput, --username, --email and the variable DJANGO_SUPERUSER_PASSWORD."
             )
-        super().handle(*args, **options)
+        try:
+            super().handle(*args, **options)
+        except EOFError as end:
+            raise CommandError("Stopped. No account was made.") from end

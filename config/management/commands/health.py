@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from base.commands import RejudgeCommand
+from base.commands import PORT, RejudgeCommand
 from jobs.status import worker_status, workers
 
 
@@ -28,7 +28,7 @@ class Command(RejudgeCommand):
             "is alive",
         )
         parser.add_argument(
-            "--port", type=int, default=8000, help="port of the web server (%(default)s)"
+            "--port", type=PORT, default=8000, help="port of the web server (%(default)s)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

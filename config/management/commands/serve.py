@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from base.commands import PORT, number_within
 from config.management.commands import prepare
 from config.static import is_static_collected
 from config.supervisor import Program, is_port_free
@@ -28,16 +29,21 @@ class Command(prepare.Command):
         parser.add_argument(
             "--host", default="127.0.0.1", help="address to listen on (%(default)s)"
         )
-        parser.add_argument("--port", type=int, default=8000, help="port (%(default)s)")
+        parser.add_argument("--port", type=PORT, default=8000, help="port (%(default)s)")
         parser.add_argument(
             "--web-processes",
-            type=int,
-            choices=range(1, 33),
+            type=number_within(1, 32),
             metavar="N",
             default=min(2, os.cpu_count() or 1),
             help="processes that answer requests; each uses one core (%(default)s)",
         )
-        parser.add_argument("--job-workers", type=int, default=2, help="jobs at once (%(default)s)")
+        parser.add_argument(
+            "--job-workers",
+            type=number_within(1, 32),
+            metavar="N",
+            default=2,
+            help="jobs at once (%(default)s)",
+        )
         parser.add_argument(
             "--only",
             choices=["web", "worker", "beat"],
@@ -82,8 +88,6 @@ class Command(prepare.Command):
                 f"This system account may not listen at port {port}. Choose one above 1023: "
                 f"{self.command_name} --port 8000"
             ) from error
-        except OverflowError as error:
-            raise CommandError(f"{port} is no port: choose one up to 65535.") from error
         except OSError as error:
             raise CommandError(
                 f"This machine cannot listen at {host} ({error.strerror}). Choose another --host, "

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from base.commands import RejudgeCommand
+from base.commands import RejudgeCommand, number_within
 from config import installation_status
 from config.api import StatusSerializer
 from jobs import queue
@@ -30,7 +30,7 @@ class Command(RejudgeCommand):
         parser.add_argument("--json", action="store_true", help="as JSON, for programs")
         parser.add_argument(
             "--failed",
-            type=int,
+            type=number_within(1, 1_000),
             default=10,
             metavar="N",
             help="number of failed jobs to show (%(default)s)",

@@ -58,8 +58,6 @@ class Command(RejudgeCommand):
             written = _write(source, folder, earlier)
         except CannotHold as error:
             raise CommandError(f"This cannot be written: {error}.") from error
-        except OSError as error:
-            raise CommandError(f"{error.filename or folder}: {error.strerror}.") from error
         self._print(written, folder, as_json=options["json"])
 
     def _print(self, written: Manifest, folder: Path, *, as_json: bool) -> None:

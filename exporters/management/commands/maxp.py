@@ -35,8 +35,4 @@ class Command(RejudgeCommand):
             raise CommandError(str(error)) from error
         except ValueError as error:
             raise CommandError(f"{options['run']}: {error}.") from error
-        except FileExistsError as error:
-            raise CommandError(f"{target} already exists. Name a new file.") from error
-        except OSError as error:
-            raise CommandError(f"{error.filename or target}: {error.strerror}.") from error
         self.stdout.write(f"{count:,} documents in {target}")

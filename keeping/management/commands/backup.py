@@ -39,8 +39,6 @@ class Command(RejudgeCommand):
         bar = Bar(path.name)
         try:
             counts = back_up(path=path, project=options["project"], progress=bar)
-        except OSError as error:
-            raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except KeyboardInterrupt as interrupt:
             raise CommandError("Stopped. Nothing was written.", returncode=130) from interrupt
         finally:

@@ -50,8 +50,6 @@ class Command(RejudgeCommand):
             else:
                 result = restore(path=path, slug=options["slug"], progress=bar)
                 summary, lines = result._asdict(), _report_lines(result)
-        except OSError as error:
-            raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except KeyboardInterrupt as interrupt:
             raise CommandError("Stopped. Nothing was restored.", returncode=130) from interrupt
         finally:

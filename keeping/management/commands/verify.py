@@ -46,7 +46,9 @@ class Command(RejudgeCommand):
                 verify(project, earlier) for project in _projects(options["project"], earlier)
             ]
         if options["keep"]:
-            _write_ends_file(options["keep"], results)
+            with options["keep"].open("x", encoding="utf-8") as stream:
+                for result in results:
+                    stream.writelines(write_ends(result))
         differences = sum(result.wrong for result in results)
         if options["json"]:
             self.stdout.write(json.dumps(_as_json(results), indent=2))
@@ -82,21 +84,8 @@ def _read_earlier_ends(path: Path) -> dict[ChainPlace, End]:
     try:
         with path.open(encoding="utf-8", errors="replace") as stream:
             return read_ends(stream)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise CommandError(f"{path}: {error}.") from error
-
-
-def _write_ends_file(path: Path, results: list[Verification]) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as stream:
-            for result in results:
-                stream.writelines(write_ends(result))
-    except FileExistsError as error:
-        raise CommandError(f"{path} already exists. Name a new file.") from error
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _as_json(results: list[Verification]) -> dict[str, Any]:
