@@ -14,7 +14,7 @@ from annotate.collection.intake.arrivals import Intake, Options, StagedRecords
 from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from annotate.collection.intake.files import InputFile, NoProgress, Progress
 from annotate.collection.intake.report import FileReport, LineProblem
-from annotate.collection.models import Candidate, Run
+from annotate.collection.models import Run
 from annotate.judgments.intake.versions import describe_rows
 from annotate.pairs.intake.steps import finish_load
 from annotate.projects.access import refuse_if_archived
@@ -453,11 +453,10 @@ def _write_at_once(
     try:
         with transaction.atomic():
             _lock_project(intake.project)
-            newest = _newest_candidate()
             _write_rows(intake, ids)
             if intake.report.refused or intake.dry_run:
                 raise _RollBack
-            _finish(intake, newest, record)
+            _finish(intake, record)
     except _RollBack:
         _undo_side_effects(intake.staged)
     except BaseException:
@@ -470,10 +469,6 @@ def _lock_project(project: Project) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-def _newest_candidate() -> int:
-    return Candidate.with_removed.order_by("-pk").values_list("pk", flat=True).first() or 0
-
-
 def _undo_side_effects(staged: list[StagedRecords]) -> None:
     for rows in staged:
         rows.undo_side_effects()
@@ -482,6 +477,7 @@ def _undo_side_effects(staged: list[StagedRecords]) -> None:
 def _write_rows(intake: Intake, ids: NamedIds) -> None:
     report = intake.report
     intake.newest_narrative = bulk.number("SELECT MAX(id) FROM annotate_narrative")
+    intake.newest_candidate = bulk.number("SELECT MAX(id) FROM annotate_candidate")
     documents = [rows for rows in intake.staged if isinstance(rows, Documents)]
     others = [rows for rows in intake.staged if not isinstance(rows, Documents)]
     for rows in documents:
@@ -508,9 +504,9 @@ def _broken_rules_message(broken: int) -> str:
     )
 
 
-def _finish(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
+def _finish(intake: Intake, record: Callable[[FileReport], None] | None) -> None:
     """Finish the transaction: reopen work that the rows concern, and record the report."""
-    finish_load(intake, newest)
+    finish_load(intake)
     if record is not None:
         record(intake.report)
     transaction.on_commit(intake.mark_committed)

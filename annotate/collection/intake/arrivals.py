@@ -55,8 +55,8 @@ class Intake:
         self.content = content
         self.dry_run = dry_run
         self.now = now
-        # The newest narrative (by key) before the rows are written.
-        self.newest_narrative = 0
+        # The newest narrative and candidate (by key) before the rows are written.
+        self.newest_narrative = self.newest_candidate = 0
         self.files: list[str] = []
         self.params: dict[str, Any] = {
             "project": project.pk,
@@ -149,6 +149,30 @@ class Intake:
         """Return the counts of one kind of rows, for the caller to increase."""
         return self.report.counts_of(kind)
 
+    def insert_candidates(self, rows: str, origin: str = "", **params: Any) -> int:
+        """Insert the candidates that the project lacks, count them, and return their number.
+
+        `rows` is a query for columns query, document (keys) and relevance. Without `origin` they
+        are from earlier relevance, or from a list if they have none.
+        """
+        made = self.run(
+            f"""
+            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
+            SELECT x.query, x.document, x.relevance,
+                CASE WHEN %(origin)s <> '' THEN %(origin)s
+                    WHEN x.relevance IS NULL THEN 'listed' ELSE 'prior' END
+            FROM ({rows}) x WHERE NOT EXISTS (
+                SELECT 1 FROM annotate_candidate c
+                WHERE c.query_id = x.query AND c.document_id = x.document
+            )
+            ORDER BY x.query, x.document
+            """,  # noqa: S608 (our own statements)
+            origin=origin,
+            **params,
+        )
+        self.row_counts("candidates").new += made
+        return made
+
     def add_raters(self, names: str) -> None:
         """Create raters without a login for unknown names.
 
@@ -205,6 +229,15 @@ class Intake:
         """Drop every stage."""
         for records in self._staged.values():
             records.close()
+
+
+def placed_rows(stage: str) -> str:
+    """Return the clauses that join rows `s` of a stage to their queries `q` and documents `d`."""
+    return f"""
+        FROM {stage} s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
+        WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+        AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+        """
 
 
 class StagedRecords(ABC):

@@ -19,7 +19,6 @@ from annotate.collection.answers import (
     kinds_about_documents,
 )
 from annotate.collection.intake.arrivals import Intake, StagedRecords
-from annotate.collection.shown_documents import shown_to_judges_sql
 from base import bulk
 from base.texts import amount
 from formats.records import Doc
@@ -344,7 +343,7 @@ def lock_answers(intake: Intake) -> None:
 
 
 def mark_stale(intake: Intake) -> None:
-    """Mark answers about replaced texts stale, and reopen the assignments they belong to."""
+    """Mark answers about replaced texts stale."""
     paths = {
         (kind.current().model._meta.concrete_model, kind.candidate)
         for kind in kinds_about_documents()
@@ -354,16 +353,3 @@ def mark_stale(intake: Intake) -> None:
             text_replaced_at=None, **{f"{candidate}__in": _CANDIDATES}
         )
         of_earlier_texts.update(text_replaced_at=intake.now)
-    shown = shown_to_judges_sql(intake.project, "c")
-    intake.run(
-        f"""
-        UPDATE annotate_assignment SET done_at = NULL
-        WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
-            SELECT p.id FROM stage_docs_changed x
-            JOIN annotate_candidate c ON c.document_id = x.id AND c.removed_at IS NULL AND {shown}
-            JOIN annotate_instructionpair p ON p.query_id = c.query_id
-                AND (c.made_for_id IS NULL OR c.made_for_id = p.id)
-            WHERE x.version >= 2
-        )
-        """  # noqa: S608 (our own statements)
-    )

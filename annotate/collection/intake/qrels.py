@@ -6,10 +6,17 @@ from typing import ClassVar
 
 from django.db.models import Max
 
-from annotate.collection.intake.arrivals import Intake, StagedRecords
+from annotate.collection.intake.arrivals import Intake, StagedRecords, placed_rows
+from annotate.collection.models import Candidate
 from base import bulk
 from formats.records import Pooled, Qrel
 
+# Lines with their queries and documents, and those with their existing candidates `c`.
+_PLACED = placed_rows("stage_qrels")
+_OF_CANDIDATES = (
+    _PLACED.replace("WHERE", "CROSS JOIN annotate_candidate c WHERE", 1)
+    + "AND c.query_id = q.id AND c.document_id = d.id"
+)
 # How many grades above the scale a note names.
 _NAMED = 10
 
@@ -86,38 +93,16 @@ class Qrels(StagedRecords):
 
     def write(self) -> None:
         intake = self.intake
-        has_candidates = intake.number(
-            """
-            SELECT COUNT(*) FROM (
-                SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
-                WHERE q.project_id = %(project)s LIMIT 1
-            ) x
-            """
-        )
-        newest = intake.number("SELECT COALESCE(MAX(id), 0) FROM annotate_candidate")
-        if has_candidates:
+        if Candidate.with_removed.filter(query__project=intake.project).exists():
             self._change_existing()
         # Before the new candidates are written: those that only join the pool.
         only_pooled = self._count_new_without_grade() if self._without_grade else 0
-        self.new = intake.run(
-            """
-            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
-            SELECT q.id, d.id, s.relevance,
-                CASE WHEN s.relevance IS NULL THEN 'listed' ELSE 'prior' END
-            FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
-            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-            AND NOT EXISTS (
-                SELECT 1 FROM annotate_candidate c
-                WHERE c.query_id = q.id AND c.document_id = d.id
-            )
-            ORDER BY q.id, d.id
-            """
+        self.new = intake.insert_candidates(
+            f"SELECT q.id AS query, d.id AS document, s.relevance {_PLACED}"
         )
         if intake.options.load is not None:
-            self._remember_new(intake.options.load, newest)
+            self._remember_new(intake.options.load)
         rows = intake.row_counts("candidates")
-        rows.new += self.new
         rows.changed += self.changed
         rows.unchanged += self.count_qrels() - self.new - self.changed
         prior = intake.row_counts("prior")
@@ -134,15 +119,9 @@ class Qrels(StagedRecords):
         intake = self.intake
         bulk.drop(self.differing)
         intake.run(
-            """
+            f"""
             CREATE TEMPORARY TABLE stage_qrels_changed AS
-            SELECT c.id, s.relevance FROM stage_qrels s
-            CROSS JOIN annotate_query q
-            CROSS JOIN annotate_document d
-            CROSS JOIN annotate_candidate c
-            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-            AND c.query_id = q.id AND c.document_id = d.id
+            SELECT c.id, s.relevance {_OF_CANDIDATES}
             AND (c.prior_relevance IS NULL OR c.prior_relevance <> s.relevance)
             AND s.relevance IS NOT NULL
             """
@@ -150,11 +129,12 @@ class Qrels(StagedRecords):
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
         if intake.options.load is not None:
             intake.run(
-                f"""
+                """
                 INSERT INTO annotate_loadedcandidate (load_id, candidate_id, is_new, earlier)
-                SELECT {intake.options.load}, c.id, 1 = 0, c.prior_relevance
+                SELECT %(load)s, c.id, FALSE, c.prior_relevance
                 FROM stage_qrels_changed x JOIN annotate_candidate c ON c.id = x.id
-                """  # noqa: S608 (a key)
+                """,
+                load=intake.options.load,
             )
         intake.run(
             """
@@ -163,34 +143,22 @@ class Qrels(StagedRecords):
             """
         )
 
-    def _remember_new(self, load: int, newest: int) -> None:
-        """Remember the candidates that this file made: those with a key above `newest`."""
+    def _remember_new(self, load: int) -> None:
+        """Remember the candidates that this file made."""
         self.intake.run(
             f"""
             INSERT INTO annotate_loadedcandidate (load_id, candidate_id, is_new, earlier)
-            SELECT {load}, c.id, 1 = 1, CAST(NULL AS integer)
-            FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
-            CROSS JOIN annotate_candidate c
-            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-            AND c.query_id = q.id AND c.document_id = d.id AND c.id > {newest}
-            """  # noqa: S608 (keys)
+            SELECT %(load)s, c.id, TRUE, CAST(NULL AS integer) {_OF_CANDIDATES}
+            AND c.id > %(newest)s
+            """,
+            load=load,
+            newest=self.intake.newest_candidate,
         )
 
     def _count_new_without_grade(self) -> int:
-        return self.intake.number(
-            """
-            SELECT COUNT(*) FROM stage_qrels s
-            WHERE s.relevance IS NULL AND NOT EXISTS (
-                SELECT 1 FROM annotate_query q
-                CROSS JOIN annotate_document d
-                CROSS JOIN annotate_candidate c
-                WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-                AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-                AND c.query_id = q.id AND c.document_id = d.id
-            )
-            """
-        )
+        known = self.intake.number(f"SELECT COUNT(*) {_OF_CANDIDATES} AND s.relevance IS NULL")
+        ungraded = bulk.number("SELECT COUNT(*) FROM stage_qrels WHERE relevance IS NULL")
+        return ungraded - known
 
     def count_qrels(self) -> int:
         """Return the number of lines without repeats."""
@@ -227,20 +195,9 @@ class Pools(StagedRecords):
         )
 
     def write(self) -> None:
-        self.new = self.intake.run(
-            """
-            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
-            SELECT q.id, d.id, NULL, 'listed' FROM stage_pooled s
-            CROSS JOIN annotate_query q CROSS JOIN annotate_document d
-            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-            AND NOT EXISTS (
-                SELECT 1 FROM annotate_candidate c
-                WHERE c.query_id = q.id AND c.document_id = d.id
-            )
-            ORDER BY q.id, d.id
-            """
+        self.new = self.intake.insert_candidates(
+            "SELECT q.id AS query, d.id AS document, CAST(NULL AS integer) AS relevance "
+            + placed_rows("stage_pooled")
         )
-        rows = self.intake.row_counts("candidates")
-        rows.new += self.new
-        rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_pooled") - self.new
+        pooled = bulk.number("SELECT COUNT(*) FROM stage_pooled")
+        self.intake.row_counts("candidates").unchanged += pooled - self.new

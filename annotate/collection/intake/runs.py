@@ -260,28 +260,12 @@ class Runs(StagedRecords):
         """Add the first documents of each query to the pool."""
         if not self.intake.options.pool:
             return
-        joined = self.intake.run(
-            """
-            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
-            SELECT DISTINCT l.query_id, l.document_id, CAST(NULL AS integer), 'run'
-            FROM annotate_runline l
-            WHERE l.run_id = %(run)s AND l.rank <= %(pool)s AND NOT EXISTS (
-                SELECT 1 FROM annotate_candidate c
-                WHERE c.query_id = l.query_id AND c.document_id = l.document_id
-            )
-            ORDER BY 1, 2
-            """,
-            run=run,
-            pool=self.intake.options.pool,
+        first = (
+            "SELECT DISTINCT query_id AS query, document_id AS document, "
+            "CAST(NULL AS integer) AS relevance FROM annotate_runline "
+            "WHERE run_id = %(run)s AND rank <= %(pool)s"
         )
-        candidates = self.intake.row_counts("candidates")
-        candidates.new += joined
-        candidates.unchanged += (
-            self.intake.number(
-                "SELECT COUNT(*) FROM (SELECT DISTINCT query_id, document_id FROM annotate_runline "
-                "WHERE run_id = %(run)s AND rank <= %(pool)s) x",
-                run=run,
-                pool=self.intake.options.pool,
-            )
-            - joined
-        )
+        ranked = {"run": run, "pool": self.intake.options.pool}
+        joined = self.intake.insert_candidates(first, "run", **ranked)
+        in_all = self.intake.number(f"SELECT COUNT(*) FROM ({first}) x", **ranked)  # noqa: S608
+        self.intake.row_counts("candidates").unchanged += in_all - joined

@@ -21,7 +21,15 @@ from annotate.judgments.intake.statement_kinds import (
 )
 from annotate.pairs.intake.pairs import Pairs
 from annotate.pairs.intake.steps import find_members as point_to_members
-from annotate.pairs.intake.steps import refuse_machines, refuse_missing_texts, refuse_other_query
+from annotate.pairs.intake.steps import (
+    insert_candidates_of_pairs,
+    point_to_candidates,
+    point_to_pairs,
+    refuse_machines,
+    refuse_missing_texts,
+    refuse_other_query,
+    refuse_unknown_pairs,
+)
 from base import bulk
 from base.bulk import Stage
 
@@ -31,14 +39,11 @@ def find_pairs(intake: Intake) -> None:
     refuse_other_query(intake, "stage_statements")
     if intake.report.refused:
         return
-    _point_to_pairs(intake)
-    intake.refuse_rows(
-        """
-        SELECT n, place, pair_id FROM stage_statements
-        WHERE pair IS NULL AND pair_id IS NOT NULL
-        AND (query_id IS NULL OR query_id <> pair_id)
-        """,
-        lambda pair_id: f"there is no instruction pair {pair_id} in this project: load it first",
+    point_to_pairs(intake, "stage_statements")
+    refuse_unknown_pairs(
+        intake,
+        "stage_statements",
+        "pair IS NULL AND pair_id IS NOT NULL AND (query_id IS NULL OR query_id <> pair_id)",
     )
     _find_sole_pairs(intake)
     intake.refuse_rows(
@@ -93,18 +98,6 @@ def _find_sole_pairs(intake: Intake) -> None:
     bulk.drop("stage_pairs_of")
 
 
-def _point_to_pairs(intake: Intake) -> None:
-    intake.run(
-        """
-        UPDATE stage_statements SET pair = (
-            SELECT p.id FROM annotate_instructionpair p
-            WHERE p.project_id = %(project)s AND p.pair_id = stage_statements.pair_id
-        )
-        WHERE pair IS NULL AND pair_id IS NOT NULL
-        """
-    )
-
-
 def _make_pairs(intake: Intake) -> None:
     made = intake.run(
         """
@@ -142,41 +135,13 @@ def _make_pairs(intake: Intake) -> None:
 
 def find_candidates(intake: Intake) -> None:
     """Find the candidate of each statement; add documents that are not in the pool to it."""
-    _point_to_candidates(intake)
-    joined = intake.run(
-        """
-        INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
-        SELECT DISTINCT p.query_id, d.id, CAST(NULL AS integer), 'judged'
-        FROM stage_statements s CROSS JOIN annotate_instructionpair p
-        CROSS JOIN annotate_document d
-        WHERE s.candidate IS NULL AND p.id = s.pair
-        AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-        """
-    )
+    point_to_candidates(intake, "stage_statements")
+    joined = insert_candidates_of_pairs(intake, "stage_statements", "judged")
     if joined:
-        _point_to_candidates(intake)
-    candidates = intake.row_counts("candidates")
-    candidates.new += joined
+        point_to_candidates(intake, "stage_statements")
     if not intake.has_records(Qrels):
-        candidates.unchanged += (
-            bulk.number("SELECT COUNT(DISTINCT candidate) FROM stage_statements") - joined
-        )
-
-
-def _point_to_candidates(intake: Intake) -> None:
-    intake.run(
-        """
-        UPDATE stage_statements SET candidate = (
-            SELECT c.id FROM annotate_instructionpair p
-            CROSS JOIN annotate_document d
-            CROSS JOIN annotate_candidate c
-            WHERE p.id = stage_statements.pair
-            AND d.project_id = %(project)s AND d.doc_id = stage_statements.doc_id
-            AND c.query_id = p.query_id AND c.document_id = d.id
-        )
-        WHERE candidate IS NULL
-        """
-    )
+        candidates = bulk.number("SELECT COUNT(DISTINCT candidate) FROM stage_statements")
+        intake.row_counts("candidates").unchanged += candidates - joined
 
 
 def find_texts(intake: Intake) -> None:

@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
+from annotate.pairs.intake.steps import (
+    insert_candidates_of_pairs,
+    point_to_candidates,
+    point_to_pairs,
+    refuse_unknown_pairs,
+)
 from base import bulk
 from formats.records import Doc, Generated
 
@@ -50,47 +56,13 @@ class GeneratedDocuments(StagedRecords):
 
     def write(self) -> None:
         intake = self.intake
-        intake.run(
-            """
-            UPDATE stage_generated SET pair = (
-                SELECT p.id FROM annotate_instructionpair p
-                WHERE p.project_id = %(project)s AND p.pair_id = stage_generated.pair_id
-            )
-            """
-        )
-        intake.refuse_rows(
-            "SELECT n, place, pair_id FROM stage_generated WHERE pair IS NULL",
-            lambda pair_id: (
-                f"there is no instruction pair {pair_id} in this project: load it first"
-            ),
-        )
+        point_to_pairs(intake, "stage_generated")
+        refuse_unknown_pairs(intake, "stage_generated", "pair IS NULL")
         if intake.report.refused:
             return
-        joined = intake.run(
-            """
-            INSERT INTO annotate_candidate
-                (query_id, document_id, prior_relevance, origin, removed_reason)
-            SELECT DISTINCT p.query_id, d.id, CAST(NULL AS integer), 'listed', ''
-            FROM stage_generated s CROSS JOIN annotate_instructionpair p
-            CROSS JOIN annotate_document d
-            WHERE p.id = s.pair AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-            AND NOT EXISTS (
-                SELECT 1 FROM annotate_candidate c
-                WHERE c.query_id = p.query_id AND c.document_id = d.id
-            )
-            """
-        )
-        intake.run(
-            """
-            UPDATE stage_generated SET candidate = (
-                SELECT c.id FROM annotate_instructionpair p
-                CROSS JOIN annotate_document d CROSS JOIN annotate_candidate c
-                WHERE p.id = stage_generated.pair
-                AND d.project_id = %(project)s AND d.doc_id = stage_generated.doc_id
-                AND c.query_id = p.query_id AND c.document_id = d.id
-            )
-            """
-        )
+        point_to_candidates(intake, "stage_generated")
+        joined = insert_candidates_of_pairs(intake, "stage_generated")
+        point_to_candidates(intake, "stage_generated")
         if self._refuse_used_elsewhere():
             return
         taken = intake.run(
@@ -101,7 +73,6 @@ class GeneratedDocuments(StagedRecords):
         )
         self.new, self.changed = joined, taken - joined
         rows = intake.row_counts("candidates")
-        rows.new += joined
         rows.changed += taken - joined
         rows.unchanged += bulk.number("SELECT COUNT(*) FROM stage_generated") - taken
 

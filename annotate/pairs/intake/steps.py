@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.expressions import RawSQL
+
 from annotate.collection.core_queries import set_core_queries
 from annotate.collection.intake.arrivals import Intake
-from annotate.collection.models import Query
-from annotate.pairs.pool import pool_sql
+from annotate.collection.intake.documents import Documents
+from annotate.collection.models import Candidate, Query
+from annotate.pairs.models import Assignment
+from annotate.pairs.pool import in_scope
 from annotate.projects.models import Membership
 from base import bulk
 
@@ -77,6 +82,57 @@ def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> 
     )
 
 
+def point_to_pairs(intake: Intake, stage: str) -> None:
+    """Look up the pair of each row of a stage that names one and has none yet."""
+    intake.run(
+        f"""
+        UPDATE {stage} SET pair = (
+            SELECT p.id FROM annotate_instructionpair p
+            WHERE p.project_id = %(project)s AND p.pair_id = {stage}.pair_id
+        )
+        WHERE pair IS NULL AND pair_id IS NOT NULL
+        """  # noqa: S608
+    )
+
+
+def refuse_unknown_pairs(intake: Intake, stage: str, missing: str) -> None:
+    """Refuse rows of a stage whose pair the project does not have: a condition."""
+    intake.refuse_rows(
+        f"SELECT n, place, pair_id FROM {stage} WHERE {missing}",  # noqa: S608
+        lambda pair_id: f"there is no instruction pair {pair_id} in this project: load it first",
+    )
+
+
+def point_to_candidates(intake: Intake, stage: str) -> None:
+    """Look up the candidate of each row of a stage with a pair and a document, if there is one."""
+    intake.run(
+        f"""
+        UPDATE {stage} SET candidate = (
+            SELECT c.id FROM annotate_instructionpair p
+            CROSS JOIN annotate_document d
+            CROSS JOIN annotate_candidate c
+            WHERE p.id = {stage}.pair
+            AND d.project_id = %(project)s AND d.doc_id = {stage}.doc_id
+            AND c.query_id = p.query_id AND c.document_id = d.id
+        )
+        WHERE candidate IS NULL
+        """  # noqa: S608
+    )
+
+
+def insert_candidates_of_pairs(intake: Intake, stage: str, origin: str = "") -> int:
+    """Add the documents that rows of a stage name to the pools of their pairs; return how many."""
+    return intake.insert_candidates(
+        f"""
+        SELECT DISTINCT p.query_id AS query, d.id AS document, CAST(NULL AS integer) AS relevance
+        FROM {stage} s CROSS JOIN annotate_instructionpair p CROSS JOIN annotate_document d
+        WHERE s.candidate IS NULL AND p.id = s.pair
+        AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+        """,  # noqa: S608
+        origin,
+    )
+
+
 def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
     """Reopen the finished assignments of these tasks, because their pairs have changed.
 
@@ -91,13 +147,13 @@ def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
     )
 
 
-def finish_load(intake: Intake, newest: int) -> None:
+def finish_load(intake: Intake) -> None:
     """Update pairs, core queries and assignments after a load wrote its rows."""
     take_out_new_pairs(intake)
     named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
     if named:
         set_core_queries(Query.objects.filter(project=intake.project))
-    reopen_judging(intake, newest)
+    reopen_judging(intake)
 
 
 def take_out_new_pairs(intake: Intake) -> None:
@@ -113,26 +169,30 @@ def take_out_new_pairs(intake: Intake) -> None:
     )
 
 
-def reopen_judging(intake: Intake, newest: int) -> None:
-    """Reopen judging of pairs whose pool has grown."""
+def reopen_judging(intake: Intake) -> None:
+    """Reopen judging of pairs whose pool has grown, or has a document with another text."""
     candidates = intake.row_counts("candidates")
-    if not candidates.new and not candidates.changed:
-        return
-    # It is not recorded which existing candidates changed: any query of the file may have one.
-    grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
-    in_scope = pool_sql(intake.project, "c", "p.id")
-    intake.params["newest"] = newest
-    reopen_assignments(
-        intake,
-        f"""
-        SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
-            SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
-            JOIN stage_query_ids g ON g.query_id = q.query_id
-            WHERE c.query_id = p.query_id AND c.removed_at IS NULL AND {grown} AND {in_scope}
+    if candidates.new or candidates.changed:
+        grown = Candidate.objects.filter(
+            query__query_id__in=RawSQL("SELECT query_id FROM stage_query_ids", ())
         )
-        """,  # noqa: S608 (our own conditions)
-        "judge",
-    )
+        # It is not recorded which existing candidates changed: any query of the file may have one.
+        if not candidates.changed:
+            grown = grown.filter(pk__gt=intake.newest_candidate)
+        _reopen_with(intake, grown)
+    if intake.has_records(Documents):
+        replaced = RawSQL("SELECT id FROM stage_docs_changed WHERE version >= 2", ())
+        _reopen_with(intake, Candidate.objects.filter(document__in=replaced))
+
+
+def _reopen_with(intake: Intake, candidates: QuerySet[Candidate]) -> None:
+    """Reopen judging of the pairs whose judges are shown one of these candidates."""
+    shown = in_scope(intake.project, candidates, OuterRef("pair"))
+    Assignment.objects.filter(
+        Exists(shown.filter(query=OuterRef("pair__query"))),
+        pair__project=intake.project,
+        task=Assignment.Task.JUDGE,
+    ).update(done_at=None)
 
 
 def find_members(intake: Intake, stage: str, name: str) -> None:
