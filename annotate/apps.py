@@ -16,9 +16,8 @@ class AnnotateConfig(AppConfig):
         """Register events of jobs, append-only tables, loaders and the records of hash chains."""
         from annotate.collection import answers
         from annotate.collection.intake.arrivals import register
-        from annotate.collection.intake.collection import Collection
+        from annotate.collection.intake.collection import Collection, Filters
         from annotate.collection.intake.documents import Documents
-        from annotate.collection.intake.filters import Filters
         from annotate.collection.intake.qrels import Pools, Qrels
         from annotate.collection.intake.runs import Runs
         from annotate.judgments import adjudication_chain, in_force, judgment_chain

@@ -1,47 +1,101 @@
-"""Intake of what pairs and qrels do not have: queries, candidates, and what is taken out."""
+"""Intake of what pairs and qrels do not have: queries, candidates, and what is taken out, by people
+and by machines' filters.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from annotate.collection.intake.arrivals import Intake, StagedRecords
+from annotate.collection.intake.arrivals import Intake, StagedRecords, placed_rows
 from annotate.collection.removal import MAX_REASON
-from annotate.pairs.intake.steps import MAX_NAME, refuse_other_query, update_titles
+from annotate.pairs.intake.steps import (
+    MAX_NAME,
+    refuse_other_query,
+    refuse_unknown_pairs,
+    update_titles,
+)
 from base import bulk
-from formats.records import CollectionRecord
+from formats.records import CollectionRecord, FilterRecord
 
-# The table of each type of record.
-_TABLES = {
-    "query": "annotate_query",
-    "instruction": "annotate_instructionpair",
-    "candidate": "annotate_candidate",
-}
-# How the row `t` of a line `s` about a query `q` is found.
-_JOINED = {
-    "query": "JOIN annotate_query t ON t.id = q.id",
-    "instruction": "JOIN annotate_instructionpair t ON t.query_id = q.id AND t.pair_id = s.pair_id",
-    "candidate": "JOIN annotate_document d ON d.project_id = q.project_id AND d.doc_id = s.doc_id "
-    "JOIN annotate_candidate t ON t.query_id = q.id AND t.document_id = d.id",
-}
-# Not taken out yet. A decision on its reviews removes an instruction without a reason; one that was
-# taken out as well has the reason.
-_STILL_IN = {
-    "query": "t.removed_at IS NULL",
-    "instruction": "(t.removed_at IS NULL OR t.removed_reason = '')",
-    "candidate": "t.removed_at IS NULL",
-}
+# The beginning of the reason for taking out what a machine's filter discards.
+DISCARDED = "Discarded by {}: "
 
 
-class Collection(StagedRecords):
+class _Thing(NamedTuple):
+    """What a line can be about, as stages name it.
+
+    It has its table, the column of a machine's decision on it, and how its row `t` is found from
+    the query `q` of a line `s`.
+    """
+
+    what: str
+    table: str
+    column: str
+    joined: str
+
+
+_THINGS = (
+    _Thing("query", "annotate_query", "query_id", "JOIN annotate_query t ON t.id = q.id"),
+    _Thing(
+        "instruction",
+        "annotate_instructionpair",
+        "pair_id",
+        "JOIN annotate_instructionpair t ON t.query_id = q.id AND t.pair_id = s.pair_id",
+    ),
+    _Thing(
+        "candidate",
+        "annotate_candidate",
+        "candidate_id",
+        "JOIN annotate_document d ON d.project_id = q.project_id AND d.doc_id = s.doc_id "
+        "JOIN annotate_candidate t ON t.query_id = q.id AND t.document_id = d.id",
+    ),
+)
+
+
+class _OfThings(StagedRecords):
+    """Records about queries, instructions and candidates, which may take them out."""
+
+    stage: ClassVar[str]
+
+    def find(self, thing: _Thing) -> None:
+        """Find the row that each line about this kind of thing is about."""
+        self.intake.run(
+            f"""
+            UPDATE {self.stage} SET thing = x.thing FROM (
+                SELECT s.n, t.id AS thing FROM {self.stage} s
+                JOIN annotate_query q ON q.project_id = %(project)s AND q.query_id = s.query_id
+                {thing.joined} WHERE s.what = '{thing.what}'
+            ) x WHERE x.n = {self.stage}.n
+            """  # noqa: S608 (our own statements)
+        )
+
+    def take_out(self, thing: _Thing, which: str, *, at: str, reason: str) -> None:
+        """Take out the rows `t` of those lines `s` that meet a condition, by whom they name."""
+        self.intake.row_counts("taken_out").new += self.intake.run(
+            f"""
+            UPDATE {thing.table} AS t SET removed_at = {at}, removed_reason = {reason},
+                removed_by_id = (
+                    SELECT m.id FROM annotate_membership m
+                    WHERE m.project_id = %(project)s AND m.name = s.who
+                )
+            FROM {self.stage} s
+            WHERE s.thing = t.id AND s.what = '{thing.what}' AND {which}
+            """  # noqa: S608
+        )
+
+
+class Collection(_OfThings):
     """Queries, instructions and candidates. What is taken out already keeps its reason."""
 
+    # After the decisions of machines' filters.
     order = 75
     records: ClassVar = (CollectionRecord,)
+    stage: ClassVar = "stage_collection"
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
         self.rows = self.create_stage(
-            "stage_collection",
+            self.stage,
             what="text",
             query_id="text",
             pair_id="text",
@@ -93,15 +147,13 @@ class Collection(StagedRecords):
 
     def write(self) -> None:
         refuse_other_query(self.intake, "stage_collection")
-        for what, joined in _JOINED.items():
-            self._find(what, joined)
-        self.intake.refuse_rows(
-            "SELECT n, place, pair_id FROM stage_collection WHERE what = 'instruction' AND NOT "
-            "EXISTS (SELECT 1 FROM annotate_instructionpair p WHERE p.project_id = %(project)s "
-            "AND p.pair_id = stage_collection.pair_id)",
-            lambda pair_id: (
-                f"there is no instruction pair {pair_id} in this project: load it first"
-            ),
+        for thing in _THINGS:
+            self.find(thing)
+        refuse_unknown_pairs(
+            self.intake,
+            self.stage,
+            "what = 'instruction' AND NOT EXISTS (SELECT 1 FROM annotate_instructionpair p "
+            "WHERE p.project_id = %(project)s AND p.pair_id = stage_collection.pair_id)",
         )
         self.intake.add_raters(
             "SELECT n, place, who AS name, machine FROM stage_collection WHERE who IS NOT NULL"
@@ -110,21 +162,10 @@ class Collection(StagedRecords):
             return
         self._write_queries()
         self._write_candidates()
-        for what, table in _TABLES.items():
-            self._take_out(what, table)
+        for thing in _THINGS:
+            self._take_out(thing)
         self.new = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE state = 2")
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE state = 1")
-
-    def _find(self, what: str, joined: str) -> None:
-        self.intake.run(
-            f"""
-            UPDATE stage_collection SET thing = x.thing FROM (
-                SELECT s.n, t.id AS thing FROM stage_collection s
-                JOIN annotate_query q ON q.project_id = %(project)s AND q.query_id = s.query_id
-                {joined} WHERE s.what = '{what}'
-            ) x WHERE x.n = stage_collection.n
-            """  # noqa: S608 (our own statements)
-        )
 
     def _write_queries(self) -> None:
         update_titles(self.intake, "stage_collection")
@@ -141,18 +182,11 @@ class Collection(StagedRecords):
         """Write the candidates that the project lacks, and relevances that differ."""
         run = self.intake.run
         made = run("UPDATE stage_collection SET state = 2 WHERE what = 'candidate' AND thing = 0")
-        run(
-            """
-            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
-            SELECT q.id, d.id, s.relevance,
-                CASE WHEN s.relevance IS NULL THEN 'listed' ELSE 'prior' END
-            FROM stage_collection s
-            JOIN annotate_query q ON q.project_id = %(project)s AND q.query_id = s.query_id
-            JOIN annotate_document d ON d.project_id = %(project)s AND d.doc_id = s.doc_id
-            WHERE s.what = 'candidate' AND s.thing = 0 ORDER BY q.id, d.id
-            """
+        self.intake.insert_candidates(
+            f"SELECT q.id AS query, d.id AS document, s.relevance {placed_rows(self.stage)} "
+            "AND s.what = 'candidate' AND s.thing = 0"
         )
-        self._find("candidate", _JOINED["candidate"])
+        self.find(_THINGS[-1])
         run(
             """
             UPDATE stage_collection SET state = 1
@@ -170,31 +204,138 @@ class Collection(StagedRecords):
             """
         )
         rows = self.intake.row_counts("candidates")
-        rows.new += made
         rows.changed += changed
-        rows.unchanged += (
-            bulk.number("SELECT COUNT(*) FROM stage_collection WHERE what = 'candidate'")
-            - made
-            - changed
-        )
+        in_all = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE what = 'candidate'")
+        rows.unchanged += in_all - made - changed
 
-    def _take_out(self, what: str, table: str) -> None:
-        out = f"s.thing = t.id AND s.what = '{what}' AND s.reason <> '' AND {_STILL_IN[what]}"
+    def _take_out(self, thing: _Thing) -> None:
+        """Take out what the lines say, and mark these lines as changes."""
+        still_in = "t.removed_at IS NULL"
+        if thing.what == "instruction":
+            # A decision on its reviews removes an instruction without a reason.
+            still_in = f"({still_in} OR t.removed_reason = '')"
+        which = f"s.reason <> '' AND {still_in}"
         self.intake.run(
             f"""
             UPDATE stage_collection SET state = 1 WHERE state = 0 AND n IN (
-                SELECT s.n FROM stage_collection s JOIN {table} t ON {out}
+                SELECT s.n FROM stage_collection s JOIN {thing.table} t
+                ON s.thing = t.id AND s.what = '{thing.what}' AND {which}
             )
             """  # noqa: S608 (our own statements)
         )
-        gone = self.intake.run(
-            f"""
-            UPDATE {table} AS t SET removed_at = COALESCE(s.at, %(now)s),
-                removed_reason = s.reason, removed_by_id = (
-                    SELECT m.id FROM annotate_membership m
-                    WHERE m.project_id = %(project)s AND m.name = s.who
-                )
-            FROM stage_collection s WHERE {out}
-            """  # noqa: S608
+        self.take_out(thing, which, at="COALESCE(s.at, %(now)s)", reason="s.reason")
+
+
+class Filters(_OfThings):
+    """Decisions of machines on queries, instructions and documents of this project."""
+
+    order = 70
+    records: ClassVar = (FilterRecord,)
+    stage: ClassVar = "stage_filter"
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.decisions = self.create_stage(
+            self.stage,
+            what="text",
+            query_id="text",
+            who="text",
+            decision="text",
+            reason="text",
+            doc_id="text",
+            pair_id="text",
+            back="integer",
+            thing="integer 0",
+            known="integer 0",
         )
-        self.intake.row_counts("taken_out").new += gone
+
+    def take(self, record: FilterRecord, place: int) -> None:
+        self.taken += 1
+        if not 0 < len(record.machine) <= MAX_NAME:
+            self.intake.refuse(f"a machine's name has 1 to {MAX_NAME} characters", place)
+            return
+        most = MAX_REASON - len(DISCARDED.format(record.machine))
+        if len(record.reason) > most:
+            self.intake.refuse(f"the reason is longer than {most} characters", place)
+            return
+        ids = (record.doc_id or "", record.pair_id or "")
+        back = int(record.brought_back)
+        what = "instruction" if record.pair_id else "candidate" if record.doc_id else "query"
+        self.decisions.add(place, what, *record[:4], *ids, back, weight=len(record.reason))
+
+    def check(self) -> None:
+        self.refuse_contradictions(
+            self.decisions,
+            ["query_id", "doc_id", "pair_id", "who"],
+            "s.decision <> f.decision OR s.reason <> f.reason OR s.back <> f.back",
+            lambda first, query_id, doc_id, pair_id, machine: (
+                f"{machine} decided otherwise on this of query {query_id} on {first}"
+            ),
+        )
+
+    def write(self) -> None:
+        for thing in _THINGS:
+            self.find(thing)
+        self.intake.refuse_rows(
+            "SELECT n, place, query_id, doc_id, pair_id FROM stage_filter WHERE thing = 0",
+            _unknown,
+        )
+        self.intake.add_raters("SELECT n, place, who AS name, 1 AS machine FROM stage_filter")
+        for thing in _THINGS:
+            self._refuse_other(thing)
+        if self.intake.report.refused:
+            return
+        for thing in _THINGS:
+            self._write(thing)
+        self.new = bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 0")
+        counts = self.intake.row_counts("filter_decisions")
+        counts.new += self.new
+        counts.unchanged += bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 1")
+
+    def _refuse_other(self, thing: _Thing) -> None:
+        """Refuse a decision that differs from an earlier one of the machine; mark known ones."""
+        here = f"""
+            FROM stage_filter s
+            JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = s.who
+            JOIN annotate_filterdecision o
+                ON o.machine_id = m.id AND o.{thing.column} = s.thing
+            WHERE s.what = '{thing.what}'
+            """
+        self.intake.refuse_rows(
+            f"""
+            SELECT s.n, s.place, s.who, s.query_id {here}
+            AND (CASE WHEN o.discards THEN 'discard' ELSE 'keep' END) <> s.decision
+            """,
+            lambda machine, query_id: (
+                f"{machine} decided otherwise on this of query {query_id} before: bring it back, "
+                "or take it out, on its page"
+            ),
+        )
+        self.intake.run(f"UPDATE stage_filter SET known = 1 WHERE n IN (SELECT s.n {here})")  # noqa: S608
+
+    def _write(self, thing: _Thing) -> None:
+        """Insert the new decisions about one kind of object, and take out what they discard."""
+        self.intake.run(
+            f"""
+            INSERT INTO annotate_filterdecision
+                (project_id, machine_id, {thing.column}, discards, reason, at)
+            SELECT %(project)s, m.id, s.thing, s.decision = 'discard', s.reason, %(now)s
+            FROM stage_filter s
+            JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = s.who
+            WHERE s.what = '{thing.what}' AND s.known = 0 ORDER BY s.n
+            """  # noqa: S608 (our own statements)
+        )
+        self.take_out(
+            thing,
+            "s.known = 0 AND s.decision = 'discard' AND s.back = 0 AND t.removed_at IS NULL",
+            at="%(now)s",
+            reason="'Discarded by ' || s.who || ': ' || s.reason",
+        )
+
+
+def _unknown(query_id: str, doc_id: str, pair_id: str) -> str:
+    if doc_id:
+        return f"query {query_id} has no document {doc_id} in its pool"
+    if pair_id:
+        return f"query {query_id} has no instruction pair {pair_id}"
+    return f"there is no query {query_id} here"
