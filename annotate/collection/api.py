@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.collection.forms import DrawForm
+from annotate.collection.forms import DrawForm, PassagesForm
 from annotate.collection.models import PassageRule
-from annotate.collection.passages import MOST_WORDS, passage_rule_of, set_passage_rule
+from annotate.collection.passages import passage_rule_of, set_passage_rule
 from annotate.collection.removal import (
     INSTRUCTIONS,
     MAX_REASON,
@@ -30,30 +30,15 @@ from annotate.collection.topics import (
 )
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
-from base.api.bodies import Settings
+from base.api.bodies import FormBody, Settings
 from base.api.resource import RequestBody, Resource, Scope, reads, writes
 
 
-class PassagesSerializer(Settings, serializers.ModelSerializer[PassageRule]):
+class PassagesSerializer(Settings, FormBody):
     """The rule by which passages are cut and published."""
 
     class Meta:
-        model = PassageRule
-        fields = ("words", "overlap", "at_sentences", "published", "share")
-        # The model's fields would have ranges that depend on the database.
-        extra_kwargs: ClassVar = {
-            "words": {"min_value": 1, "max_value": MOST_WORDS, "help_text": "Words per passage."},
-            "overlap": {
-                "min_value": 0,
-                "max_value": MOST_WORDS,
-                "help_text": "Words that the next passage repeats.",
-            },
-            "share": {
-                "min_value": 1,
-                "max_value": 100,
-                "help_text": "Percent of a document that passages around its evidence may contain.",
-            },
-        }
+        form = PassagesForm
 
 
 class Passages(Resource, tag="Collection"):

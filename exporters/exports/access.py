@@ -15,9 +15,9 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from base.requests import row_or_404
+from exporters.exports.files import PROOF
 from exporters.exports.manifest import manifest
 from exporters.exports.models import Export
-from exporters.exports.proof.content import PROOF
 
 ARCHIVE = "export.zip"
 BLIND = (

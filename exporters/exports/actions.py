@@ -24,7 +24,7 @@ from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import access
 from exporters.exports.access import ARCHIVE, BLIND
-from exporters.exports.files import Edition, Report, Writer, delete_folder, pack
+from exporters.exports.files import PROOF, Edition, Report, Writer, delete_folder, pack
 from exporters.exports.layouts import (
     beir,
     citation,
@@ -42,7 +42,6 @@ from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.proof import proving
-from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.proving import check_tools
 from formats.texts import CannotHold
 from jobs.errors import JobError

@@ -18,6 +18,8 @@ from django.core.files.storage import default_storage
 Report = Callable[[int], None]
 
 STEP = 1_000
+# The file with the results of each tool that read a folder.
+PROOF = "proof.json"
 
 T = TypeVar("T")
 

@@ -18,10 +18,10 @@ from base.pagination import newest_by_key
 from base.requests import PageRequest, refusal_in
 from exporters.exports import access, actions, publishing
 from exporters.exports.before_publishing import MOST
+from exporters.exports.files import PROOF
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.manifest import manifest
 from exporters.exports.models import Export, publication_of
-from exporters.exports.proof.content import PROOF
 from exporters.exports.proof.readers import tools_for
 from jobs.models import Job
 

@@ -11,7 +11,7 @@ from base.errors import Refused
 from exporters.exports import actions
 from exporters.exports.models import Export, Publication
 from exporters.exports.proof import readers
-from exporters.exports.proof.content import Content
+from exporters.exports.proof.plain import Content
 from tests import factories
 from tests.pages import shows
 

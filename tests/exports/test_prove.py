@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from annotate.models import Judgment
 from exporters.exports.models import Publication
 from exporters.exports.proof import readers
-from exporters.exports.proof.content import Content
+from exporters.exports.proof.plain import Content
 from exporters.exports.proof.proving import measure_oracle, prove
 
 pytestmark = pytest.mark.django_db

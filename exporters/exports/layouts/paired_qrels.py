@@ -20,7 +20,7 @@ from annotate.projects.models import Membership, Project
 from base.bulk import in_byte_order
 from exporters.exports import before_publishing
 from exporters.exports.files import BUFFER, Report, Writer, distinct_names, report_rows, write_row
-from exporters.exports.manifest import notes, oracle_facts
+from exporters.exports.manifest import notes
 from exporters.exports.manifest.manifest import (
     NO_LINE,
     NO_PAIR,
@@ -429,7 +429,7 @@ class _Export:
             pairs=pairs,
             left_out=left_out,
             texts=collection.documents_with_newer_texts(self.project),
-            measured=oracle_facts.oracles_block(measured.measures),
+            measured=oracles.oracles_block(measured.measures),
             before_publishing=before_publishing.facts(self.project),
             of_kind=kind_facts(self.project),
             files=self.into.files,

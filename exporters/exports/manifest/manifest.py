@@ -12,8 +12,8 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from base.texts import amount
 from exporters.exports.files import FileFacts
-from exporters.exports.manifest.oracle_facts import Oracles
 from exporters.exports.manifest.rule_facts import KindFacts
+from exporters.exports.proof.oracles import Oracles
 from exporters.exports.selection.collection import note_on_texts
 from exporters.exports.selection.pools import (
     negative_facts,

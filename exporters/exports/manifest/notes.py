@@ -10,7 +10,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from base.texts import amount
 from exporters.exports.manifest.manifest import LeftOut, PairFacts, Rule, count_key
-from exporters.exports.manifest.oracle_facts import list_first
+from exporters.exports.proof.oracles import list_first
 from exporters.exports.selection import claimed
 from exporters.exports.selection.selection import CLAIMED
 

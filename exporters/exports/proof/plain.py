@@ -7,15 +7,17 @@ so that both fill a `Content` in the same way.
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from exporters.exports.layouts.mteb import CONFIGS
 from exporters.exports.layouts.multiconir import TABLE
 from exporters.exports.layouts.paired_qrels import CANDIDATES
-from exporters.exports.proof.content import Content
 from formats import multi_infosearch as records_of
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel
 from formats.registry import lookup
@@ -23,6 +25,8 @@ from formats.source import open_source
 from formats.trec_qrels import read_qrels
 
 Rows = Iterable[Mapping[str, Any]]
+# Grades by side (original, changed, reversed), pair and document.
+Qrels = dict[str, dict[str, dict[str, int]]]
 # The sides of a pair's queries, by the suffix of their ids.
 SIDES = {"-og": "original", "-changed": "changed", "-reversed": "reversed"}
 FILES = {config.name: config.file for config in CONFIGS}
@@ -30,6 +34,46 @@ FILES = {config.name: config.file for config in CONFIGS}
 FORMAT_FILES = {"multiconir": TABLE, "multi-infosearch": records_of.RECORDS}
 QRELS_SIDES = {"qrels_og": "original", "qrels_changed": "changed", "qrels_reversed": "reversed"}
 CHANGED = {"altered": "changed", "reversed": "reversed"}
+
+
+@dataclass
+class Checksum:
+    """The number of records, and a checksum over all their fields that ignores their order."""
+
+    count: int = 0
+    total: int = 0
+
+    def add(self, *fields: object) -> None:
+        """Count one record."""
+        text = json.dumps(fields, ensure_ascii=True).encode()
+        self.count += 1
+        self.total = (self.total + int.from_bytes(hashlib.sha256(text).digest())) % (1 << 256)
+
+    @property
+    def digest(self) -> str:
+        """Return the checksum in hexadecimal digits."""
+        return f"{self.total:064x}"
+
+
+def _grades() -> Qrels:
+    return defaultdict(lambda: defaultdict(dict))
+
+
+@dataclass
+class Content:
+    """Everything that one tool read: checksums by part (documents, queries, …), and grades."""
+
+    parts: dict[str, Checksum] = field(default_factory=dict)
+    qrels: Qrels = field(default_factory=_grades)
+
+    def add(self, part: str, *fields: object) -> None:
+        """Count one record of a part."""
+        self.parts.setdefault(part, Checksum()).add(*fields)
+
+    def add_grade(self, side: str, pair: str, doc_id: str, relevance: int) -> None:
+        """Add one line of the qrels of a side."""
+        self.add(f"qrels {side}", pair, doc_id, relevance)
+        self.qrels[side][pair][doc_id] = relevance
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from base.errors import Refused
-from exporters.exports.files import BUFFER
+from exporters.exports.files import BUFFER, PROOF
 from exporters.exports.manifest.manifest import NAME
 from exporters.exports.models import Export
-from exporters.exports.proof.content import PROOF, Content, Qrels
 from exporters.exports.proof.oracles import Topics, measure, rankings
+from exporters.exports.proof.plain import Content, Qrels
 from exporters.exports.proof.readers import PLAIN, READERS, Reader
 from formats.records import Qrel
 

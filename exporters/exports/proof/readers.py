@@ -19,7 +19,7 @@ from django.conf import settings
 
 from exporters.exports.layouts.mteb import README
 from exporters.exports.proof import plain
-from exporters.exports.proof.content import Content
+from exporters.exports.proof.plain import Content
 
 # Rejudge's own readers, for papers' layouts that no published package reads.
 OWN_READER = "rejudge"

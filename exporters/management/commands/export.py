@@ -21,9 +21,9 @@ from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.texts import amount
 from exporters.exports import actions
+from exporters.exports.files import PROOF
 from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.proof.content import PROOF
 from exporters.management.commands.release import find_release
 from exporters.releases import actions as releasing
 from formats.texts import CannotHold

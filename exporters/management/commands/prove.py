@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from base.commands import RejudgeCommand
-from exporters.exports.proof.content import PROOF
+from exporters.exports.files import PROOF
 from exporters.exports.proof.proving import DIFFERS, FAILED, NOT_INSTALLED, prove
 
 
