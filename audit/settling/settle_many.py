@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Count, F, Max, OuterRef, Q, TextChoices
+from django.db.models import Count, Max, OuterRef, Q, TextChoices
 from django.utils import timezone
 
 from annotate.collection import text_versions
@@ -422,17 +422,12 @@ def _compute_label_outcomes(
     reader: Reader, filters: QueueFilter, choice: RuleChoice
 ) -> list[Outcome]:
     """Return the outcome for each wanted label. One that somebody could not judge is left open."""
-    rows = (
-        build_source(Kind.CHECK, reader, filters)
-        .rows.annotate(claimed=F("item__claimed"))
-        .order_by("item_id")
-        .values_list(
-            *("item_id", "item__narrative_id", "item__candidate_id", "claimed"),
-            *("item__sample__asks", "relevance", "second", "since"),
-        )
-    )
+    rows = build_source(Kind.CHECK, reader, filters).rows.order_by("pk")
+    columns = ("pk", "narrative_id", "candidate_id", "claimed", "sample__asks")
     outcomes = []
-    for item, narrative, candidate, claimed, asks, first, other, since in rows:
+    for item, narrative, candidate, claimed, asks, first, other, since in rows.values_list(
+        *columns, "first", "second", "since"
+    ):
         # Of equal grades with different answers, a rule could not say which to adopt.
         rankable = None not in (first, other) and first != other
         counts = tuple((grade, 1) for grade in sorted((first, other))) if rankable else ()

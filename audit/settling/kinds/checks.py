@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Abs, Coalesce, Concat, Greatest
+from django.db.models.functions import Abs, Coalesce, Greatest
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
@@ -19,6 +19,7 @@ from annotate.projects.models import Membership
 from audit.checks import actions as check_actions
 from audit.checks.models import Check, Question, SampleItem
 from audit.checks.questions import describe_replies
+from audit.checks.queue import TO_SETTLE, with_checks
 from audit.settling.kinds.base import (
     Disagreement,
     GivenAnswer,
@@ -51,55 +52,42 @@ class CheckDisagreement(Disagreement):
         cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
     ) -> Source:
         """Return the source of check disagreements, open or settled by a third person."""
-        ids = ("item__narrative_id", "item__candidate_id", "item_id")
-        place = Check.SETTLES if filters.settled else 1
-        rows: QuerySet[Any, Any] = Check.objects.current().filter(
-            in_pools("item__candidate"),
-            place=place,
-            item__sample__project__in=reader.projects,
-            item__narrative__pair__removed_at=None,
+        items = SampleItem.objects.filter(
+            in_pools(), sample__project__in=reader.projects, narrative__pair__removed_at=None
         )
         if only is not None:
-            rows = rows.filter(item=only.part)
+            items = items.filter(pk=only.part)
         if filters.query is not None:
-            rows = rows.filter(item__narrative__pair__query=filters.query)
-        answers = Check.objects.current().filter(item=OuterRef("item_id"))
+            items = items.filter(narrative__pair__query=filters.query)
+        answers = Check.objects.current().filter(item=OuterRef("pk"))
+        first_two = answers.filter(place__lt=Check.SETTLES)
         if filters.people is not None and not in_any_state:
-            both = answers.filter(checker__in=filters.people)
-            rows = rows.filter(Exists(both.filter(place=1)), Exists(both.filter(place=2)))
-        first_two = answers.exclude(place=Check.SETTLES)
-        rows = rows.filter(*(Exists(first_two.filter(relevance=grade)) for grade in filters.grades))
-        if filters.settled:
-            rows = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
-            return Source(cls.kind, rows, ids, "item__sample__project")
-        second = answers.filter(place=2)
-        rows = rows.annotate(
-            second=Subquery(second.values("relevance")[:1]),
-            second_at=Subquery(second.values("at")[:1]),
-            second_cannot=Subquery(second.values("cannot_judge")[:1]),
-            answers=_join_answers(),
-            second_answers=Subquery(second.annotate(both=_join_answers()).values("both")[:1]),
-        ).filter(
-            Q(second__lt=F("relevance"))
-            | Q(second__gt=F("relevance"))
-            # Different answers may lead to the same grade.
-            | Q(second_answers__lt=F("answers"))
-            | Q(second_answers__gt=F("answers"))
-            | Q(cannot_judge=True, second_at__isnull=False)
-            | Q(second_cannot=True)
+            items = items.filter(*(Exists(first_two.filter(checker=one)) for one in filters.people))
+        items = items.filter(
+            *(Exists(first_two.filter(relevance=grade)) for grade in filters.grades)
         )
-        if not in_any_state:
+        ids, project = ("narrative_id", "candidate_id", "pk"), "sample__project"
+        third = answers.filter(place=Check.SETTLES)
+        if filters.settled:
+            settled = items.filter(Exists(third)).annotate(
+                distance=Value(0), effect=Value(0), since=Subquery(third.values("at")[:1])
+            )
+            return Source(cls.kind, settled, ids, project)
+        rows = with_checks(items)
+        if in_any_state:
+            rows = rows.filter(TO_SETTLE | Q(Exists(third)))
+        else:
             # A third person settles: not one who has checked the label.
-            rows = rows.filter(~Exists(answers.filter(place=Check.SETTLES))).exclude(
+            rows = rows.filter(TO_SETTLE).exclude(
                 Exists(answers.filter(checker__in=reader.members))
             )
         rows = rows.annotate(
             # "Cannot judge" has no place on the scale and counts as one step from any grade.
-            distance=Greatest(Coalesce(Abs(F("relevance") - F("second")), 1), 1),
+            distance=Greatest(Coalesce(Abs(F("first") - F("second")), 1), 1),
             effect=Value(0),
-            since=Greatest("at", "second_at"),
+            since=Subquery(first_two.order_by("-at").values("at")[:1]),
         )
-        return Source(cls.kind, rows, ids, "item__sample__project")
+        return Source(cls.kind, rows, ids, project)
 
     @classmethod
     def read_voices(cls, keys: Sequence[DisagreementKey]) -> dict[DisagreementKey, Voices]:
@@ -199,8 +187,3 @@ class CheckDisagreement(Disagreement):
         if self.third is None or self.third.checker_id != self.member.pk:
             raise Refused("You have no decision to withdraw here.")
         check_actions.withdraw_check(item=self.item, by=self.member)
-
-
-def _join_answers() -> Concat:
-    """Join the answers to the two questions: "yesno", or "" if they are not asked."""
-    return Concat("on_topic", "meets_constraint")
