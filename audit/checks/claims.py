@@ -42,43 +42,10 @@ class ClaimSelection(NamedTuple):
     side: str = ""
 
 
-class ClaimNarrative(NamedTuple):
-    """The narrative version of a claim, with the fields that strata are formed by."""
-
-    pk: int
-    pair_id: str
-    side: str
-    query: int
-    query_id: str
-    category: str
-    origin: str
-    model: str
-    pair: int
-    domain: str
-
-    def stratum(self, by: str) -> str:
-        """Return its stratum (`Sample.Stratify`); "" without strata or without a category."""
-        if by == Sample.Stratify.CATEGORY:
-            return self.category
-        if by == Sample.Stratify.QUERY:
-            return self.query_id
-        if by == Sample.Stratify.DOMAIN:
-            return self.domain
-        if by == Sample.Stratify.MODEL:
-            people = self.origin == InstructionPair.Origin.HUMAN
-            return "people" if people else self.model or "a language model"
-        return ""
-
-    @property
-    def name(self) -> str:
-        """Its name in files: pair id and side."""
-        return f"{self.pair_id}{SEPARATOR}{self.side}"
-
-
 class Claim(NamedTuple):
     """One claimed label: a relevance, or how many conditions the document meets."""
 
-    narrative: ClaimNarrative
+    narrative: Narrative
     candidate: int
     document: int
     doc_id: str
@@ -94,11 +61,11 @@ class Claim(NamedTuple):
     @property
     def name(self) -> str:
         """Its name in files: the same in every database, so a seed draws the same claims."""
-        return f"{self.narrative.name}{SEPARATOR}{self.doc_id}"
+        return f"{narrative_name(self.narrative)}{SEPARATOR}{self.doc_id}"
 
     def stratum(self, by: str) -> str:
         """Return its stratum (`Sample.Stratify`)."""
-        return self.label if by == Sample.Stratify.LABEL else self.narrative.stratum(by)
+        return self.label if by == Sample.Stratify.LABEL else stratum_of(self.narrative, by)
 
     @property
     def label(self) -> str:
@@ -114,7 +81,26 @@ class Claim(NamedTuple):
         """Its name when a single mode is drawn from; a seed draws the same documents in each
         mode.
         """
-        return f"{self.narrative.pair_id}{SEPARATOR}{self.doc_id}"
+        return f"{self.narrative.pair.pair_id}{SEPARATOR}{self.doc_id}"
+
+
+def narrative_name(narrative: Narrative) -> str:
+    """Return the name of a narrative in files: pair id and side."""
+    return f"{narrative.pair.pair_id}{SEPARATOR}{narrative.side}"
+
+
+def stratum_of(narrative: Narrative, by: str) -> str:
+    """Return its stratum (`Sample.Stratify`); "" without strata or without a category."""
+    pair = narrative.pair
+    if by == Sample.Stratify.MODEL:
+        people = narrative.origin == InstructionPair.Origin.HUMAN
+        return "people" if people else narrative.model or "a language model"
+    strata: dict[str, str] = {
+        Sample.Stratify.CATEGORY: pair.category,
+        Sample.Stratify.QUERY: pair.query.query_id,
+        Sample.Stratify.DOMAIN: pair.query.domain,
+    }
+    return strata.get(by, "")
 
 
 @dataclass(frozen=True)
@@ -122,7 +108,7 @@ class Frame:
     """All claims that can be drawn, and all narratives, including those without a claim."""
 
     claims: list[Claim]
-    narratives: list[ClaimNarrative]
+    narratives: list[Narrative]
     # The single mode of the claims; "" for all modes.
     side: str = ""
     # Why there is no claim under a narrative, by its name.
@@ -192,8 +178,8 @@ def build_frame(project: Project, selection: ClaimSelection) -> Frame:
         else {}
     )
     with_text, without = _divide_by_text(project, claims)
-    names_with_text = {claim.narrative.name for claim in with_text}
-    for name in {claim.narrative.name for claim in without} - names_with_text:
+    names_with_text = {narrative_name(claim.narrative) for claim in with_text}
+    for name in {narrative_name(claim.narrative) for claim in without} - names_with_text:
         why_empty[name] = "its documents have no text"
     return Frame(with_text, narratives, selection.side, why_empty, len(without))
 
@@ -230,7 +216,7 @@ def why_unfit(project: Project, selection: ClaimSelection, stratify: str) -> str
 
 def _claim(
     project: Project,
-    narrative: ClaimNarrative,
+    narrative: Narrative,
     candidate: int,
     document: int,
     doc_id: str,
@@ -253,8 +239,8 @@ def _claim(
 
 
 def _with_condition_counts(
-    claims: list[Claim], narratives: list[ClaimNarrative]
-) -> tuple[list[Claim], list[ClaimNarrative]]:
+    claims: list[Claim], narratives: list[Narrative]
+) -> tuple[list[Claim], list[Narrative]]:
     """Return the claims and narratives with conditions, with the claimed number met."""
     sizes = dict(
         Condition.objects.filter(narrative__in={narrative.pk for narrative in narratives})
@@ -293,38 +279,28 @@ def _verdicts_on(narratives: Iterable[int]) -> dict[int | None, list[str]]:
     return answers
 
 
-def _load_narratives(narratives: QuerySet[Narrative]) -> dict[int, ClaimNarrative]:
-    rows: Iterable[Any] = narratives.order_by("pair", "pk").values_list(
-        "pk",
-        "pair__pair_id",
-        "side",
-        "pair__query",
-        "pair__query__query_id",
-        "pair__category",
-        "origin",
-        "model",
-        "pair__pk",
-        "pair__query__domain",
-    )
-    return {row[0]: ClaimNarrative(*row) for row in rows}
+def _load_narratives(narratives: QuerySet[Narrative]) -> dict[int, Narrative]:
+    """Return narratives by key, in the order of their pairs, without texts."""
+    rows = narratives.select_related("pair__query").order_by("pair", "pk")
+    return {row.pk: row for row in rows.defer("text", "pair__query__description")}
 
 
-def _original_narratives(project: Project) -> list[ClaimNarrative]:
+def _original_narratives(project: Project) -> list[Narrative]:
     """Return the current original narrative of each query, from its first pair that has one."""
     originals = Narrative.objects.in_force([project.pk]).filter(side=Narrative.Side.ORIGINAL)
-    of_query: dict[int, ClaimNarrative] = {}
+    of_query: dict[int, Narrative] = {}
     for narrative in _load_narratives(originals).values():
-        of_query.setdefault(narrative.query, narrative)
+        of_query.setdefault(narrative.pair.query_id, narrative)
     return list(of_query.values())
 
 
 def _claims_of_qrels(
-    project: Project, narratives: Iterable[ClaimNarrative], least: int | None
+    project: Project, narratives: Iterable[Narrative], least: int | None
 ) -> list[Claim]:
     """Return earlier relevances under the original narratives; only those from `least` on, if it is
     not None.
     """
-    of_query = {narrative.query: narrative for narrative in narratives}
+    of_query = {narrative.pair.query_id: narrative for narrative in narratives}
     candidates = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
     if least is not None:
         candidates = candidates.filter(prior_relevance__gte=least)
@@ -338,13 +314,11 @@ def _claims_of_qrels(
     ]
 
 
-def _claims_of_never_relevant(
-    project: Project, narratives: Iterable[ClaimNarrative]
-) -> list[Claim]:
+def _claims_of_never_relevant(project: Project, narratives: Iterable[Narrative]) -> list[Claim]:
     """Return earlier non-relevant documents under each altered narrative of their query."""
-    of_query: dict[int, list[ClaimNarrative]] = defaultdict(list)
+    of_query: dict[int, list[Narrative]] = defaultdict(list)
     for narrative in narratives:
-        of_query[narrative.query].append(narrative)
+        of_query[narrative.pair.query_id].append(narrative)
     rows: Iterable[Any] = Candidate.objects.filter(
         query__in=of_query, prior_relevance__lt=project.relevant_from
     ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance", "made_for")
@@ -352,7 +326,7 @@ def _claims_of_never_relevant(
         _claim(project, narrative, candidate, document, doc_id, relevance, prior=relevance)
         for candidate, query, document, doc_id, relevance, made_for in rows
         for narrative in of_query[query]
-        if made_for in (None, narrative.pair)
+        if made_for in (None, narrative.pair_id)
     ]
 
 
@@ -367,7 +341,7 @@ _COLUMNS = (
 
 
 def _claims_of_machines(
-    project: Project, narratives: Mapping[int, ClaimNarrative], rater: Membership | None
+    project: Project, narratives: Mapping[int, Narrative], rater: Membership | None
 ) -> list[Claim]:
     """Return the claims of one machine, or those that count of all."""
     judgments = Judgment.objects.filter(annotator__project=project)
@@ -407,7 +381,7 @@ def _divide_by_text(project: Project, claims: list[Claim]) -> tuple[list[Claim],
 def _why_unclaimed(
     project: Project,
     claims: Iterable[Claim],
-    narratives: Iterable[ClaimNarrative],
+    narratives: Iterable[Narrative],
     rater: Membership | None,
 ) -> dict[str, str]:
     """Return why narratives have no claim, by their names; at most one query."""
@@ -418,7 +392,7 @@ def _why_unclaimed(
     judgments = Judgment.objects.current().filter(
         annotator__project=project,
         annotator__is_machine=True,
-        narrative__pair__in={narrative.pair for narrative in empty},
+        narrative__pair__in={narrative.pair_id for narrative in empty},
     )
     if rater is not None:
         judgments = judgments.filter(annotator=rater)
@@ -426,17 +400,17 @@ def _why_unclaimed(
     current = {narrative for narrative, _pair, _side in rows}
     of_pairs = {(pair, side) for _narrative, pair, side in rows}
 
-    def why(narrative: ClaimNarrative) -> str:
+    def why(narrative: Narrative) -> str:
         if narrative.pk in current:
             return "its labels are undecided, or not what this sample asks for"
-        if (narrative.pair, narrative.side) in of_pairs:
+        if (narrative.pair_id, narrative.side) in of_pairs:
             return "labels were claimed under an earlier version only"
         return "no label is claimed"
 
-    return {narrative.name: why(narrative) for narrative in empty}
+    return {narrative_name(narrative): why(narrative) for narrative in empty}
 
 
-def _claims_of_people(project: Project, narratives: Mapping[int, ClaimNarrative]) -> list[Claim]:
+def _claims_of_people(project: Project, narratives: Mapping[int, Narrative]) -> list[Claim]:
     grades: dict[tuple[int, int], list[int]] = defaultdict(list)
     documents: dict[int, tuple[int, str, int | None]] = {}
     rows = (

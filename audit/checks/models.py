@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db import models
@@ -245,6 +246,27 @@ class Reply(models.TextChoices):
     CANT_TELL = "cant_tell", "Can't tell"
 
 
+# Each answer in words, by question and reply.
+IN_WORDS: Mapping[Question, Mapping[str, str]] = {
+    Question.TOPIC: {
+        Reply.YES: "on topic",
+        Reply.NO: "off topic",
+        Reply.CANT_TELL: "topic unclear",
+    },
+    Question.CONSTRAINT: {
+        Reply.YES: "meets the constraint",
+        Reply.NO: "violates the constraint",
+        Reply.CANT_TELL: "constraint unclear",
+    },
+}
+
+
+def describe_replies(*replies: str) -> str:
+    """Return somebody's answers to the questions in words; "" if they are not asked."""
+    answered = zip(Question, replies, strict=False)
+    return ", ".join(IN_WORDS[question][reply] for question, reply in answered if reply)
+
+
 class CheckQuerySet(models.QuerySet["Check"]):
     """Checks of claimed labels."""
 
@@ -335,6 +357,11 @@ class Check(ReadsText):
     def by_id(self) -> int:
         """The key of who gave it."""
         return self.checker_id
+
+    @property
+    def replies(self) -> str:
+        """The answers to the two questions in words; "" if the sample does not ask them."""
+        return describe_replies(self.on_topic, self.meets_constraint)
 
     def answers(self) -> dict[int, str]:
         """Return the answers by condition key."""

@@ -22,20 +22,6 @@ class QuestionReplies(NamedTuple):
     replies: Mapping[str, str]
 
 
-# Each answer in words, by question and reply.
-IN_WORDS: Mapping[Question, Mapping[str, str]] = {
-    Question.TOPIC: {
-        Reply.YES: "on topic",
-        Reply.NO: "off topic",
-        Reply.CANT_TELL: "topic unclear",
-    },
-    Question.CONSTRAINT: {
-        Reply.YES: "meets the constraint",
-        Reply.NO: "violates the constraint",
-        Reply.CANT_TELL: "constraint unclear",
-    },
-}
-
 # By item, in the order of places.
 Answers = Mapping[int, Sequence[QuestionReplies]]
 # The decided answers to the questions, by item: True for yes.
@@ -63,12 +49,6 @@ class QuestionAgreement(NamedTuple):
     def coefficients(self) -> tuple[Coefficient, Coefficient]:
         """Both coefficients, in the order of the page."""
         return self.percent, self.kappa
-
-
-def describe_replies(*replies: str) -> str:
-    """Return somebody's answers to the questions in words; "" if they are not asked."""
-    answered = zip(Question, replies, strict=False)
-    return ", ".join(IN_WORDS[question][reply] for question, reply in answered if reply)
 
 
 def question_replies_of(sample: Sample) -> Answers:

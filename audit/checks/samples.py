@@ -23,7 +23,9 @@ from audit.checks.claims import (
     ClaimSelection,
     Frame,
     build_frame,
+    narrative_name,
     refuse_if_blind,
+    stratum_of,
     why_unfit,
 )
 from audit.checks.models import Sample, SampleItem
@@ -61,19 +63,19 @@ def plan(
         return Plan({}, refused=NO_TEXTS, without_text=frame.without_text)
     by_label = stratify == Sample.Stratify.LABEL
     sizes: dict[str, int] = (
-        {} if by_label else {narrative.stratum(stratify): 0 for narrative in frame.narratives}
+        {} if by_label else {stratum_of(narrative, stratify): 0 for narrative in frame.narratives}
     )
     of_instruction = per == Sample.Per.INSTRUCTION
     # `size` claims are drawn from each group. Groups without a claim are kept, to be refused.
     groups: dict[str, dict[str, Claim]] = (
-        {narrative.name: {} for narrative in frame.narratives}
+        {narrative_name(narrative): {} for narrative in frame.narratives}
         if of_instruction
         else {stratum: {} for stratum in sizes}
     )
     for claim in frame.claims:
         stratum = claim.stratum(stratify)
         sizes[stratum] = sizes.get(stratum, 0) + 1
-        group = claim.narrative.name if of_instruction else stratum
+        group = narrative_name(claim.narrative) if of_instruction else stratum
         name = claim.name_in_any_mode if frame.side else claim.name
         groups.setdefault(group, {})[name] = claim
     sizes = dict(sorted(sizes.items()))
@@ -105,7 +107,7 @@ def plan(
     chosen = [groups[group][name] for group, names in drawn.items() for name in names]
     if by_label:
         # People check in this order, which must not reveal the claims.
-        chosen.sort(key=lambda claim: (claim.narrative.name, place(seed, claim.name)))
+        chosen.sort(key=lambda claim: (narrative_name(claim.narrative), place(seed, claim.name)))
     claims = [(claim, claim.stratum(stratify)) for claim in chosen]
     taken = dict.fromkeys(sizes, 0)
     for _claim, stratum in claims:

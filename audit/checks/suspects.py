@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, OuterRef
 from annotate.collection.models import Query, Run, RunLine
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
-from audit.checks.claims import Claim, ClaimNarrative, ClaimSelection, build_frame
+from audit.checks.claims import Claim, ClaimSelection, build_frame
 from base.errors import Refused
 
 
@@ -72,14 +72,14 @@ def find_suspects(
 
     suspects, searched = [], 0
     left: set[int] = set()
-    of_narratives: dict[ClaimNarrative, list[Claim]] = defaultdict(list)
+    of_narratives: dict[Narrative, list[Claim]] = defaultdict(list)
     for claim in gold:
         of_narratives[claim.narrative].append(claim)
     for narrative, claims in of_narratives.items():
         rankings = _rankings(narrative, selection.side)
         of = sum(covered[ranking] for ranking in rankings)
         if of < at_least:
-            left.add(narrative.query)
+            left.add(narrative.pair.query_id)
             continue
         searched += len(claims)
         counts = [hits[ranking] for ranking in rankings]
@@ -125,22 +125,22 @@ def merge_suspects(by_mode: Sequence[FoundSuspects]) -> FoundSuspects:
 def _order(suspect: Suspect) -> tuple[int, str, str]:
     """Return the key that sorts the most missed first, then by query and name."""
     claim = suspect.claim
-    return -suspect.missed, claim.narrative.query_id, claim.name
+    return -suspect.missed, claim.narrative.pair.query.query_id, claim.name
 
 
 # The key of a ranking: a query alone (the pair is None) or one of its pairs, and a side.
 Ranking = tuple[int, int | None, str]
 
 
-def _rankings(narrative: ClaimNarrative, mode: str) -> list[Ranking]:
+def _rankings(narrative: Narrative, mode: str) -> list[Ranking]:
     """Return the rankings that count for claims under a narrative; only those of `mode`, unless it
     is "".
     """
     rankings: list[Ranking] = []
     if mode in ("", Narrative.Side.ORIGINAL):
-        rankings.append((narrative.query, None, Run.Side.ORIGINAL))
+        rankings.append((narrative.pair.query_id, None, Run.Side.ORIGINAL))
     if narrative.side != Narrative.Side.ORIGINAL:
-        rankings.append((narrative.query, narrative.pair, narrative.side))
+        rankings.append((narrative.pair.query_id, narrative.pair_id, narrative.side))
     return rankings
 
 

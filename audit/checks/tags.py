@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 
 from audit.checks.figures import format_upper_bound
-from audit.checks.questions import describe_replies
+from audit.checks.models import describe_replies
 from audit.checks.queue import MODES
 from base.tags.figures import NOTHING
 

@@ -32,7 +32,7 @@ from audit.settling.adjudication import check_reason, refuse_unless_lead
 from audit.settling.kinds import build_source
 from audit.settling.kinds.judgments import GroupSubquery
 from audit.settling.queue import read_documents
-from audit.settling.queue_filters import Kind, QueueFilter, Reader, State
+from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, Reader, State
 from base.errors import Refused, Stale
 from base.requests import read_once
 
@@ -88,6 +88,7 @@ class Outcome(NamedTuple):
 class ShownOutcome:
     """One outcome as a page shows it."""
 
+    key: DisagreementKey
     narrative: Narrative
     candidate: Candidate
     relevance: int | None
@@ -409,6 +410,12 @@ def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
     )
     return [
         ShownOutcome(
+            DisagreementKey(
+                Kind.CHECK if outcome.item else Kind.JUDGMENT,
+                outcome.narrative,
+                outcome.candidate,
+                outcome.item,
+            ),
             narratives[outcome.narrative],
             candidates[outcome.candidate],
             outcome.relevance,

@@ -139,7 +139,7 @@ def test_a_query_of_several_pairs_claims_each_of_its_documents_once(scene):
     claims = build_frame(scene.project, ClaimSelection(Sample.Source.PRIOR)).claims
 
     assert len(claims) == 6
-    assert {claim.narrative.pair_id for claim in claims} == {"301", "302"}
+    assert {claim.narrative.pair.pair_id for claim in claims} == {"301", "302"}
 
 
 def test_strata_can_be_formed_by_the_writer_of_the_instruction(scene):

@@ -65,7 +65,7 @@ def test_a_narrative_without_conditions_has_no_claims(scene):
         ("B", 3),
         ("C", 1),
     ]
-    assert [one.pair_id for one in found.narratives] == ["301"]
+    assert [one.pair.pair_id for one in found.narratives] == ["301"]
 
 
 def test_a_machines_verdicts_take_precedence_over_its_relevance(scene):

@@ -145,7 +145,7 @@ def test_suspects_of_codec_match_a_count_from_the_files(
 
     listed = defaultdict(set)
     for one in found.suspects:
-        listed[one.claim.narrative.query_id].add((one.claim.doc_id, one.missed))
+        listed[one.claim.narrative.pair.query.query_id].add((one.claim.doc_id, one.missed))
     for query in QUERIES:
         assert listed[query] == count_from_files(folder, query, depth, at_least, below)
     assert tuple(len(listed[query]) for query in QUERIES) == counts

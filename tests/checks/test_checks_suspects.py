@@ -374,7 +374,9 @@ def test_a_run_over_instructions_counts_for_claims_under_the_same_instruction(
         project, ClaimSelection(Sample.Source.MACHINE, model), runs=runs, depth=10, at_least=1
     )
 
-    assert [(one.claim.narrative.pair_id, one.missed, one.of) for one in shown.suspects] == expected
+    assert [
+        (one.claim.narrative.pair.pair_id, one.missed, one.of) for one in shown.suspects
+    ] == expected
 
 
 def test_a_run_over_instructions_does_not_count_for_claims_under_the_original(instructed):

@@ -350,3 +350,14 @@ def test_a_lead_changes_their_settlement_on_the_page_with_the_questions(scene, s
     # A grade alone would be refused here.
     assert not page.context["adoptable"]
     assert reverse("audit:settlement", args=[label.pk]) in page.content.decode()
+
+
+def test_a_settled_label_shows_what_each_person_replied(scene, sample, client):
+    check(scene, sample, "B", ada="-+", ben="+-", dan="+-")
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("audit:check_disagreement", args=[item(sample, "B").pk]))
+
+    # All three replies lead to the same grade.
+    assert shows(page, "off topic, meets the constraint")
+    assert tight(page.content.decode()).count(tight("on topic, violates the constraint")) == 2

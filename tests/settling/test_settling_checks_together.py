@@ -207,3 +207,15 @@ def test_an_answer_that_changes_while_labels_are_settled_settles_none(scene, mon
         )
 
     assert not Check.objects.filter(place=Check.SETTLES).exists()
+
+
+def test_a_previewed_label_leads_to_its_own_page(scene, client):
+    client.force_login(scene.carla.user)
+    address = reverse("audit:settling_many", args=[scene.project.slug])
+
+    page = client.get(address, {"kind": "check", "rule": "higher"})
+
+    assert [row["url"] for row in page.context["rows"]] == [
+        reverse("audit:check_disagreement", args=[scene.items[doc_id].pk]) for doc_id in "ABC"
+    ]
+    assert shows(page, "Settle 2 labels")

@@ -194,8 +194,8 @@ class SampleSerializer(RecordSerializer):
 class SuspectSerializer(serializers.Serializer[Any]):
     """A document that is claimed to be relevant, and how many of the runs miss it."""
 
-    pair_id = serializers.CharField(source="claim.narrative.pair_id")
-    query_id = serializers.CharField(source="claim.narrative.query_id")
+    pair_id = serializers.CharField(source="claim.narrative.pair.pair_id")
+    query_id = serializers.CharField(source="claim.narrative.pair.query.query_id")
     side = serializers.CharField(source="claim.narrative.side")
     narrative = serializers.IntegerField(source="claim.narrative.pk")
     candidate = serializers.IntegerField(source="claim.candidate")

@@ -17,8 +17,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
 from annotate.projects.models import Membership
 from audit.checks import actions as check_actions
-from audit.checks.models import Check, Question, SampleItem
-from audit.checks.questions import describe_replies
+from audit.checks.models import Check, Question, SampleItem, describe_replies
 from audit.checks.queue import TO_SETTLE, with_checks
 from audit.settling.kinds.base import (
     Disagreement,

@@ -422,7 +422,9 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         of_checks=of_checks,
         preview=preview,
-        rows=[_row(outcome) for outcome in preview.shown] if preview else [],
+        rows=[{"shown": outcome, "url": disagreement_url(outcome.key)} for outcome in preview.shown]
+        if preview
+        else [],
         asked=asked,
         n_only=len(filters.only),
         list_url=list_url(slug, asked),
@@ -483,8 +485,3 @@ def batch_withdrawal(request: PageRequest, slug: str, batch: UUID) -> HttpRespon
         are = amount(back, "decision is", "decisions are")
         messages.success(request, f"{are} withdrawn; people differ there again.")
     return redirect("audit:batch", slug, batch)
-
-
-def _row(shown: settle_many.ShownOutcome) -> dict[str, Any]:
-    disagreement_key = DisagreementKey(Kind.JUDGMENT, shown.narrative.pk, shown.candidate.pk, 0)
-    return {"shown": shown, "url": disagreement_url(disagreement_key)}
