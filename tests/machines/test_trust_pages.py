@@ -11,7 +11,7 @@ from annotate.projects.actions import archive
 from audit.machines import trust, views
 from tests import factories
 from tests.checks.checking import check_label, draw
-from tests.machines.conftest import judge
+from tests.machines.conftest import LABELS, judge
 
 pytestmark = pytest.mark.both_databases
 
@@ -46,6 +46,16 @@ def test_the_page_shows_the_figures_that_the_api_returns(led, client):
     assert (answer["whole"]["found"]["count"], answer["whole"]["found"]["of"]) == (2, 2)
     assert "few documents" in page
     assert [person["name"] for person in answer["each"]] == ["ada", "ben"]
+
+
+def test_an_interval_without_width_is_said_to_show_no_uncertainty(scene, client):
+    for doc_id, grade in LABELS["C1"].items():
+        judge(scene, doc_id, ada=grade, ben=grade)
+    client.force_login(scene.carla.user)
+
+    page = text(client.get(reverse("audit:trust", args=[scene.project.slug, scene.model.pk])))
+
+    assert "1.000 to 1.000 cannot show the uncertainty" in page
 
 
 def test_the_page_computes_only_the_shares_that_it_shows(led, client, monkeypatch):
