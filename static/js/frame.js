@@ -93,10 +93,11 @@ document.addEventListener("htmx:load", (event) => revealCopying(event.target));
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button || button.dataset.showing) return;
-  await navigator.clipboard.writeText(button.dataset.copy);
+  // Browsers may refuse it, for example to a window that is not in front.
+  const isCopied = await navigator.clipboard.writeText(button.dataset.copy).then(() => true, () => false);
   const words = [...button.childNodes];
   button.dataset.showing = "yes";
-  button.replaceChildren(button.dataset.copied);
+  button.replaceChildren(isCopied ? button.dataset.copied : "Not copied: the browser refused");
   setTimeout(() => {
     button.replaceChildren(...words);
     delete button.dataset.showing;

@@ -45,6 +45,19 @@ def test_the_copied_link_lets_its_holder_join(live_server, new_person):
     assert User.objects.get(username="ada").memberships.get().role == "annotator"
 
 
+def test_a_link_that_the_browser_refuses_to_copy_is_not_called_copied(live_server, new_person):
+    factories.lead(factories.project(), "carla")
+    page = new_person("carla")
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+    page.goto("/projects/tides/members/")
+    page.get_by_label("User name").fill("ada")
+    page.get_by_role("button", name="Add").click()
+
+    page.get_by_role("button", name="Copy the link").click()
+
+    expect(page.get_by_role("button", name="Not copied: the browser refused")).to_be_visible()
+
+
 def test_the_form_for_several_people_opens_by_key_and_invites_them(live_server, new_person):
     for slug in ("tides", "moon"):
         factories.lead(factories.project(slug), "carla")
