@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.projects.schedule import pause
+from annotate.rewriting.actions import remove
 from audit.checks import actions
 from audit.checks.queue import to_check
 from audit.models import Check, Sample, SampleItem
@@ -229,6 +230,24 @@ def test_a_third_checker_is_informed_and_goes_on(scene, sample, client):
 
     assert "Two people have checked this one already" in response.content.decode()
     assert Check.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("paused", "words"),
+    [(True, "The project is paused"), (False, "its document was taken out")],
+)
+def test_a_label_that_nobody_checked_says_why_it_is_not_open(scene, sample, client, paused, words):
+    sign_in(client, scene.ada)
+    label = item(sample, "A")
+    if paused:
+        pause(by=scene.carla)
+    else:
+        remove(pair=label.narrative.pair, by=scene.carla)
+
+    page = client.get(url("check", label.pk), follow=True).content.decode()
+
+    assert words in page
+    assert "Two people have checked" not in page
 
 
 def test_a_label_that_one_has_checked_says_when(scene, sample, client):

@@ -57,6 +57,8 @@ NOTHING_TO_CHECK = "There is nothing more for you to check in this sample."
 NOTHING_TO_SETTLE = "There is nothing more for you to settle in this sample."
 NOTHING_IN_MODE = "You have no more labels in this mode."
 CHECKED_BY_TWO = "Two people have checked this one already."
+PAUSED = "The project is paused, so it gives out no labels to check."
+NOT_OPEN = "This label is not open to you: its document was taken out, or you know it already."
 NOTHING_HERE_TO_SETTLE = "There is nothing for you to settle in that label."
 
 
@@ -279,36 +281,21 @@ def _answer_data(check: Check | None) -> dict[str, Any]:
 
 
 @require_GET
-def checking(request: PageRequest, pk: int) -> HttpResponse:
-    """Redirect to the next label that the reader can check."""
-    return _redirect_to_next(request, *access.sample(request.user, pk))
-
-
-@require_GET
-def settling(request: PageRequest, pk: int) -> HttpResponse:
-    """Redirect to the next label on which two others differ."""
-    return _redirect_to_next(request, *access.sample(request.user, pk), settles=True)
+def start(request: PageRequest, pk: int, *, settles: bool) -> HttpResponse:
+    """Redirect to the next label that the reader can check or, if it `settles`, on which two others
+    differ.
+    """
+    return _redirect_to_next(request, *access.sample(request.user, pk), settles=settles)
 
 
 @require_http_methods(["GET", "POST"])
 @gzip_page
 @never_cache  # a cached page would show answers that are no longer current
-def check(request: PageRequest, pk: int) -> HttpResponse:
-    """Show a document and its narrative, and record the reader's check; then go to the next."""
-    return _answer_label(request, *access.item(request.user, pk), settles=False)
-
-
-@require_http_methods(["GET", "POST"])
-@gzip_page
-@never_cache
-def settlement(request: PageRequest, pk: int) -> HttpResponse:
-    """Show the two checks to a third person and record their answer; then go to the next."""
-    return _answer_label(request, *access.item(request.user, pk), settles=True)
-
-
-def _answer_label(
-    request: PageRequest, member: Membership, item: SampleItem, *, settles: bool
-) -> HttpResponse:
+def label(request: PageRequest, pk: int, *, settles: bool) -> HttpResponse:
+    """Show a document and its narrative, to a third person also the two checks, and record the
+    reader's answer; then go to the next.
+    """
+    member, item = access.item(request.user, pk)
     save = actions.settle if settles else actions.check
     is_saved, error = _save_answer(request, member, item, save)
     if not is_saved:
@@ -318,9 +305,16 @@ def _answer_label(
         mine = Check.objects.current().filter(item=item, checker=member).first()
         if mine is not None and mine.place == Check.SETTLES and not settles:
             return redirect("audit:settlement", item.pk)
-        nothing = NOTHING_HERE_TO_SETTLE if settles else CHECKED_BY_TWO
+        nothing = NOTHING_HERE_TO_SETTLE if settles else _why_not_open(member, item)
         messages.info(request, error or nothing)
     return _redirect_to_next(request, member, item.sample, item, settles=settles)
+
+
+def _why_not_open(member: Membership, item: SampleItem) -> str:
+    """Return why a member cannot check a label."""
+    if Check.objects.current().filter(item=item, place__lt=Check.SETTLES).count() == 2:
+        return CHECKED_BY_TWO
+    return NOT_OPEN if member.project.paused_at is None else PAUSED
 
 
 @require_GET
