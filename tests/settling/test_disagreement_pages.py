@@ -20,6 +20,7 @@ from annotate.models import (
     Project,
     Verdict,
 )
+from annotate.rewriting.actions import remove
 from audit.models import Decision
 from audit.reviews.actions import save_ratings, submit_review
 from audit.settling.adjudication import adjudicate
@@ -71,6 +72,37 @@ def test_list_shows_documents_people_and_grades_without_reading_texts(led, clien
     assert "Person B" in page
     assert "Turbines in the Severn." not in page
     assert led.url in page
+
+
+def test_a_document_that_was_taken_out_is_not_said_to_be_agreed_on(led, client):
+    remove(pair=led.pair, by=led.carla)
+
+    page = text(client.get(led.url))
+
+    assert "This was taken out of the project" in page
+    assert "Nobody disagrees" not in page
+
+
+def test_a_document_that_most_people_agree_on_is_not_said_to_have_no_disagreement(led, client):
+    Project.objects.update(consensus=Project.Consensus.MAJORITY)
+    factories.judgment(led.narrative, led.third, led.dan, 1)
+
+    page = text(client.get(url(led, led.third)))
+
+    assert "More than half agree" in page
+    assert "Nobody disagrees" not in page
+
+
+def test_nobody_is_asked_to_look_again_under_a_narrative_that_is_not_judged(led, client):
+    original = led.pair.current("original")
+    for judge, relevance in ((led.ada, 0), (led.ben, 1)):
+        factories.judgment(original, led.first, judge, relevance)
+
+    page = client.get(reverse("audit:disagreement", args=[original.pk, led.first.pk]))
+
+    assert page.context["differs"]
+    assert page.context["askable"] == []
+    assert client.get(led.url).context["askable"]
 
 
 @pytest.mark.parametrize(
@@ -442,7 +474,7 @@ def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_num
     for name in ("fay", "gil", "hal"):
         factories.judgment(led.narrative, led.first, factories.member(led.project, name), 1)
 
-    with django_assert_num_queries(47):
+    with django_assert_num_queries(48):
         client.get(led.url)
 
 

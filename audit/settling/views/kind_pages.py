@@ -22,7 +22,7 @@ from annotate.collection.document_rendering import read_pane
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Statement, Verdict
 from annotate.pairs.models import Condition, Narrative
-from annotate.pairs.pool import words_to_mark
+from annotate.pairs.pool import judged_narrative, words_to_mark
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import Check, Sample
 from audit.checks.queue import to_settle
@@ -102,6 +102,7 @@ class Answer:
 def item_context(request: PageRequest, disagreement: Disagreement) -> dict[str, Any]:
     """Return what the page shows of a disagreement of any kind: instruction, names, addresses."""
     narrative, key, naming = disagreement.narrative, disagreement.key, disagreement.naming
+    candidate = disagreement.candidate
     asked = filter_in(request.GET)
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
@@ -113,6 +114,7 @@ def item_context(request: PageRequest, disagreement: Disagreement) -> dict[str, 
         "query": narrative.pair.query,
         "narrative": narrative,
         "stale": newest is not None and newest.pk != narrative.pk,
+        "taken_out": bool(narrative.pair.removed_at or (candidate and candidate.removed_at)),
         "change": diff(original.text, narrative.text) if original and marked else None,
         # Independent of the filter, which only selects the next one.
         "differs": disagreement.differs(),
@@ -509,6 +511,10 @@ def rejudge_context(disagreement: DocumentDisagreement, asked: str) -> dict[str,
             if flag.is_final and not flag.annotator.is_machine
         ),
     ]
+    judged = judged_narrative(disagreement.narrative.pair)
+    if judged is None or judged.pk != disagreement.narrative.pk:
+        # Nobody judges under this side of the pair any more, or yet.
+        askable = []
     keys = [disagreement.narrative.pk, disagreement.candidate.pk]
     guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
     return {
