@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judging import actions
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Membership
+from annotate.people.preferences import change_preferences
 from annotate.rewriting.actions import rewrite_narrative, send_back
 from tests import factories
 from tests.pages import shows
@@ -119,6 +123,24 @@ def test_judgments_of_today_are_counted(ada, client):
     assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     candidate = pair.query.candidates.order_by("pk")[0]
     actions.judge(narrative=factories.altered(pair), candidate=candidate, relevance=1, by=ada)
+
+    assert "1 judgment today" in home(client).content.decode()
+
+
+def test_today_begins_at_midnight_in_the_time_zone_of_the_reader(ada, client):
+    zone = "Pacific/Kiritimati"
+    change_preferences(time_zone=zone, by=ada.user)
+    pair = add_query(ada.project, "301", 1, 1)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    midnight = timezone.now().astimezone(ZoneInfo(zone)).replace(hour=0, minute=0, second=0)
+    for minute, candidate in zip((-1, 0), pair.query.candidates.order_by("pk"), strict=True):
+        actions.judge(
+            narrative=factories.altered(pair),
+            candidate=candidate,
+            relevance=1,
+            by=ada,
+            now=midnight + timedelta(minutes=minute),
+        )
 
     assert "1 judgment today" in home(client).content.decode()
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -34,7 +34,7 @@ from annotate.projects import access, schedule
 from annotate.projects.models import Grade, Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.reader_preferences import preferences
+from base.reader_preferences import preferences, zone_of_reader
 from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
 from jobs.status import worker_status
@@ -279,9 +279,10 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
 def judged_today(members: Sequence[Membership]) -> dict[int, int]:
     """Return how many judgments each of these members gave today on their tasks: one query.
 
-    It reads today's judgments only. Call `read_assignments` first.
+    It reads only the judgments of today, in the reader's time zone. Call `read_assignments` first.
     """
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    now = timezone.now().astimezone(zone_of_reader() or UTC)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     pairs = {
         member.pk: {assignment.pair_id for assignment in completion.held_by(member)}
         for member in members
