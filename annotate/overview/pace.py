@@ -27,7 +27,7 @@ from annotate.judgments.in_force import final_flags
 from annotate.judgments.models import IS_CURRENT, Statement
 from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.overview.flags import visible_flags
-from annotate.overview.progress import Audited, TaskProgress, task_progress
+from annotate.overview.progress import TaskProgress, audits_by_member, task_progress
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import in_pool_of, judged_narratives
 from annotate.projects.models import Membership, Project
@@ -205,25 +205,31 @@ class Effort:
 
 @dataclass
 class PersonPace:
-    """Answers, time and flags of one person."""
+    """What one person has done."""
 
     member: Membership
     days: list[Day]
     # Answers that count now, wherever they came from, and the time that judgments took.
     answered: int = 0
+    lately: Annotated[int, "Counted answers of the last days, today included."] = 0
     effort: Effort = field(default_factory=Effort)
     # Seconds with documents, also for judgments that were replaced or are under earlier narratives.
     active: float = 0
     flags: int = 0
+    reviewed: Annotated[int, "Instructions that they reviewed."] = 0
+    checked: Annotated[int, "Labels that they checked."] = 0
+    # The last day on which they reviewed or checked.
+    audited_on: date | None = None
 
     @property
-    def last_on(self) -> date | None:
+    def answered_on(self) -> date | None:
         """The last of the days on which they answered."""
         return next((day.on for day in reversed(self.days) if day.made), None)
 
-    def lately(self, days: int) -> int:
-        """Return how many of their counted answers are of the last days, today included."""
-        return sum(day.counting for day in self.days[-days:])
+    @property
+    def last_on(self) -> date | None:
+        """The last day on which they judged, flagged or audited."""
+        return max(filter(None, (self.answered_on, self.audited_on)), default=None)
 
 
 @dataclass(frozen=True)
@@ -256,7 +262,7 @@ class ProjectPace:
 def project_pace(reader: Membership, judging: JudgingProgress, pace: int) -> ProjectPace:
     """Return the pace of the reader's project over the last `pace` days."""
     calendar = Calendar.of_reader()
-    people = people_pace(reader, calendar)
+    people = people_pace(reader, calendar, pace=pace)
     days, effort = together(people, calendar)
     lately = last_days(days, pace)
     return ProjectPace(
@@ -273,16 +279,24 @@ def project_pace(reader: Membership, judging: JudgingProgress, pace: int) -> Pro
     )
 
 
-def person_pace(reader: Membership, person: Membership, calendar: Calendar) -> PersonPace:
+def person_pace(
+    reader: Membership, person: Membership, calendar: Calendar, pace: int
+) -> PersonPace:
     """Return the pace of one person, also of one who has left and whose answers do not count."""
-    [pace] = people_pace(reader, calendar, of=person) or [PersonPace(person, calendar.days())]
-    return pace
+    [done] = people_pace(reader, calendar, pace=pace, of=person) or [
+        PersonPace(person, calendar.days())
+    ]
+    return done
 
 
 def people_pace(
-    reader: Membership, calendar: Calendar, *, of: Membership | None = None
+    reader: Membership,
+    calendar: Calendar,
+    *,
+    pace: int = PACES[0],
+    of: Membership | None = None,
 ) -> list[PersonPace]:
-    """Return the pace of everybody, by name, or of one person alone.
+    """Return the pace of everybody over the last `pace` days, by name, or of one person alone.
 
     People who have left are included if answers of theirs count. Imported judgments whose file does
     not say when they were made are on no day. A reader who judges learns how many documents others
@@ -316,13 +330,13 @@ def people_pace(
             day.other += 0 if activity.counts else activity.number
             day.active += activity.active / 1_000
             day.timed += activity.timed
-    return [pace for pace in paces.values() if pace.answered or pace.member.left_at is None]
-
-
-def last_day(person: PersonPace, audited: Audited | None, zone: tzinfo) -> date | None:
-    """Return the last day in a time zone on which a person judged, flagged or audited."""
-    audited_on = audited.last_at.astimezone(zone).date() if audited else None
-    return max(filter(None, (person.last_on, audited_on)), default=None)
+    audits = audits_by_member(project)
+    for pk, person in paces.items():
+        person.lately = sum(day.counting for day in person.days[-pace:])
+        if audited := audits.get(pk):
+            person.reviewed, person.checked = audited.reviews, audited.checks
+            person.audited_on = audited.last_at.astimezone(calendar.zone).date()
+    return [person for person in paces.values() if person.answered or person.member.left_at is None]
 
 
 def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day], Effort]:

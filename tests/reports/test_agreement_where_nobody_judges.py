@@ -97,9 +97,18 @@ def test_dashboard_without_judging_is_about_reviews(audited, client):
     assert "Nothing is left" in page
     assert "reviews, of 4 wanted" in page
     assert "of active time left" not in page
-    assert response.context["reviewed"] == {
-        member.pk: 2 for member in audited.memberships.filter(name__in=["ada", "ben"])
-    }
+    people = response.context["people"]
+    reviewed = {person.member.name: person.reviewed for person in people if person.reviewed}
+    assert reviewed == {"ada": 2, "ben": 2}
     newest = Review.objects.latest("submitted_at").submitted_at
     assert newest is not None
-    assert set(filter(None, response.context["last_day"].values())) == {newest.date()}
+    assert {person.last_on for person in people} - {None} == {newest.date()}
+
+
+def test_the_own_page_counts_the_own_reviews(audited, client):
+    ada = audited.memberships.get(name="ada")
+    client.force_login(ada.user)
+
+    page = client.get(reverse("annotate:person", args=[audited.slug, ada.pk])).content.decode()
+
+    assert "<div><dt>instructions reviewed</dt><dd>2</dd></div>" in page

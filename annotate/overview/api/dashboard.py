@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -22,7 +22,7 @@ from annotate.overview.flags import FlagFilterForm, find_flags
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import CellState, Key, Row, matrix
 from annotate.overview.pace import TimeEstimate, time_estimate
-from annotate.overview.progress import Audited, TaskProgress, audits_by_member, task_progress
+from annotate.overview.progress import TaskProgress, task_progress
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.records import RecordSerializer, serializer_of
@@ -57,12 +57,6 @@ class PersonPaceSerializer(RecordSerializer):
     member = serializers.IntegerField(source="member.pk")
     name = serializers.CharField(source="member.name")
     answered = serializers.IntegerField(help_text=ANSWERED)
-    lately = serializers.IntegerField(help_text="Counted answers of the last days, today included.")
-    reviewed = serializers.IntegerField(help_text="Instructions that they reviewed.")
-    checked = serializers.IntegerField(help_text="Labels that they checked.")
-    last_on = serializers.DateField(
-        allow_null=True, help_text="The last day on which they judged, flagged or audited."
-    )
 
     class Meta:
         record = paces.PersonPace
@@ -228,7 +222,6 @@ class Pace(Resource, tag="Progress"):
         pace = self.parameters()["days"]
         judging = completion.judging(member.project)
         shown = paces.project_pace(member, judging, pace)
-        audits = audits_by_member(member.project)
         return {
             **{name: getattr(judging, name) for name in ("wanted", "answered", "left")},
             "flagged": shown.flagged,
@@ -236,7 +229,7 @@ class Pace(Resource, tag="Progress"):
             "time_estimate": time_estimate(member, judging),
             "outlook": _outlook(shown.outlook),
             "tasks": [{**vars(task), "outlook": _outlook(task.outlook)} for task in shown.tasks],
-            "people": [_person(person, pace, audits, shown.calendar) for person in shown.people],
+            "people": shown.people,
             "days": shown.days,
         }
 
@@ -245,16 +238,14 @@ class MemberPace(Resource, tag="Progress"):
     """Pace of one person."""
 
     @reads(OnePersonPaceSerializer, parameters=AskedPace)
-    def get(self, request: Request, slug: str, member: int) -> dict[str, Any]:
+    def get(self, request: Request, slug: str, member: int) -> paces.PersonPace:
         """Read what one person has done; leads may read everybody's, others their own."""
         reader = access.member(self.person, slug)
         membership = access.member_of_project(reader, member)
         if membership.pk != reader.pk and not reader.leads:
             raise PermissionDenied("This is another person's pace. You can read only your own.")
-        pace = self.parameters()["days"]
-        calendar = paces.Calendar.of_reader()
-        done = paces.person_pace(reader, membership, calendar)
-        return _person(done, pace, audits_by_member(reader.project), calendar)
+        days = self.parameters()["days"]
+        return paces.person_pace(reader, membership, paces.Calendar.of_reader(), days)
 
 
 class ProjectFlags(Resource, tag="Progress"):
@@ -292,22 +283,6 @@ def _outlook(outlook: Estimate | Unknown) -> dict[str, Any]:
     if isinstance(outlook, Unknown):
         return {"estimate": None, "unknown": outlook.value}
     return {"estimate": outlook, "unknown": None}
-
-
-def _person(
-    person: paces.PersonPace,
-    days: int,
-    audits: Mapping[int, Audited],
-    calendar: paces.Calendar,
-) -> dict[str, Any]:
-    audited = audits.get(person.member.pk)
-    return {
-        **vars(person),
-        "lately": person.lately(days),
-        "reviewed": audited.reviews if audited else 0,
-        "checked": audited.checks if audited else 0,
-        "last_on": paces.last_day(person, audited, calendar.zone),
-    }
 
 
 def _row(row: Row, people: list[Membership]) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.progress import audits_by_member
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -43,7 +42,6 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     pace = _pace(request)
     shown = paces.project_pace(member, completion.judging(project), pace)
     reviewing = next((task for task in shown.tasks if task.task == Assignment.Task.REVIEW), None)
-    audits = audits_by_member(project)
     return project_page(
         request,
         "overview/progress.html",
@@ -65,15 +63,8 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
         people=shown.people,
         shows_answers=bool(project.overlap_judge)
         or any(person.answered for person in shown.people),
-        reviewed={pk: audited.reviews for pk, audited in audits.items() if audited.reviews},
-        checked={pk: audited.checks for pk, audited in audits.items() if audited.checks},
-        last_day={
-            person.member.pk: paces.last_day(
-                person, audits.get(person.member.pk), shown.calendar.zone
-            )
-            for person in shown.people
-        },
-        lately={person.member.pk: person.lately(pace) for person in shown.people},
+        reviewed=any(person.reviewed for person in shown.people),
+        checked=any(person.checked for person in shown.people),
         zone=str(shown.calendar.zone),
     )
 
@@ -87,11 +78,11 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         raise PermissionDenied("This is another person's page. You can open only your own.")
     project = member.project
     calendar = paces.Calendar.of_reader()
-    done = paces.person_pace(member, membership, calendar)
+    pace = _pace(request)
+    done = paces.person_pace(member, membership, calendar, pace)
     assignments = my_assignments(membership)
     judging = (work for work in assignments if work.assignment.task == Assignment.Task.JUDGE)
     left = sum(work.total - work.done for work in judging)
-    pace = _pace(request)
     lately = paces.last_days(done.days, pace)
     listed = list_flags(member, request.GET, of=membership)
     return project_page(
@@ -102,7 +93,9 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         person=membership,
         mine=membership.pk == member.pk,
         answered=done.answered,
-        last_on=done.last_on,
+        last_on=done.answered_on,
+        reviewed=done.reviewed,
+        checked=done.checked,
         effort=done.effort,
         active=done.active,
         time_left=done.effort.for_(left),
