@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 from base.texts import code_not_in_names, first_invalid_character
 from jobs.errors import Refused
 
@@ -17,6 +20,11 @@ __all__ = [
 
 class Stale(Refused):
     """The object has changed since the person saw it; they should look again."""
+
+
+def state_token(*state: object) -> str:
+    """Return a digest of what a person is shown: if it is another one when they send it, Stale."""
+    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
 
 
 class Unconfirmed(Refused):

@@ -6,8 +6,6 @@ the claims of machines and files, because the new document was found or written 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import uuid as uuids
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +32,7 @@ from annotate.projects import hash_chain
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused, Stale, refuse_invalid_characters
+from base.errors import Refused, Stale, refuse_invalid_characters, state_token
 from base.providers import Provider
 from formats.ids import check_id
 
@@ -102,7 +100,6 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
     keys = [pooled.pk for pooled in pools]
     answers, claims = describe_about(keys, but=CLAIMS), CLAIMS.count(CLAIMS.candidate, keys)
     rules = _rules_broken_by(project, set(keys))
-    digested = [keys, answers, claims, new.doc_id, new.title, new.text]
     return Effects(
         pools=pools,
         answers=answers,
@@ -110,7 +107,7 @@ def effects(candidate: Candidate, new: NewDocument) -> Effects:
         rules=rules,
         releases=releases_of(project, None),
         makes_document=existing is None,
-        token=hashlib.sha256(json.dumps(digested).encode()).hexdigest(),
+        token=state_token(keys, answers, claims, new.doc_id, new.title, new.text),
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,6 +26,7 @@ from base.errors import (
     Stale,
     refuse_invalid_characters,
     refuse_invalid_names,
+    state_token,
 )
 from base.providers import Provider
 from base.texts import tidy
@@ -216,7 +215,7 @@ def change_rules(
 def rules_token(project: Project) -> str:
     """Return a token of the project's rules and grades, which differs once they have changed."""
     rules = [str(getattr(project, field)) for field in FIELDS]
-    return hashlib.sha256(json.dumps([rules, _grade_rows(project)]).encode()).hexdigest()
+    return state_token(rules, _grade_rows(project))
 
 
 def _check_grades(project: Project, grades: Sequence[KindGrade]) -> None:

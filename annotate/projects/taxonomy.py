@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,7 +10,7 @@ from django.db import transaction
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Category, Membership, Project
-from base.errors import Refused, Stale, refuse_invalid_characters, refuse_invalid_names
+from base.errors import Refused, Stale, refuse_invalid_characters, refuse_invalid_names, state_token
 from base.texts import tidy
 
 
@@ -111,7 +109,7 @@ def set_categories(*, kinds: Sequence[Kind], token: str = "", by: Membership) ->
 
 def taxonomy_token(project: Project) -> str:
     """Return a token of the project's taxonomy, which differs once it has changed."""
-    return hashlib.sha256(json.dumps(_categories_for_log(project)).encode()).hexdigest()
+    return state_token(_categories_for_log(project))
 
 
 def _categories_for_log(project: Project) -> list[list[str]]:
