@@ -15,17 +15,6 @@ from annotate.projects.models import Membership, Project
 
 # Two grades given to the same document, as the page of differences links them: "0~2".
 _GRADES = re.compile(r"(-?[0-9]{1,4})~(-?[0-9]{1,4})")
-STATES = [
-    ("", "All"),
-    (Wanted.OPEN, "Too few have judged"),
-    (Wanted.DISPUTED, "Disputed"),
-    (Wanted.SETTLED, "Settled"),
-    (Wanted.JUDGED, "Judged"),
-    (Wanted.FLAGGED, "Flagged"),
-    (Wanted.STALE, "Stale: judged under an older narrative or text"),
-    (Wanted.TAKEN, "Task taken, not judged"),
-    (Wanted.EMPTY, "Nobody has it"),
-]
 
 
 class MatrixForm(forms.Form):
@@ -34,7 +23,7 @@ class MatrixForm(forms.Form):
     query = forms.CharField(label="Query", max_length=255, required=False)
     person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)
     category = forms.ChoiceField(label="Category", required=False)
-    state = forms.ChoiceField(label="State", choices=STATES, required=False)
+    state = forms.ChoiceField(label="State", choices=[("", "All"), *Wanted.choices], required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -22,6 +22,7 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    TextChoices,
     Value,
     When,
 )
@@ -54,20 +55,17 @@ class CellState(StrEnum):
     HIDDEN = "hidden"
 
 
-class Wanted(StrEnum):
-    """Rows that can be asked for: by an answer of anybody (or the chosen person), or by outcome.
+class Wanted(TextChoices):
+    """Rows that can be asked for: by an answer of anybody (or the chosen person), or by outcome."""
 
-    OPEN: too few people have answered.
-    """
-
-    JUDGED = "judged"
-    FLAGGED = "flagged"
-    STALE = "stale"
-    TAKEN = "taken"
-    EMPTY = "empty"
-    OPEN = "open"
-    DISPUTED = "disputed"
-    SETTLED = "settled"
+    OPEN = "open", "Too few have judged"
+    DISPUTED = "disputed", "Disputed"
+    SETTLED = "settled", "Settled"
+    JUDGED = "judged", "Judged"
+    FLAGGED = "flagged", "Flagged"
+    STALE = "stale", "Stale: judged under an older narrative or text"
+    TAKEN = "taken", "Task taken, not judged"
+    EMPTY = "empty", "Nobody has it"
 
 
 class Cell(NamedTuple):
