@@ -63,7 +63,7 @@ class CheckedLabel(NamedTuple):
     claimed_topic: bool | None = None
     claimed_constraint: bool | None = None
     pk: int = 0
-    # Whether its narrative is still current, and its instruction not taken out.
+    # Whether its narrative is still current, and neither instruction nor document was taken out.
     in_force: bool = True
 
     @property
@@ -141,7 +141,9 @@ class Figures:
     unsure: Annotated[int, "Labels that both have answered and one or both could not judge."]
     unchecked: Annotated[int, "Labels that fewer than two have checked."]
     outdated: Annotated[
-        int, "Labels of narratives that were replaced or taken out since; they still count."
+        int,
+        "Labels of narratives that were replaced since, or of instructions or documents that were "
+        "taken out; they still count.",
     ]
     percent: Coefficient
     kappa: Coefficient
@@ -311,7 +313,7 @@ def paper_sentences(
     """Return the sentences that a paper may print about the sample; "" while nothing is checked.
 
     They count the labels that two people have checked, `by_two`, however many were drawn, and name
-    those of narratives that were replaced or taken out since, `outdated`.
+    those that are not in force any more, `outdated`.
     """
     if not overall.checked:
         return ""
@@ -323,7 +325,8 @@ def paper_sentences(
     left_out = {
         "could not be judged": overall.unjudgeable,
         "are not included yet": overall.items - overall.checked - overall.unjudgeable,
-        "belong to narratives that were replaced or taken out since": outdated,
+        "belong to narratives that were replaced since, or to instructions or documents that were "
+        "taken out": outdated,
     }
     parts += [
         f"{number:,} of the {overall.items:,} labels {words}."

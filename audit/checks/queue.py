@@ -73,7 +73,8 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     them could not judge. `outcome`: the relevance that the first two agree on or the third settles,
     else null. If two questions are asked, the two agree if they answer both alike. `unjudgeable`:
     whether the third could not judge it either. Two who could not judge do not agree: a third
-    settles. `in_force`: whether the narrative is still current, and its instruction not taken out.
+    settles. `in_force`: whether the narrative is still current, and neither its instruction nor the
+    document was taken out.
     """
     checks = Check.objects.current().filter(item=OuterRef("pk"))
 
@@ -104,6 +105,7 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
             narrative__is_current=True,
             narrative__pair__removed_at__isnull=True,
             narrative__pair__query__removed_at__isnull=True,
+            candidate__removed_at__isnull=True,
         ),
     ).annotate(
         outcome=Case(

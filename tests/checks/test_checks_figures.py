@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from annotate.collection.removal import QUERIES
+from annotate.models import Candidate
 from audit.checks.figures import figures, format_upper_bound
 from exporters.exports.manifest.rule_facts import check_facts
 from tests import factories
@@ -121,7 +123,10 @@ def test_labels_of_replaced_and_removed_narratives_are_counted_and_named(sample,
 
     found = figures(sample)
     assert (found.outdated, found.overall.checked) == (5, 8)
-    said = "5 of the 10 labels belong to narratives that were replaced or taken out since."
+    said = (
+        "5 of the 10 labels belong to narratives that were replaced since, or to instructions or "
+        "documents that were taken out."
+    )
     assert found.sentence.endswith(said)
     client.force_login(scene.carla.user)
     assert shows(client.get(sample.get_absolute_url()), said[:-1])
@@ -133,6 +138,15 @@ def test_labels_of_replaced_and_removed_narratives_are_counted_and_named(sample,
     QUERIES.remove(project=scene.project, keys=[query.pk], reason="Off topic.", by=scene.carla)
 
     assert figures(sample).outdated == 10
+
+
+def test_labels_of_documents_that_were_taken_out_are_named_as_outdated(sample):
+    label = sample.items.order_by("pk").first()
+    taken = {"removed_by": sample.created_by, "removed_reason": "Broken."}
+
+    Candidate.objects.filter(pk=label.candidate_id).update(removed_at=timezone.now(), **taken)
+
+    assert figures(sample).outdated == 1
 
 
 def test_a_sample_costs_two_queries_however_large(sample, django_assert_num_queries):
