@@ -322,15 +322,15 @@ def paper_sentences(
         *agreement,
         *_error_sentences(sample, overall, weighted),
     ]
-    left_out = {
-        "could not be judged": overall.unjudgeable,
-        "are not included yet": overall.items - overall.checked - overall.unjudgeable,
-        "belong to narratives that were replaced since, or to instructions or documents that were "
-        "taken out": outdated,
-    }
+    outside = "to narratives that were replaced since, or to instructions or documents taken out"
+    left_out = (
+        (overall.unjudgeable, "could", "could", "not be judged"),
+        (overall.items - overall.checked - overall.unjudgeable, "is", "are", "not included yet"),
+        (outdated, "belongs", "belong", outside),
+    )
     parts += [
-        f"{number:,} of the {overall.items:,} labels {words}."
-        for words, number in left_out.items()
+        f"{number:,} of the {overall.items:,} labels {verb if number == 1 else plural} {words}."
+        for number, verb, plural, words in left_out
         if number
     ]
     return " ".join(parts)

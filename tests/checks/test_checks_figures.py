@@ -125,7 +125,7 @@ def test_labels_of_replaced_and_removed_narratives_are_counted_and_named(sample,
     assert (found.outdated, found.overall.checked) == (5, 8)
     said = (
         "5 of the 10 labels belong to narratives that were replaced since, or to instructions or "
-        "documents that were taken out."
+        "documents taken out."
     )
     assert found.sentence.endswith(said)
     client.force_login(scene.carla.user)

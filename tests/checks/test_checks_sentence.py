@@ -38,6 +38,14 @@ def test_the_sentence_of_a_finished_sample_names_the_size_of_the_frame(scene):
     )
 
 
+def test_a_single_label_is_counted_in_the_singular(scene):
+    sample = draw(scene)
+    for doc_id in "ABCDE":
+        check_label(sample, doc_id, ada=0, ben=0)
+
+    assert "1 of the 6 labels is not included yet." in figures(sample).sentence
+
+
 @pytest.mark.parametrize(
     ("stratify", "words"),
     [("none", "6 drawn at random"), ("category", "up to 50 of each stratum, drawn at random")],
