@@ -58,7 +58,7 @@ class QueryFilterForm(forms.Form):
 
     search = forms.CharField(label="Id or words of the title", max_length=200, required=False)
     state = forms.ChoiceField(
-        label="QueryState", choices=[("", "Not taken out"), *QueryState.choices], required=False
+        label="State", choices=[("", "Not taken out"), *QueryState.choices], required=False
     )
     urgent = forms.BooleanField(label="Only urgent ones", required=False)
     core = forms.CharField(
@@ -195,7 +195,7 @@ class PoolFilterForm(forms.Form):
 class PoolForm(PoolFilterForm):
     """The filter and the order of a query's documents, as far as a reader may ask for them."""
 
-    sort = forms.ChoiceField(label="DocumentSort by", required=False)
+    sort = forms.ChoiceField(label="Sort by", required=False)
 
     def __init__(self, *args: object, knows_prior: bool, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
