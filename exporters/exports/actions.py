@@ -73,7 +73,7 @@ LAYOUTS = {
     Export.Format.INFOSEARCH: Format(layout_size, infosearch.write),
     Export.Format.MULTICONIR: Format(layout_size, multiconir.write),
     Export.Format.MULTI_INFOSEARCH: Format(layout_size, multi_infosearch.write),
-    Export.Format.CITATION: Format(layout_size, citation.write),
+    Export.Format.CITATION: Format(citation.size, citation.write),
 }
 WRITERS = FORMATS | LAYOUTS
 

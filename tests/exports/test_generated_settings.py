@@ -31,9 +31,11 @@ def test_a_quoted_text_is_the_same_text_in_yaml_and_in_toml(text):
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 @example(ODD, ODD, ODD, ODD)
 def test_a_citation_file_and_a_card_hold_every_name(name, creator, publisher, description):
+    project = Project(slug="tides", name=name)
     published: Any = SimpleNamespace(
-        project=Project(slug="tides", name=name),
+        project=project,
         publication=Publication(
+            project=project,
             licence=publisher,
             creators=creator,
             publisher=publisher,
@@ -45,7 +47,7 @@ def test_a_citation_file_and_a_card_hold_every_name(name, creator, publisher, de
 
     part: Any = SimpleNamespace(name="corpus", rows=4)
 
-    cff = yaml.safe_load(citation._cff(published))
+    cff = yaml.safe_load(citation._cff(published.publication))
     head = yaml.safe_load("\n".join(card._metadata(published, [part])))
 
     assert (cff["title"], cff["abstract"]) == (name, description)

@@ -295,6 +295,17 @@ def test_citation_names_creators_licence_and_year(published, write):
     assert (record["license"], record["publication_date"]) == ("CC-BY-4.0", "2026")
 
 
+def test_a_project_in_which_nobody_has_judged_is_cited_too(db, write):
+    project = factories.project()
+    settings = {"licence": "MIT", "creators": "Curie, Marie", "publisher": "Zenodo", "year": 2026}
+    Publication.objects.create(project=project, **settings)
+
+    folder = write(project, "citation")
+
+    assert f'title: "{project.name}"' in folder["CITATION.cff"]
+    assert folder.manifest["pairs"] == []
+
+
 def test_the_manifest_counts_what_is_published_and_names_what_is_left_out(published, write):
     manifest = write(published.project, "beir").manifest
 

@@ -126,7 +126,7 @@ def full(published: Published, parts: list[Part]) -> str:
         "## Licence",
         _licence(published),
         "## Citation",
-        published.publication.citation or citation.sentence(published),
+        published.publication.citation or citation.sentence(published.publication),
     ]
     return "\n".join(head) + "\n\n" + "\n\n".join(filter(None, sections)) + "\n"
 
@@ -331,7 +331,7 @@ def _describe(
         "name": project.slug,
         "alternateName": project.name,
         "description": publication.description or project.description or project.name,
-        "citeAs": publication.citation or citation.sentence(published),
+        "citeAs": publication.citation or citation.sentence(published.publication),
     }
     if publication.licence:
         description["license"] = publication.licence

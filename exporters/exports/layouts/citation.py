@@ -10,25 +10,40 @@ import json
 
 from annotate.projects.models import Project
 from exporters.exports.files import Edition, Report, Writer
-from exporters.exports.layouts.facts import manifest_of
-from exporters.exports.layouts.published import Published, gather
 from exporters.exports.layouts.rows import quoted
-from exporters.exports.manifest.manifest import Manifest
-from exporters.exports.models import Publication
+from exporters.exports.manifest.manifest import Manifest, Rule, compose
+from exporters.exports.models import Publication, publication_of
+from exporters.exports.selection import selection
+from exporters.exports.selection.selection import tally
 from formats.texts import CannotHold
 
 CFF, ZENODO = "CITATION.cff", ".zenodo.json"
 
 
+def size(project: Project) -> int:
+    """Return 0: no row of the collection is read."""
+    return 0
+
+
 def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write both files. Raises CannotHold if a setting that a DOI needs is missing."""
-    published = gather(project, report)
-    if lacking := missing(published.publication):
+    publication = publication_of(project)
+    if lacking := missing(publication):
         raise CannotHold(
             f"a citation needs {', '.join(lacking)}. Set them in the project's publication settings"
         )
-    write_files(published, into)
-    return manifest_of("citation", published, into.files)
+    write_files(publication, into)
+    return compose(
+        project=project,
+        format_name="citation",
+        counts=tally(project, selection.pairs(project)),
+        rules=[Rule(about="Licence", says=publication.rights)],
+        warnings=[],
+        notes=["This layout names the collection and contains none of its data."],
+        pairs=[],
+        left_out=[],
+        files=into.files,
+    )
 
 
 def missing(publication: Publication) -> list[str]:
@@ -45,11 +60,11 @@ def missing(publication: Publication) -> list[str]:
     ]
 
 
-def write_files(published: Published, into: Writer) -> None:
+def write_files(publication: Publication, into: Writer) -> None:
     """Write CITATION.cff and .zenodo.json with the settings that are known."""
     with into.file(CFF, "How the set is cited, for GitHub and reference managers.") as stream:
-        stream.write(_cff(published, into.edition).encode())
-    record = _zenodo(published, into.edition)
+        stream.write(_cff(publication, into.edition).encode())
+    record = _zenodo(publication, into.edition)
     with into.file(ZENODO, "The record of a DOI; Zenodo reads it before CITATION.cff.") as stream:
         stream.write((json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode())
 
@@ -64,22 +79,21 @@ def creators_of(publication: Publication) -> list[tuple[str, str]]:
     return creators
 
 
-def sentence(published: Published) -> str:
+def sentence(publication: Publication) -> str:
     """Return a line that cites the set."""
-    publication = published.publication
     who = "; ".join(", ".join(filter(None, names)) for names in creators_of(publication))
     year = f" ({publication.year})" if publication.year else ""
     publisher = f" {publication.publisher}." if publication.publisher else ""
-    return f"{who}{year}{'. ' if who or year else ''}{published.project.name}.{publisher}"
+    return f"{who}{year}{'. ' if who or year else ''}{publication.project.name}.{publisher}"
 
 
-def _cff(published: Published, edition: Edition | None = None) -> str:
-    publication = published.publication
+def _cff(publication: Publication, edition: Edition | None = None) -> str:
+    name = publication.project.name
     lines = [
         "cff-version: 1.2.0",
         "message: Please cite this data set as below.",
         "type: dataset",
-        f"title: {quoted(published.project.name)}",
+        f"title: {quoted(name)}",
     ]
     if edition is not None:
         lines += [f"version: {quoted(edition.name)}", f"date-released: {edition.date}"]
@@ -91,7 +105,7 @@ def _cff(published: Published, edition: Edition | None = None) -> str:
         else:
             lines.append(f"- name: {quoted(family)}")
     if not creators_of(publication):
-        lines.append(f"- name: {quoted(published.project.name)}")
+        lines.append(f"- name: {quoted(name)}")
     # CFF has one licence, that of the annotations: the abstract names that of the texts.
     abstract = " ".join(filter(None, (publication.description, _texts_rights(publication))))
     if abstract:
@@ -102,7 +116,7 @@ def _cff(published: Published, edition: Edition | None = None) -> str:
         lines += [
             "preferred-citation:",
             "  type: data",
-            f"  title: {quoted(published.project.name)}",
+            f"  title: {quoted(name)}",
             f"  year: {publication.year}",
             "  authors:",
             *(f"  {line}" for line in lines[first:] if line.startswith(("- ", "  "))),
@@ -118,17 +132,15 @@ def _texts_rights(publication: Publication) -> str:
     return publication.texts_rights if publication.texts and other else ""
 
 
-def _zenodo(published: Published, edition: Edition | None) -> dict[str, object]:
-    publication = published.publication
+def _zenodo(publication: Publication, edition: Edition | None) -> dict[str, object]:
+    project = publication.project
     record: dict[str, object] = {
-        "title": published.project.name,
+        "title": project.name,
         "upload_type": "dataset",
         "creators": [
             {"name": ", ".join(filter(None, names))} for names in creators_of(publication)
         ],
-        "description": publication.description
-        or published.project.description
-        or published.project.name,
+        "description": publication.description or project.description or project.name,
     }
     if publication.licence:
         record["license"] = publication.licence

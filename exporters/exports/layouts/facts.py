@@ -43,7 +43,6 @@ NOT_HELD = {
     "infosearch": (_ONE_TEXT, "Each instruction pair is a separate query, under the pair's id."),
     "multiconir": (_COLUMNS, _ROWS),
     "multi-infosearch": (_RECORD,),
-    "citation": ("This layout names the collection and contains none of its data.",),
 }
 EVERYWHERE = (
     "No layout contains who judged what, notes, evidence, flags, or older versions of narratives "
@@ -72,15 +71,13 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         format_name=layout,
         counts=counts,
         rules=_rules(published),
-        warnings=[] if layout == "citation" else warnings_of(published),
+        warnings=warnings_of(published),
         notes=notes,
         pairs=[pair_facts(pair, {}) for pair in published.every_pair],
         left_out=published.left_out,
         texts=collection.documents_with_newer_texts(published.project, published.documents),
-        before_publishing=(
-            None
-            if layout == "citation"
-            else before_publishing.facts(published.project, claims=bool(published.machines))
+        before_publishing=before_publishing.facts(
+            published.project, claims=bool(published.machines)
         ),
         files=files,
     )

@@ -133,7 +133,7 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
             f.write(card.full(published, _parts_of_set(into, prefix)).encode())
     card.write(published, {prefix: _parts_of_set(into, prefix) for prefix in sets}, into)
     if not citation.missing(published.publication):
-        citation.write_files(published, into)
+        citation.write_files(published.publication, into)
     return manifest_of("hf", published, into.files)
 
 
