@@ -176,7 +176,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.templatetags.static",
                 "template_partials.templatetags.partials",
                 "base.tags",
-                "annotate.collection.tags",
+                "annotate.collection.document_rendering",
                 "annotate.projects.navigation",
                 "annotate.judging.tags",
                 "annotate.overview.tags",

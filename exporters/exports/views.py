@@ -22,7 +22,7 @@ from exporters.exports.files import PROOF
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.manifest import manifest
 from exporters.exports.models import Export, publication_of
-from exporters.exports.proof.readers import tools_for
+from exporters.exports.proof.proving import tools_for
 from jobs.models import Job
 
 # How many exports the list shows, the newest first.

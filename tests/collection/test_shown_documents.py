@@ -9,10 +9,17 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.document_rendering import build_table, read_pane, text_parts
+from annotate.collection.document_rendering import (
+    build_table,
+    cell_spans,
+    document_text,
+    read_pane,
+    same_words,
+    table_rows,
+    text_parts,
+)
 from annotate.collection.marking import select_words
 from annotate.collection.table_windows import Grid, ShownCell
-from annotate.collection.tags import cell_spans, document_text, same_words, table_rows
 from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
 from annotate.pairs.pool import words_to_mark

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from base.errors import Refused
 from exporters.exports import actions
 from exporters.exports.models import Export, Publication
-from exporters.exports.proof import readers
+from exporters.exports.proof import proving
 from exporters.exports.proof.plain import Content
 from tests import factories
 from tests.pages import shows
@@ -43,7 +43,7 @@ def test_the_export_shows_tool_version_and_result(request_proof, client):
 
 
 def test_a_tool_that_is_not_installed_on_the_server_is_named(request_proof, client, monkeypatch):
-    missing = readers.Reader("no-such-tool", ("beir",), lambda _: Content())
+    missing = proving.Reader("no-such-tool", ("beir",), lambda _: Content())
     monkeypatch.setattr("exporters.exports.proof.proving.READERS", [missing])
 
     page = client.get(request_proof("beir")).content.decode()

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Judgment
 from exporters.exports.models import Publication
-from exporters.exports.proof import readers
+from exporters.exports.proof import proving
 from exporters.exports.proof.plain import Content
 from exporters.exports.proof.proving import measure_oracle, prove
 
@@ -89,7 +89,7 @@ def test_a_folder_whose_rows_come_from_the_cache_of_datasets_differs(folder):
 
 
 def test_a_tool_that_is_not_installed_is_named_with_its_command(folder, monkeypatch):
-    missing = readers.Reader("no-such-tool", ("beir",), lambda _: Content())
+    missing = proving.Reader("no-such-tool", ("beir",), lambda _: Content())
     monkeypatch.setattr("exporters.exports.proof.proving.READERS", [missing])
 
     (result,) = prove(folder("beir"))["results"]
@@ -98,7 +98,7 @@ def test_a_tool_that_is_not_installed_is_named_with_its_command(folder, monkeypa
 
 
 def test_the_command_proves_nothing_without_any_tool(folder, monkeypatch):
-    missing = readers.Reader("no-such-tool", ("beir",), lambda _: Content())
+    missing = proving.Reader("no-such-tool", ("beir",), lambda _: Content())
     monkeypatch.setattr("exporters.exports.proof.proving.READERS", [missing])
 
     with pytest.raises(CommandError, match="Nothing is proven: none of these tools is installed"):
@@ -107,13 +107,13 @@ def test_the_command_proves_nothing_without_any_tool(folder, monkeypatch):
 
 def test_a_tool_that_reads_another_grade_differs(folder, monkeypatch):
     def read_another_grade(path):
-        found = readers.PLAIN["beir"](path)
+        found = proving.PLAIN["beir"](path)
         found.parts.pop("qrels changed")
         found.qrels.pop("changed")
         found.add_grade("changed", "301", "B", 2)
         return found
 
-    reader = readers.Reader("Django", ("beir",), read_another_grade)
+    reader = proving.Reader("Django", ("beir",), read_another_grade)
     monkeypatch.setattr("exporters.exports.proof.proving.READERS", [reader])
 
     (result,) = prove(folder("beir"))["results"]
@@ -126,7 +126,7 @@ def test_an_exception_of_a_tool_is_its_result(folder, monkeypatch):
     def raises(path):
         raise KeyError("qid")
 
-    reader = readers.Reader("Django", ("beir",), raises)
+    reader = proving.Reader("Django", ("beir",), raises)
     monkeypatch.setattr("exporters.exports.proof.proving.READERS", [reader])
 
     with pytest.raises(CommandError, match="A tool did not read"):

@@ -15,7 +15,7 @@ from annotate.people.members import set_named
 from base.errors import Refused
 from base.users import User
 from exporters.exports.models import Export, Publication, publication_of
-from exporters.exports.proof import readers
+from exporters.exports.proof import proving
 from exporters.exports.publishing import preview, set_publication
 from jobs.errors import JobError
 from tests import factories
@@ -129,7 +129,7 @@ def test_the_page_names_the_licence_of_the_texts_beside_that_of_the_labels(tides
 
 def test_the_page_says_which_tools_this_server_can_prove_a_layout_with(tides, client, monkeypatch):
     monkeypatch.setattr(
-        readers, "READERS", (readers.Reader("no-such-tool", ("beir",), readers.PLAIN["beir"]),)
+        proving, "READERS", (proving.Reader("no-such-tool", ("beir",), proving.PLAIN["beir"]),)
     )
     client.force_login(tides.carla.user)
 
