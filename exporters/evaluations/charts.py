@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from django import template
 from django.template import Context
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from base.plots import Axis, Mark, bar_chart, histogram, numbered, scatter
@@ -147,3 +148,11 @@ def evaluation_chart(context: Context, name: str) -> SafeString:
 def chart_address(context: Context, name: str) -> str:
     """Return the address of a chart as an SVG file."""
     return f"{context['charts_url']}{name}.svg?{context['charts_query']}"
+
+
+@register.simple_tag
+def id_link(name: str, url: str) -> SafeString:
+    """Render an id, as a link if there is a page about it."""
+    if url:
+        return format_html('<a class="id" href="{}">{}</a>', url, name)
+    return format_html('<span class="id">{}</span>', name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 # How many bad lines are stored and shown; all are counted.
@@ -125,23 +125,11 @@ class FileReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON-ready values, kinds of rows in their usual order."""
-        return {
-            "file": self.file,
-            "read": self.read,
-            "new": self.new,
-            "changed": self.changed,
-            "unchanged": self.unchanged,
-            "refused": self.refused,
-            "rows": {
-                kind: {"new": counts.new, "changed": counts.changed, "unchanged": counts.unchanged}
-                for kind, counts in self.nonempty_counts()
-            },
+        fields = {name: getattr(self, name) for name in self.api_fields}
+        return fields | {
+            "rows": {kind: asdict(counts) for kind, counts in self.nonempty_counts()},
             "problems": [problem._asdict() for problem in self.problems],
-            "broken": self.broken,
-            "broken_rules": [problem._asdict() for problem in self.broken_rules],
-            "likely_format": self.likely_format,
-            "claims_to_carry": self.claims_to_carry,
-            "notes": list(self.notes),
+            "broken_rules": [row._asdict() for row in self.broken_rules],
         }
 
     def nonempty_counts(self) -> Iterator[tuple[str, RowCounts]]:
