@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import finish
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
@@ -47,9 +47,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     rows.write_reversed_qrels(
         published, into, "qrels/reversed.tsv", report, rows.SUFFIXES[REVERSED]
     )
-    rows.write_pairs_file(published, into)
-    about.write(project, into)
-    return manifest_of("beir", published, into.files)
+    return finish("beir", published, into)
 
 
 def _write_queries(published: Published, into: Writer) -> None:

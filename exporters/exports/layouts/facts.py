@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from base.texts import amount
 from exporters.exports import before_publishing
-from exporters.exports.files import FileFacts
+from exporters.exports.files import Writer
+from exporters.exports.layouts import about, rows
 from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.manifest.manifest import Manifest, Rule, compose, pair_facts
 from exporters.exports.selection import collection
@@ -50,8 +51,12 @@ EVERYWHERE = (
 )
 
 
-def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Manifest:
-    """Return the manifest of a layout whose files are all written."""
+def finish(layout: str, published: Published, into: Writer, *, pairs: str = rows.PAIRS) -> Manifest:
+    """Write the files that every layout has, the pairs and how they were judged, and return the
+    manifest of all its files.
+    """
+    rows.write_pairs_file(published, into, pairs)
+    about.write(published.project, into)
     counts = {**published.counts, **tally(published.project, published.all_pairs)}
     counts["layout_pairs"] = len(published.pairs[ALTERED])
     if published.pairs[REVERSED]:
@@ -79,7 +84,7 @@ def manifest_of(layout: str, published: Published, files: list[FileFacts]) -> Ma
         before_publishing=before_publishing.facts(
             published.project, claims=bool(published.machines)
         ),
-        files=files,
+        files=into.files,
     )
 
 

@@ -15,8 +15,8 @@ from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import finish
 from exporters.exports.layouts.published import ALTERED, Published, Row, Shape, gather
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import publication_of
@@ -74,9 +74,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         for table in published.texts():
             with into.file(f"{TABLES}/{table.doc_id}.txt", "A table.") as stream:
                 stream.write((table.text or "").encode())
-    rows.write_pairs_file(published, into)
-    about.write(project, into)
-    return manifest_of("followtable", published, into.files)
+    return finish("followtable", published, into)
 
 
 def _shape(project: Project) -> Shape:

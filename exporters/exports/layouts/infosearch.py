@@ -12,8 +12,8 @@ from typing import Any
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import finish
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
@@ -54,9 +54,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             rows.write_grades(original, pair.pair_id, pool, ORIGINAL)
             rows.write_grades(changed, pair.pair_id, pool, ALTERED)
     rows.write_reversed_qrels(published, into, FILE.format("qrels_reversed"), report)
-    rows.write_pairs_file(published, into)
-    about.write(project, into)
-    return manifest_of("infosearch", published, into.files)
+    return finish("infosearch", published, into)
 
 
 def _write_queries(published: Published, into: Writer) -> None:

@@ -10,8 +10,8 @@ import re
 
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import finish
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest.manifest import Manifest
 
@@ -111,8 +111,6 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     for side in sides:
         _write_queries(published, into, data, side)
         _write_grades(published, into, data, side, report)
-    rows.write_pairs_file(published, into, data + rows.PAIRS)
-    about.write(project, into)
     corpus = next(file for file in into.files if file["name"] == data + rows.CORPUS)
     title = "".join(c for c in " ".join(project.name.split()) if c.isprintable() and c not in '"\\')
     with into.file(
@@ -132,7 +130,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         stream.write(source.encode())
     with into.file("pyproject.toml", "The package for pip: pip install .") as stream:
         stream.write(_pyproject(project, module).encode())
-    return manifest_of("ir-datasets", published, into.files)
+    return finish("ir-datasets", published, into, pairs=data + rows.PAIRS)
 
 
 def _pyproject(project: Project, module: str) -> str:

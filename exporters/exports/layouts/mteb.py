@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts import about, card, citation, rows
-from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts import card, citation, rows
+from exporters.exports.layouts.facts import finish
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.selection.selection import Pair
@@ -121,7 +121,7 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
         _write_statistics(into, prefix)
         with into.file(prefix + README, "The file of each config, for datasets.") as f:
             f.write(card.short(published, _parts_of_set(into, prefix)).encode())
-    return manifest_of("mteb", published, into.files)
+    return finish("mteb", published, into)
 
 
 def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
@@ -134,7 +134,7 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
     card.write(published, {prefix: _parts_of_set(into, prefix) for prefix in sets}, into)
     if not citation.missing(published.publication):
         citation.write_files(published.publication, into)
-    return manifest_of("hf", published, into.files)
+    return finish("hf", published, into)
 
 
 def _write_sets(published: Published, into: Writer, report: Report) -> list[str]:
@@ -151,8 +151,6 @@ def _write_sets(published: Published, into: Writer, report: Report) -> list[str]
         rows.IDS,
         "The id of each pair in these files and in the project.",
     )
-    rows.write_pairs_file(published, into)
-    about.write(published.project, into)
     return list(sets)
 
 

@@ -13,8 +13,8 @@ from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Project
 from base.texts import amount
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import finish
 from exporters.exports.layouts.published import (
     ALTERED,
     MET,
@@ -79,9 +79,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     _write_attributes(published, records, into)
     pairs = (record.pair for record in records)
     rows.write_ids(into, ((p, f"{p.query.query_id}_{combinations[p.pk]}") for p in pairs))
-    rows.write_pairs_file(published, into)
-    about.write(project, into)
-    return manifest_of("multi-infosearch", published, into.files)
+    return finish("multi-infosearch", published, into)
 
 
 def _records(published: Published, report: Report) -> list[_Record]:

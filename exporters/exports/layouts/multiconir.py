@@ -14,8 +14,8 @@ from annotate.collection.models import Query
 from annotate.projects.models import Project
 from base.texts import amount
 from exporters.exports.files import Report, Writer
-from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.facts import manifest_of
+from exporters.exports.layouts import rows
+from exporters.exports.layouts.facts import finish
 from exporters.exports.layouts.published import (
     ALTERED,
     Answers,
@@ -85,9 +85,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             line = (cells.get(column, "") for column in columns)
             stream.write(rows.table_line(*line, delimiter=","))
     rows.write_ids(into, _ids(queries))
-    rows.write_pairs_file(published, into)
-    about.write(project, into)
-    return manifest_of("multiconir", published, into.files)
+    return finish("multiconir", published, into)
 
 
 def _ids(queries: list[_Query]) -> Iterator[tuple[Pair, str]]:
