@@ -19,6 +19,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
+from django.utils.cache import patch_vary_headers
 from rest_framework.exceptions import AuthenticationFailed
 
 from annotate.people.tokens import TokenAuthentication
@@ -144,6 +145,8 @@ def with_headers(response: HttpResponseBase) -> HttpResponseBase:
     """Add the headers of every response, except those that it has already set."""
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
+    # A script that asks for a part of a page gets only that; “Back” must not show it as the page.
+    patch_vary_headers(response, ["HX-Request"])
     kind = response.get("Content-Type", "text/plain").partition(";")[0]
     if kind not in SHOWN and not kind.startswith(("image/", "font/")):
         response.headers.setdefault("Content-Disposition", "attachment")

@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
-from django.views.decorators.vary import vary_on_headers
 
 from annotate.collection.document_rendering import find_in_table, read_pane
 from annotate.collection.forms import WindowForm
@@ -26,7 +25,6 @@ from base.requests import PageRequest, refusal_as_message
 
 
 @require_GET
-@vary_on_headers("HX-Request")
 def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one window of a document's table: `?row=101&column=31`, or with `find=words` the window
     of the next match.

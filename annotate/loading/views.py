@@ -11,7 +11,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django.views.decorators.vary import vary_on_headers
 
 from annotate.collection.intake import KINDS
 from annotate.loading import access, load_jobs
@@ -88,7 +87,6 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-@vary_on_headers("HX-Request")
 def load_batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     """Show files that were uploaded together: a line for each, in the order of loading."""
     member, previews = access.load_batch(request.user, slug, batch)

@@ -9,7 +9,6 @@ from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
-from django.views.decorators.vary import vary_on_headers
 
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
@@ -64,7 +63,6 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@vary_on_headers("HX-Request")
 def publication(request: PageRequest, slug: str) -> HttpResponse:
     """Show what would be published and what is kept back; a POST changes the settings.
 

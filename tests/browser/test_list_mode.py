@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -89,6 +91,21 @@ def test_one_key_per_row_judges_the_whole_list(scene):
     expect(page.locator("#judge-progress .count")).to_have_text("5 of 5")
     expect(page.locator("[data-count='2']")).to_have_text("2")
     assert list(map(scene.current().get, scene.order())) == [2, 0, 1, 2, 0]
+
+
+def test_a_filtered_list_to_which_the_browser_goes_back_answers_keys(scene):
+    page = scene.open()
+    page.get_by_role("link", name="Not yet judged").click()
+    expect(page).to_have_url(re.compile(r"show=open$"))
+    answers_keys(page)
+
+    page.goto("/")
+    page.go_back()
+    answers_keys(page)
+    page.keyboard.press("2")
+
+    saved(page)
+    expect(page.locator("#judge-progress .count")).to_have_text("1 of 5")
 
 
 def test_the_rows_stand_in_columns_and_an_id_apart_from_its_title(live_server, scene):

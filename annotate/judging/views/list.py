@@ -125,7 +125,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         and narrative.conditions.exists(),
         # The script keeps its data on the whole pool while it moves from page to page.
         "judging_session": None
-        if "x-part" in request.headers
+        if request.htmx
         else session_data(
             member=member,
             pair=pair,

@@ -20,7 +20,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django.views.decorators.vary import vary_on_headers
 
 from annotate.guidelines import rejudge_requests
 from annotate.judgments.blindness import BLIND_TASKS
@@ -373,7 +372,6 @@ def rejudge_request_withdrawal(
     )
 
 
-@vary_on_headers("HX-Request")
 @require_http_methods(["GET", "POST"])
 def settling_many(request: PageRequest, slug: str) -> HttpResponse:
     """Choose a rule (`?rule=`, else the first that settles something), preview its result, and

@@ -106,7 +106,7 @@ async function show(search, then, keep = true) {
 
 async function fetchPart(search, then, keep) {
   try {
-    const answer = await fetch(`${location.pathname}${search}`, { headers: { "x-part": "list" }, signal: AbortSignal.timeout(20_000) });
+    const answer = await fetch(`${location.pathname}${search}`, { headers: { "hx-request": "true" }, signal: AbortSignal.timeout(20_000) });
     if (answer.redirected) return location.assign(answer.url);
     if (!answer.ok) throw new Error(answer.statusText);
     const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".listing");
