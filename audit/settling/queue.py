@@ -229,7 +229,7 @@ def _open_answers(reader: Reader) -> list[OpenAnswers]:
     answer_counts`). Those that depend on the reader or on answers that were sent back are read row
     by row every time, as are reviews and checks: they are few.
     """
-    return read_once((_open_answers, *reader.members), lambda: _read_open_answers(reader))
+    return read_once((_open_answers, *sorted(reader.members)), lambda: _read_open_answers(reader))
 
 
 def _read_open_answers(reader: Reader) -> list[OpenAnswers]:
