@@ -322,10 +322,20 @@ class SentRole(RequestBody):
     )
 
 
+class SentPerson(SentInvitee):
+    """One of several people to invite: a user name, a mail address, or both."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require a name or an address."""
+        if not attrs["username"].strip() and not attrs["email"]:
+            raise serializers.ValidationError("Give a user name or a mail address.")
+        return attrs
+
+
 class SentInvitations(RequestBody):
     """People to invite to this project and to others."""
 
-    people = serializers.ListField(child=SentInvitee(), min_length=1, max_length=MOST)
+    people = serializers.ListField(child=SentPerson(), min_length=1, max_length=MOST)
     role = serializers.ChoiceField(
         choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
     )
@@ -379,9 +389,6 @@ class SeveralInvitations(Resource, tag="Members"):
         for other in sent["other_projects"]:
             roles.setdefault(access.lead(self.person, other["project"]), other["role"])
         people = [Invitee(person["username"].strip(), person["email"]) for person in sent["people"]]
-        if nameless := [n for n, person in enumerate(people, start=1) if not any(person)]:
-            sentence = "Give a user name or a mail address."
-            raise serializers.ValidationError({"people": {str(n): [sentence] for n in nameless}})
         results = invite_several(
             people=dict(enumerate(people, start=1)), roles=roles, days=sent["days"]
         )

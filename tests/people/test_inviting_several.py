@@ -305,3 +305,18 @@ def test_the_api_refuses_projects_that_the_person_does_not_lead(client, carla):
 
     assert response.status_code == 403
     assert not Invitation.objects.exists()
+
+
+def test_the_api_points_to_a_person_without_name_and_address(client, carla):
+    client.force_login(carla.user)
+
+    response = client.post(
+        reverse("annotate:api_several_invitations", args=[carla.project.slug]),
+        {"people": [{"username": "zoe"}, {"username": " "}, {"email": "no"}]},
+        content_type="application/json",
+    )
+
+    assert [fault["pointer"] for fault in response.json()["errors"]] == [
+        "/people/1",
+        "/people/2/email",
+    ]
