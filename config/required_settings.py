@@ -23,6 +23,7 @@ class Given:
     https: bool = False
     secret_key: str = ""
     hosts: list[str] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
     database_url: str = ""
     redis_url: str = ""
     log: str = "text"
@@ -68,6 +69,16 @@ def _invalid_combinations(given: Given) -> list[str]:
         f"Set {name} to a whole number; it is “{text}”."
         for name, text in given.numbers.items()
         if not text.isdecimal()
+    ]
+    sentences += [
+        f"Set REJUDGE_HOSTS to names as in rejudge.example.org, without https://; one is “{host}”."
+        for host in given.hosts
+        if "/" in host
+    ]
+    sentences += [
+        f"Set REJUDGE_ORIGINS to addresses as in https://rejudge.example.org; one is “{origin}”."
+        for origin in given.origins
+        if not origin.startswith(("https://", "http://"))
     ]
     # The values may hold a password, so no sentence repeats them.
     if given.database_url and not given.database_url.startswith(DATABASES):

@@ -67,6 +67,7 @@ _environment = Given(
     https=HTTPS,
     secret_key=env.str("REJUDGE_SECRET_KEY", default=""),
     hosts=[name.strip() for name in env.list("REJUDGE_HOSTS", default=[])],
+    origins=[origin.strip().rstrip("/") for origin in env.list("REJUDGE_ORIGINS", default=[])],
     database_url=env.str("DATABASE_URL", default=""),
     redis_url=env.str("REDIS_URL", default=""),
     log=LOG,
@@ -90,7 +91,7 @@ make_data_folders(DATA, SCRATCH)
 SECRET_KEY = _environment.secret_key or secret_key(DATA)
 THIS_MACHINE = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = _environment.hosts or THIS_MACHINE
-CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
+CSRF_TRUSTED_ORIGINS = _environment.origins
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 # Browsers accept a cookie with this prefix only from this very host, over HTTPS.

@@ -236,7 +236,8 @@ def _release(row: Preferences) -> None:
 
 
 def _mail(row: Preferences, new: Sequence[Notice]) -> EmailMessage:
-    origin = settings.CSRF_TRUSTED_ORIGINS[0] if settings.CSRF_TRUSTED_ORIGINS else ""
+    # "https://*.example.org" is no address that a link could have.
+    origin = next((origin for origin in settings.CSRF_TRUSTED_ORIGINS if "*" not in origin), "")
     subject = f"{len(new)} notice" if len(new) == 1 else f"{len(new)} notices"
     url = origin + reverse("annotate:notices") if origin else ""
     body = render_to_string("overview/notices_mail.txt", {"notices": new, "url": url})

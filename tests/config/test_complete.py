@@ -65,6 +65,8 @@ def test_production_does_not_start_with_incomplete_settings(left_out, begins):
         (Given(database_url="rejudge"), "Set DATABASE_URL to an address as in postgres://"),
         (Given(database_url="mysql://a:b@c/d"), "Set DATABASE_URL to an address as in postgres://"),
         (Given(mail="mail.example.org"), "Set REJUDGE_MAIL to an address as in smtp+tls://"),
+        (Given(hosts=["https://a.example.org"]), "Set REJUDGE_HOSTS to names as in rejudge."),
+        (Given(origins=["a.example.org"]), "Set REJUDGE_ORIGINS to addresses as in https://"),
         (Given(log="loud"), "Set REJUDGE_LOG to text or json; it is “loud”."),
         (
             Given(beside_bucket=S3 | {"REJUDGE_S3_ENDPOINT": "https://s3.example.org"}),
