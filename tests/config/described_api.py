@@ -78,14 +78,19 @@ class Sent:
         self.failures: list[str] = []
 
 
-def send_requests(people: Iterable[str], kind: str, keys: dict[str, Any]) -> dict[str, Sent]:
+def send_requests(
+    people: Iterable[str], kind: str, keys: dict[str, Any], elsewhere: str = ""
+) -> dict[str, Sent]:
     """Send some requests to every operation, each as every person; "" is not signed in.
 
     `kind`: "positive" for valid requests, "negative" for invalid ones.
     `keys`: values for parameters of addresses; others are generated.
+    `elsewhere`: a person who sends the same to addresses with generated parameters alone; the
+    result is under "elsewhere".
     """
     mode = GenerationMode(kind)
     sent_by = {who: Sent(who) for who in people}
+    sent_elsewhere = Sent(elsewhere) if elsewhere else None
 
     def ask(operation: Any) -> None:
         named = {parameter.name for parameter in operation.path_parameters}
@@ -94,9 +99,12 @@ def send_requests(people: Iterable[str], kind: str, keys: dict[str, Any]) -> dic
         @BRIEF
         @given(case=operation.as_strategy(generation_mode=mode))
         def send(case: Any) -> None:
+            checks_of_kind = CHECKS if mode is GenerationMode.POSITIVE else CHECKS_OF_INVALID
+            if sent_elsewhere:
+                _send(case, sent_elsewhere, checks_of_kind)
             case.path_parameters.update(known)
             for sent in sent_by.values():
-                _send(case, sent, CHECKS if mode is GenerationMode.POSITIVE else CHECKS_OF_INVALID)
+                _send(case, sent, checks_of_kind)
 
         send()
 
@@ -106,7 +114,7 @@ def send_requests(people: Iterable[str], kind: str, keys: dict[str, Any]) -> dic
         for operation in operations():
             if mode is GenerationMode.POSITIVE or operation.body or operation.query:
                 ask(operation)
-    return sent_by
+    return sent_by | ({"elsewhere": sent_elsewhere} if sent_elsewhere else {})
 
 
 def _send(case: Any, sent: Sent, active_checks: list[Any]) -> None:
