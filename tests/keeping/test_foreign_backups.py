@@ -21,8 +21,6 @@ from keeping.restore import check, restore
 from tests.keeping.conftest import FilledInstallation, all_files, all_rows
 from tests.services.copied import Copied
 
-pytestmark = pytest.mark.both_databases
-
 AT = datetime(2026, 11, 27, tzinfo=UTC)
 Members = dict[str, bytes]
 
@@ -173,6 +171,7 @@ def test_a_release_whose_checksum_is_a_path_is_refused(beside_others, backup, qu
     refuses_and_changes_nothing(backup, quiet, "a release has no checksum")
 
 
+@pytest.mark.both_databases
 def test_a_row_cannot_point_to_a_row_of_another_project(beside_others, backup, quiet):
     query = Query.objects.get(project=beside_others.other)
     set_value(backup, "annotate.candidate", "query_id", query.pk)
@@ -180,6 +179,7 @@ def test_a_row_cannot_point_to_a_row_of_another_project(beside_others, backup, q
     refuses_and_changes_nothing(backup, quiet, f"no row {query.pk} of")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [
@@ -277,6 +277,7 @@ def test_a_manifest_without_a_field_is_refused(backup, quiet):
             check(path=backup, progress=quiet)
 
 
+@pytest.mark.both_databases
 def test_keys_that_would_use_up_those_of_the_installation_are_refused(beside_others, backup, quiet):
     def claim(members: Members, manifest: dict[str, Any]) -> None:
         manifest["tables"][-1] |= {"first": 1, "last": 2**62}

@@ -22,8 +22,6 @@ from annotate.people.invitations import (
 from base.errors import Refused, Stale
 from tests import factories
 
-pytestmark = pytest.mark.both_databases
-
 ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD
 PASSWORD = "seven long words of a tide"
 LINK = re.compile(r"http://testserver/invitations/([\w-]+)/")
