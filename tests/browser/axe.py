@@ -27,6 +27,8 @@ RUN = "(options) => axe.run(options).then((results) => results.violations)"
 # WCAG 2.2 AA and axe's best practices; the check of target sizes is off by default.
 OPTIONS = {
     "rules": {"target-size": {"enabled": True}},
+    # Stylesheets need not be fetched: only a rule that axe calls experimental reads them.
+    "preload": {"assets": ["media"]},
     "resultTypes": ["violations"],
     "selectors": False,
 }
@@ -45,7 +47,6 @@ def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
         page.evaluate(SCRIPT)
     options: dict[str, Any] = dict(OPTIONS)
     if rules:
-        # Stylesheets need not be loaded: only the rule on locked orientation reads them.
         options |= {"runOnly": list(rules), "preload": False}
     return [
         f"{rule['id']}: {element['html'][:160]} ({rule['help']}; {element['failureSummary']})"

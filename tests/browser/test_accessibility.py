@@ -57,7 +57,7 @@ from exporters.releases import actions as releasing
 from tests import factories
 from tests.browser.axe import OF_LOOKS, bring_axe, violations
 from tests.services.copied import Copied
-from tests.test_permissions import ROUTES
+from tests.test_permissions import RIGHTS, ROUTES, Right
 from tests.test_routes_without_pages import NO_PAGE
 
 pytestmark = pytest.mark.long
@@ -406,6 +406,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         for show in ("grades", "queries", "narratives", "listed")
     ],
 }
+# Pages that are the same for leads and annotators: carla opens them for both.
+SAME_FOR_EVERYBODY = {
+    name for name, right in RIGHTS.items() if right in {Right.OPEN, Right.PERSON, Right.DOOR}
+} - {"annotate:home", "annotate:notices"}
 # Pages before or while signing in: see tests/browser/test_accounts.py.
 SIGN_IN_PAGES = {
     *("login", "account_login", "account_signup", "socialaccount_login_error"),
@@ -487,7 +491,12 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     link = invite(role="annotator", by=lead)
     more_pages["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
     scene = Scene(project, found | more_pages)
-    scene.pages |= {name: _pages_for(scene, name) for name in ("carla", "ada")}
+    scene.pages["carla"] = _pages_for(scene, "carla")
+    scene.pages["ada"] = {
+        address: route
+        for address, route in _pages_for(scene, "ada").items()
+        if address not in scene.pages["carla"] or route not in SAME_FOR_EVERYBODY
+    }
     return scene
 
 
