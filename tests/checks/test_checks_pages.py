@@ -472,19 +472,6 @@ def test_the_notice_leads_to_the_next_label(scene, sample, client):
 # --- strangers, and costs -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["checking", "settling", "sample"])
-def test_a_stranger_finds_no_sample(scene, sample, client, name):
-    assert sign_in(client, scene.eve).get(url(name, sample.pk)).status_code == 404
-
-
-@pytest.mark.parametrize("name", ["check", "settlement"])
-def test_a_stranger_finds_no_label(scene, sample, client, name):
-    address = url(name, item(sample, "A").pk)
-
-    assert sign_in(client, scene.eve).post(address, {"relevance": "1"}).status_code == 404
-    assert not Check.objects.exists()
-
-
 @pytest.mark.parametrize("number", [0, 2**63, 10**30])
 def test_an_unknown_id_is_not_found(scene, client, number):
     assert sign_in(client, scene.carla).get(f"/samples/{number}/").status_code == 404

@@ -12,7 +12,6 @@ from annotate.models import Assignment
 from exporters.exports import actions
 from exporters.models import Export
 from jobs.runner import Progress
-from tests import factories
 from tests.exports.conftest import AT, LATER
 
 
@@ -46,41 +45,6 @@ def pages(export):
 
 def body(response) -> bytes:
     return b"".join(response.streaming_content)
-
-
-@pytest.mark.parametrize("page", ["exports", "export", "file", "archive"])
-def test_only_leads_of_the_project_have_access(built, client, page):
-    url = pages(built)[page]
-
-    stranger = factories.lead(factories.project("elsewhere"), "eve").user
-    answers = {"anonymous": client.get(url)}
-    for name, user in (
-        ("eve", stranger),
-        ("ada", factories.user("ada")),
-        ("carla", factories.user("carla")),
-    ):
-        client.force_login(user)
-        answers[name] = client.get(url)
-    if answers["carla"].streaming:
-        body(answers["carla"])
-
-    assert answers["anonymous"].url.startswith(reverse("login"))
-    assert answers["eve"].status_code == 404
-    assert answers["ada"].status_code == 403
-    assert answers["carla"].status_code == 200
-
-
-def test_a_stranger_and_an_annotator_ask_for_nothing(built, client, published):
-    Export.objects.all().delete()
-    url = reverse("exporters:exports", args=["tides"])
-    eve = factories.lead(factories.project("elsewhere"), "eve").user
-
-    for user, status in ((eve, 404), (factories.user("ada"), 403)):
-        client.force_login(user)
-        assert client.post(url, {"format": "trec"}).status_code == status
-
-    assert not Export.objects.exists()
-    assert published == []
 
 
 def test_requesting_an_export_redirects_to_its_page(

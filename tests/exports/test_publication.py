@@ -13,7 +13,6 @@ from annotate.collection.removal import QUERIES
 from annotate.models import AuditEvent
 from annotate.people.members import set_named
 from base.errors import Refused
-from base.users import User
 from exporters.exports.models import Export, Publication, publication_of
 from exporters.exports.proof import proving
 from exporters.exports.publishing import preview, set_publication
@@ -311,19 +310,6 @@ def test_a_layout_that_cannot_be_written_fails_with_an_error_and_offers_no_files
     shown = client.get(page.url).content.decode()
     assert "This cannot be written: a citation needs creators" in shown
     assert Export.objects.get().folder == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "status"),
-    [("eve", 404), ("ada", 403), ("carla", 200)],
-    ids=["stranger", "annotator", "lead"],
-)
-def test_only_a_lead_reads_the_settings_on_the_page_and_by_program(tides, client, name, status):
-    factories.lead(factories.project("canals"), "eve")
-    client.force_login(User.objects.get(username=name))
-
-    for url in ("/projects/tides/publication/", "/api/v1/projects/tides/publication/"):
-        assert client.get(url).status_code == status
 
 
 def test_a_lead_with_documents_left_to_judge_sees_no_counts(tides, client):

@@ -304,14 +304,6 @@ def test_someone_elses_assignment_is_refused_with_a_sentence(scene, client):
     assert not Judgment.objects.exists()
 
 
-def test_a_stranger_finds_nothing(scene, client):
-    client.force_login(factories.member(factories.project("other"), "eve").user)
-
-    assert client.get(scene.url(scene.candidates[0])).status_code == 404
-    assert scene.post("judgment", scene.candidates[0], relevance=1).status_code == 404
-    assert not Judgment.objects.exists()
-
-
 def test_a_document_of_another_query_is_not_found(scene):
     stranger = factories.candidate(factories.query(scene.project, "302"))
 

@@ -454,12 +454,3 @@ def test_annotators_get_403_and_strangers_404(client, carla):
     assert statuses == {"ada": {403}, "eve": {404}}
     load.refresh_from_db()
     assert load.state == "queued"
-
-
-def test_a_load_of_another_project_is_not_found_through_ones_own(pages):
-    other = factories.project("other")
-    eve = factories.lead(other, "eve")
-    load = Load.objects.create(project=other, by=eve, format="trec-qrels", file_name="q")
-
-    assert pages.get(url("load", load.pk)).status_code == 404
-    assert pages.post(url("load_confirmation", load.pk)).status_code == 404

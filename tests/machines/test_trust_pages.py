@@ -13,8 +13,6 @@ from tests import factories
 from tests.checks.checking import check_label, draw
 from tests.machines.conftest import LABELS, judge
 
-pytestmark = pytest.mark.both_databases
-
 
 @pytest.fixture
 def led(judged, client):
@@ -195,14 +193,6 @@ def test_machines_are_linked_where_they_are_listed(led, client):
     slug = led.project.slug
     for route in ("audit:agreement_machines", "audit:machines", "annotate:members"):
         assert led.page in text(client.get(reverse(route, args=[slug])))
-
-
-@pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
-def test_the_pages_are_for_leads(led, client, who, status):
-    client.force_login(getattr(led, who).user)
-
-    for address in (led.page, led.documents, led.api):
-        assert client.get(address).status_code == status
 
 
 def test_a_blind_lead_and_a_person_get_no_figures(led, client):

@@ -210,14 +210,6 @@ def test_another_persons_page_is_for_leads(tides, client):
     assert "It is in Finnish." in shown.content.decode()
 
 
-def test_people_of_another_project_do_not_find_a_persons_page(tides, client):
-    eve = factories.lead(factories.project("other"), "eve")
-    client.force_login(eve.user)
-
-    assert client.get(own_page(tides.ada)).status_code == 404
-    assert client.get(reverse("annotate:person", args=["other", tides.ada.pk])).status_code == 404
-
-
 def test_a_lead_who_judges_does_not_read_anothers_flags_on_their_page(tides, client):
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()

@@ -241,14 +241,6 @@ def test_the_table_is_filtered_like_the_page(tides):
     assert tides.client.get(f"{tides.table}?since=yesterday").url == tides.url
 
 
-@pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
-def test_only_leads_of_the_project_read_it(tides, who, status):
-    tides.client.force_login(factories.user(who))
-
-    assert tides.client.get(tides.url).status_code == status
-    assert tides.client.get(tides.table).status_code == status
-
-
 def test_an_empty_audit_log_says_so(db, client):
     carla = factories.lead(factories.project("bees"))
     client.force_login(carla.user)

@@ -123,10 +123,3 @@ def test_blind_lead_sees_no_machine_figures(led, client):
         reverse("audit:agreement_report", args=[slug, report.pk]),
     ):
         assert client.get(url).status_code == 403
-
-
-@pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
-def test_machine_page_is_for_leads(led, client, who, status):
-    client.force_login(getattr(led, who).user)
-
-    assert client.get(led.machines).status_code == status

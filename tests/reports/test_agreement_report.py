@@ -294,29 +294,12 @@ def test_the_figures_can_be_downloaded(led, client):
     )
 
 
-def test_a_report_of_another_project_is_not_found(led, client):
-    other = AgreementReport.objects.create(project=led.eve.project)
-
-    url = reverse("audit:agreement_report", args=[led.project.slug, other.pk])
-
-    assert client.get(url).status_code == 404
-
-
 def test_nothing_is_computed_in_an_archived_project(led, client, published):
     projects.archive(by=led.carla)
 
     page = text(client.post(led.url, follow=True))
 
     assert "archived" in page
-    assert not AgreementReport.objects.exists()
-
-
-@pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
-def test_agreement_is_for_leads(led, client, who, status):
-    client.force_login(getattr(led, who).user)
-
-    assert client.get(led.url).status_code == status
-    assert client.post(led.url).status_code == status
     assert not AgreementReport.objects.exists()
 
 

@@ -448,13 +448,6 @@ def test_members_without_an_assignment_are_redirected_home(auditing, client, hea
     assert not Review.objects.exists()
 
 
-def test_a_stranger_finds_nothing(auditing, client):
-    client.force_login(auditing.eve.user)
-
-    assert client.get(auditing.url).status_code == 404
-    assert client.post(auditing.url, summary_of(auditing, levels())).status_code == 404
-
-
 def test_the_author_reads_that_somebody_else_reviews(auditing, client):
     auditing.narrative.author = auditing.dan
     auditing.narrative.save()

@@ -549,20 +549,6 @@ def test_a_lead_who_has_yet_to_review_it_does_not_see_the_reviews(reviewed, clie
     assert not Decision.objects.exists()
 
 
-def test_a_stranger_finds_nothing_and_an_annotator_is_refused(reviewed, client):
-    before = list(Adjudication.objects.values()), list(Decision.objects.values())
-    pages = [reviewed.list, reviewed.url, reviewed.review]
-
-    for who, status in ((reviewed.eve, 404), (reviewed.ada, 403)):
-        client.force_login(who.user)
-        assert [client.get(page).status_code for page in pages] == [status] * 3
-        for page in pages[1:]:
-            sent = {"relevance": 1, "cause": "edge", "reason": "So.", "outcome": "removed"}
-            assert client.post(page, sent).status_code == status
-
-    assert (list(Adjudication.objects.values()), list(Decision.objects.values())) == before
-
-
 def test_list_and_count_are_not_cached_by_browsers(led, client):
     for address in (led.list, reverse("audit:disagreement_count", args=[led.project.slug])):
         assert "no-store" in client.get(address)["Cache-Control"]
