@@ -192,6 +192,7 @@ def _reopen_with(intake: Intake, candidates: QuerySet[Candidate]) -> None:
         Exists(shown.filter(query=OuterRef("pair__query"))),
         pair__project=intake.project,
         task=Assignment.Task.JUDGE,
+        done_at__isnull=False,
     ).update(done_at=None)
 
 
