@@ -72,6 +72,9 @@ def faults(response, name: str = "") -> list[str]:
         found.append("Permissions-Policy")
     if not {"private", "no-store"} & set(response.get("Cache-Control", "").split(", ")):
         found.append(f"Cache-Control: {response.get('Cache-Control')}")
+    # Going back shows a stored response again: a part of a page must not stand for the page.
+    if "HX-Request" not in response.get("Vary", "").split(", "):
+        found.append(f"Vary: {response.get('Vary')}")
     if shows_file(response):
         found.append(f"no attachment: {response.get('Content-Type')}")
     if "Access-Control-Allow-Origin" in response:
