@@ -28,6 +28,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from rest_framework import serializers
 
+from base.api.records import RecordSerializer
 from base.errors import Refused
 from base.texts import code_not_in_names
 from formats.texts import excerpt
@@ -203,37 +204,29 @@ class Manifest(TypedDict):
     left_out: dict[str, str]
 
 
-class _EntryFields(serializers.Serializer[Any]):
-    bytes = serializers.IntegerField(min_value=0)
-    sha256 = serializers.CharField()
-
-
-class _TableFields(_EntryFields):
-    table = serializers.CharField()
-    columns = serializers.ListField(child=serializers.CharField())
-    rows = serializers.IntegerField(min_value=0)
+class _TableFields(RecordSerializer):
     first = serializers.IntegerField(allow_null=True, min_value=1, max_value=_HIGHEST_KEY)
     last = serializers.IntegerField(allow_null=True, min_value=1, max_value=_HIGHEST_KEY)
+    rows = serializers.IntegerField(min_value=0)
+
+    class Meta:
+        record = TableEntry
 
 
-class _FileFields(_EntryFields):
+class _FileFields(RecordSerializer):
     name = serializers.CharField(trim_whitespace=False)
 
+    class Meta:
+        record = FileEntry
 
-class _ManifestFields(serializers.Serializer[Any]):
+
+class _ManifestFields(RecordSerializer):
     """The fields of a manifest with their types."""
 
-    rejudge_backup = serializers.IntegerField()
-    version = serializers.CharField()
-    made_at = serializers.CharField()
-    database = serializers.CharField()
-    project = serializers.CharField(allow_null=True)
-    key = serializers.IntegerField(allow_null=True)
-    migrations = serializers.DictField(child=serializers.CharField())
-    tables = _TableFields(many=True)
-    files = _FileFields(many=True)
     missing = serializers.ListField(child=serializers.CharField(trim_whitespace=False))
-    left_out = serializers.DictField(child=serializers.CharField())
+
+    class Meta:
+        record = Manifest
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require a key for a project, and none for a whole installation."""
