@@ -13,11 +13,11 @@ from typing import IO
 
 from formats.fields import Fields, parse_each, read_jsonl, to_json
 from formats.folders import Folder
-from formats.ids import check_id
 from formats.jsonl import parse_doc
 from formats.reading import SeenKeys, SeenPairs, parse_relevance, reader
 from formats.records import Doc, Qrel, Topic
 from formats.source import Source
+from formats.texts import check_id
 
 
 @reader("beir", "query, document or qrels line")

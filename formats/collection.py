@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, parse_each, read_jsonl, to_json
-from formats.ids import check_id
 from formats.reading import reader, write_lines
 from formats.records import COLLECTION_KINDS, CollectionRecord
 from formats.source import Source
+from formats.texts import check_id
 
 
 @reader("collection-jsonl", "query, instruction or candidate")

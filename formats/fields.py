@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, TypeVar
 
-from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
 from formats.reading import parse_relevance
 from formats.source import MAX_WHOLE, Source
-from formats.texts import check_text, excerpt, json_name
+from formats.texts import check_id, check_text, excerpt, json_name
 
 _Parsed = TypeVar("_Parsed")
 

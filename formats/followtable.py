@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 from formats.fields import Fields, items_with_lines
 from formats.folders import Folder
-from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
 from formats.reading import reader
 from formats.records import Claim, Doc, Generated, NarrativeRecord, PairRecord, Qrel, Topic
 from formats.source import Source
 from formats.tables import markup_of, title_of
-from formats.texts import excerpt, json_name
+from formats.texts import check_id, excerpt, json_name
 
 LIST, POSITIONS, TABLES = "query_instruction.json", "index_map.json", "tables"
 # A field of an instruction: why tables violate it, by table name. The published files lack it.

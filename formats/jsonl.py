@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, parse_each, read_jsonl, to_json
-from formats.ids import check_id
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import (
     ANSWERS,
@@ -33,6 +32,7 @@ from formats.records import (
 )
 from formats.source import Source
 from formats.tables import markup_of
+from formats.texts import check_id
 
 # --- documents ------------------------------------------------------------------------------------
 

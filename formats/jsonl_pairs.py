@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, parse_each, read_jsonl, to_json
-from formats.ids import check_id
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import (
     SIDES,
@@ -20,7 +19,7 @@ from formats.records import (
     writer_of,
 )
 from formats.source import Source
-from formats.texts import json_name
+from formats.texts import check_id, json_name
 
 
 @reader("pairs-jsonl", "instruction pair")

@@ -10,12 +10,11 @@ from typing import IO
 
 from formats.csv_rows import NAMELESS, read_csv
 from formats.fields import Fields, parse_each
-from formats.ids import check_id
 from formats.jsonl import parse_judgment
 from formats.reading import normalize_line_ends, reader
 from formats.records import JudgmentRecord
 from formats.source import Source
-from formats.texts import check_text, excerpt, first_repeated
+from formats.texts import check_id, check_text, excerpt, first_repeated
 
 COLUMNS = (
     "query_id",

@@ -7,11 +7,10 @@ from typing import IO
 
 from formats.csv_rows import NAMELESS, read_csv
 from formats.fields import Fields, parse_each, read_jsonl, to_json
-from formats.ids import check_id
 from formats.reading import reader, write_lines
 from formats.records import FILTER_DECISIONS, FilterRecord
 from formats.source import Source
-from formats.texts import excerpt, first_repeated
+from formats.texts import check_id, excerpt, first_repeated
 
 COLUMNS = ("query_id", "doc_id", "pair_id", "machine", "decision", "reason")
 

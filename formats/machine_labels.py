@@ -8,11 +8,10 @@ from pathlib import PurePath
 
 from formats.csv_rows import read_csv
 from formats.fields import Fields, parse_each, read_json
-from formats.ids import MAX_ID, check_id
 from formats.reading import count_columns, parse_relevance, reader, split_columns
 from formats.records import FlagRecord, JudgmentRecord, Qrel
 from formats.source import Source
-from formats.texts import excerpt
+from formats.texts import MAX_ID, check_id, excerpt
 
 UMBRELA = "umbrela"
 _CONFIDENCE = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]-?[0-9]{1,3})?")

@@ -14,7 +14,6 @@ from typing import Any
 
 from formats.fields import Fields, parse_each, read_json, read_jsonl
 from formats.folders import Folder
-from formats.ids import check_id
 from formats.reading import SeenKeys, reader
 from formats.records import (
     ConditionRecord,
@@ -28,7 +27,7 @@ from formats.records import (
     fields_to_json,
 )
 from formats.source import Source
-from formats.texts import json_name
+from formats.texts import check_id, json_name
 
 # Type of a document in query-doc.json -> its earlier relevance.
 TYPES = {"positive": 1, "hard_negative": 0}

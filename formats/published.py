@@ -14,7 +14,6 @@ from formats import beir
 from formats.beir import read_corpus, read_qrels_file
 from formats.fields import Fields, parse_each, read_jsonl
 from formats.folders import Folder
-from formats.ids import check_id
 from formats.jsonl_pairs import read_pairs
 from formats.reading import SeenKeys, SeenPairs, reader
 from formats.records import (
@@ -27,6 +26,7 @@ from formats.records import (
     Topic,
 )
 from formats.source import Source
+from formats.texts import check_id
 
 # The rater of a published set's grades. No person of the project gave them, so they are loaded as a
 # machine's: they count in no figures about people and can be checked.

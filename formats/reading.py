@@ -11,9 +11,8 @@ from itertools import pairwise
 from typing import IO, Any, TypeVar
 
 from formats.folders import Folder
-from formats.ids import check_id
 from formats.source import HEAD, FormatHint, Source
-from formats.texts import excerpt, json_name
+from formats.texts import check_id, excerpt, json_name
 
 MAX_RECORD = 64 * 1024 * 1024
 """Maximum characters of one record that spans many lines (a document, a topic)."""

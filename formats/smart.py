@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from formats.ids import check_id
 from formats.reading import (
     MAX_RECORD,
     SeenKeys,
@@ -22,6 +21,7 @@ from formats.reading import (
 )
 from formats.records import Doc, Qrel, Topic
 from formats.source import Source
+from formats.texts import check_id
 
 _SECTION = re.compile(r"\.([A-Z])\s*")
 _NUMBER = re.compile(r"\.I[ \t]+(.*)")

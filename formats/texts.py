@@ -1,4 +1,4 @@
-"""Which characters a text may contain, and how a value is named in an error sentence."""
+"""Which characters texts and ids may contain, and how a value is named in an error sentence."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from collections.abc import Iterable
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# Separates columns, also in trec_eval.
+_WHITE_SPACE = re.compile("[ \t-\r]")
+
+MAX_ID = 255
 
 
 class CannotHold(ValueError):
@@ -23,6 +27,25 @@ def check_text(value: str, what: str) -> str:
         raise CannotHold(f"{what} contains the control character U+{ord(match[0]):04X}")
     if match := SURROGATE.search(value):
         raise CannotHold(f"{what} contains half of a surrogate pair, U+{ord(match[0]):04X}")
+    return value
+
+
+def check_id(value: object, what: str) -> str:
+    """Return `value` if it is an id; raise CannotHold otherwise.
+
+    An id is text of 1 to MAX_ID characters without spaces, tabs, line ends and control characters.
+    Non-ASCII white space (a no-break space) is allowed: nothing splits columns at it.
+    """
+    if not isinstance(value, str):
+        raise CannotHold(f"{what} must be text, not {json_name(value)}")
+    if not value:
+        raise CannotHold(f"{what} is empty")
+    if _WHITE_SPACE.search(value):
+        raise CannotHold(f"{what} {excerpt(repr(value), 40)} contains white space")
+    if len(value) > MAX_ID:
+        raise CannotHold(f"{what} {excerpt(repr(value), 40)} is longer than {MAX_ID} characters")
+    if _UNPRINTABLE.search(value):
+        raise CannotHold(f"{what} {excerpt(repr(value), 40)} contains a control character")
     return value
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from formats.fields import Fields, parse_each, to_json
-from formats.ids import check_id
 from formats.json_text import NotJson, parse_json
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import Topic
 from formats.source import MAX_WHOLE, Source
-from formats.texts import json_name
+from formats.texts import check_id, json_name
 
 _IDS = ("query_id", "id", "_id", "qid", "topic_id", "number", "tid")
 

@@ -8,7 +8,6 @@ from functools import cache
 from typing import IO
 from xml.sax.saxutils import escape
 
-from formats.ids import check_id
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -22,7 +21,7 @@ from formats.reading import (
 )
 from formats.records import Doc
 from formats.source import Source
-from formats.texts import CannotHold, check_text
+from formats.texts import CannotHold, check_id, check_text
 
 _DOC_TAG = re.compile(r"<(/?)DOC>", re.IGNORECASE)
 _DOCNO = re.compile(r"<DOCNO>", re.IGNORECASE)

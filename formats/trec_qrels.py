@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.ids import MAX_ID, check_id
 from formats.reading import (
     SeenPairs,
     column_splitter,
@@ -18,7 +17,7 @@ from formats.reading import (
 )
 from formats.records import Qrel
 from formats.source import Source
-from formats.texts import CannotHold
+from formats.texts import MAX_ID, CannotHold, check_id
 
 
 @reader("trec-qrels", "qrels line")

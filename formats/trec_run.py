@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.ids import MAX_ID, check_id
 from formats.reading import (
     SeenPairs,
     column_splitter,
@@ -17,7 +16,7 @@ from formats.reading import (
 )
 from formats.records import RunLine
 from formats.source import Source
-from formats.texts import CannotHold, excerpt
+from formats.texts import MAX_ID, CannotHold, check_id, excerpt
 
 
 @reader("trec-run", "run line")

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.ids import check_id
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -24,7 +23,7 @@ from formats.reading import (
 )
 from formats.records import Topic
 from formats.source import Source
-from formats.texts import CannotHold, check_text, excerpt
+from formats.texts import CannotHold, check_id, check_text, excerpt
 
 _READ_FIELDS = {
     "num": "num",

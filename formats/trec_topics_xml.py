@@ -8,7 +8,6 @@ from typing import IO, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from formats.ids import check_id
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -21,7 +20,7 @@ from formats.reading import (
 )
 from formats.records import Topic
 from formats.source import Source
-from formats.texts import CannotHold, check_text, excerpt
+from formats.texts import CannotHold, check_id, check_text, excerpt
 
 _XML_FIELDS = {
     "query": "title",

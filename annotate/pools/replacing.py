@@ -34,7 +34,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused, Stale, refuse_invalid_characters, state_token
 from base.providers import Provider
-from formats.ids import check_id
+from formats.texts import check_id
 
 MAX_ID = Document._meta.get_field("doc_id").max_length or 0
 MAX_TEXT = 1_000_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from formats.ids import check_id
 from formats.records import Doc, Qrel, RunLine, Topic
+from formats.texts import check_id
 from tests.formats.files import read, refusal, write_records
 
 # White space for Python's `str.split`, part of an id for trec_eval.

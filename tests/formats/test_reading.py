@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from formats.ids import check_id
 from formats.reading import (
     SeenKeys,
     normalize_line_ends,
@@ -11,6 +10,7 @@ from formats.reading import (
     strip_lines,
     unescape,
 )
+from formats.texts import check_id
 
 
 @pytest.mark.parametrize(
