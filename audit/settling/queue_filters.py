@@ -10,12 +10,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet, TextChoices
+from django.db.models import Exists, OuterRef, QuerySet, TextChoices
 
 from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import RejudgeRequest
 from annotate.pairs.models import Assignment, Condition, Narrative
-from annotate.projects.models import Grade, Membership
+from annotate.projects.models import Grade, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Rating
 
@@ -258,15 +258,19 @@ class Reader:
 
     @cached_property
     def _kinds(self) -> set[Kind]:
-        """The kinds that people can differ on in these projects."""
+        """The kinds that people can differ on in these projects: one query."""
+        project = OuterRef("pk")
         answers: dict[Kind, QuerySet[Any]] = {
-            Kind.VERDICT: Condition.objects.filter(narrative__pair__project__in=self.projects),
-            Kind.REVIEW: Rating.objects.filter(
-                rejects=True, review__auditor__project__in=self.projects
-            ),
-            Kind.CHECK: Check.objects.filter(item__sample__project__in=self.projects),
+            Kind.VERDICT: Condition.objects.filter(narrative__pair__project=project),
+            Kind.REVIEW: Rating.objects.filter(rejects=True, review__auditor__project=project),
+            Kind.CHECK: Check.objects.filter(item__sample__project=project),
         }
-        return {Kind.JUDGMENT, *(kind for kind, rows in answers.items() if rows.exists())}
+        rows = Project.objects.filter(pk__in=self.projects)
+        of_projects = rows.values_list(*(Exists(of_project) for of_project in answers.values()))
+        differ = (
+            kind for row in of_projects for kind, has in zip(answers, row, strict=True) if has
+        )
+        return {Kind.JUDGMENT, *differ}
 
     def kinds(self, filters: QueueFilter) -> list[Kind]:
         """Return the kinds that can match. Django takes long to compile the queries of the others,
