@@ -193,6 +193,12 @@ def _local_only(connect: Any) -> Any:
     return guarded
 
 
+@pytest.fixture(autouse=True)
+def usual_rights() -> None:
+    """Let new folders be read by everybody, also after a test whose command has forbidden it."""
+    os.umask(0o022)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def empty_tables_after_transactions() -> Iterator[None]:
     """After each test of real transactions, empty the tables that it filled, and only those."""
