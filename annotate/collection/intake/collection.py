@@ -21,7 +21,7 @@ from formats.records import CollectionRecord, FilterRecord
 DISCARDED = "Discarded by {}: "
 
 
-class _Thing(NamedTuple):
+class _Target(NamedTuple):
     """What a line can be about, as stages name it.
 
     It has its table, the column of a machine's decision on it, and how its row `t` is found from
@@ -34,15 +34,15 @@ class _Thing(NamedTuple):
     joined: str
 
 
-_THINGS = (
-    _Thing("query", "annotate_query", "query_id", "JOIN annotate_query t ON t.id = q.id"),
-    _Thing(
+_TARGETS = (
+    _Target("query", "annotate_query", "query_id", "JOIN annotate_query t ON t.id = q.id"),
+    _Target(
         "instruction",
         "annotate_instructionpair",
         "pair_id",
         "JOIN annotate_instructionpair t ON t.query_id = q.id AND t.pair_id = s.pair_id",
     ),
-    _Thing(
+    _Target(
         "candidate",
         "annotate_candidate",
         "candidate_id",
@@ -52,39 +52,39 @@ _THINGS = (
 )
 
 
-class _OfThings(StagedRecords):
+class _TargetedRecords(StagedRecords):
     """Records about queries, instructions and candidates, which may take them out."""
 
     stage: ClassVar[str]
 
-    def find(self, thing: _Thing) -> None:
-        """Find the row that each line about this kind of thing is about."""
+    def find(self, target: _Target) -> None:
+        """Find the row that each line about this kind of target is about."""
         self.intake.run(
             f"""
-            UPDATE {self.stage} SET thing = x.thing FROM (
-                SELECT s.n, t.id AS thing FROM {self.stage} s
+            UPDATE {self.stage} SET target = x.target FROM (
+                SELECT s.n, t.id AS target FROM {self.stage} s
                 JOIN annotate_query q ON q.project_id = %(project)s AND q.query_id = s.query_id
-                {thing.joined} WHERE s.what = '{thing.what}'
+                {target.joined} WHERE s.what = '{target.what}'
             ) x WHERE x.n = {self.stage}.n
             """  # noqa: S608 (our own statements)
         )
 
-    def take_out(self, thing: _Thing, which: str, *, at: str, reason: str) -> None:
+    def take_out(self, target: _Target, which: str, *, at: str, reason: str) -> None:
         """Take out the rows `t` of those lines `s` that meet a condition, by whom they name."""
         self.intake.row_counts("taken_out").new += self.intake.run(
             f"""
-            UPDATE {thing.table} AS t SET removed_at = {at}, removed_reason = {reason},
+            UPDATE {target.table} AS t SET removed_at = {at}, removed_reason = {reason},
                 removed_by_id = (
                     SELECT m.id FROM annotate_membership m
                     WHERE m.project_id = %(project)s AND m.name = s.who
                 )
             FROM {self.stage} s
-            WHERE s.thing = t.id AND s.what = '{thing.what}' AND {which}
+            WHERE s.target = t.id AND s.what = '{target.what}' AND {which}
             """  # noqa: S608
         )
 
 
-class Collection(_OfThings):
+class Collection(_TargetedRecords):
     """Queries, instructions and candidates. What is taken out already keeps its reason."""
 
     # After the decisions of machines' filters.
@@ -108,7 +108,7 @@ class Collection(_OfThings):
             who="text",
             machine="integer",
             # Looked up when it is written: the row, and whether it is new (2) or changed (1).
-            thing="integer 0",
+            target="integer 0",
             state="integer 0",
             retitled="integer 0",
         )
@@ -147,8 +147,8 @@ class Collection(_OfThings):
 
     def write(self) -> None:
         refuse_other_query(self.intake, "stage_collection")
-        for thing in _THINGS:
-            self.find(thing)
+        for target in _TARGETS:
+            self.find(target)
         refuse_unknown_pairs(
             self.intake,
             self.stage,
@@ -162,8 +162,8 @@ class Collection(_OfThings):
             return
         self._write_queries()
         self._write_candidates()
-        for thing in _THINGS:
-            self._take_out(thing)
+        for target in _TARGETS:
+            self._take_out(target)
         self.new = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE state = 2")
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE state = 1")
 
@@ -181,18 +181,18 @@ class Collection(_OfThings):
     def _write_candidates(self) -> None:
         """Write the candidates that the project lacks, and relevances that differ."""
         run = self.intake.run
-        made = run("UPDATE stage_collection SET state = 2 WHERE what = 'candidate' AND thing = 0")
+        made = run("UPDATE stage_collection SET state = 2 WHERE what = 'candidate' AND target = 0")
         self.intake.insert_candidates(
             f"SELECT q.id AS query, d.id AS document, s.relevance {placed_rows(self.stage)} "
-            "AND s.what = 'candidate' AND s.thing = 0"
+            "AND s.what = 'candidate' AND s.target = 0"
         )
-        self.find(_THINGS[-1])
+        self.find(_TARGETS[-1])
         run(
             """
             UPDATE stage_collection SET state = 1
             WHERE state = 0 AND relevance IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM annotate_candidate c
-                WHERE c.id = stage_collection.thing
+                WHERE c.id = stage_collection.target
                 AND c.prior_relevance = stage_collection.relevance
             )
             """
@@ -200,7 +200,7 @@ class Collection(_OfThings):
         changed = run(
             """
             UPDATE annotate_candidate SET prior_relevance = s.relevance FROM stage_collection s
-            WHERE s.what = 'candidate' AND s.state = 1 AND s.thing = annotate_candidate.id
+            WHERE s.what = 'candidate' AND s.state = 1 AND s.target = annotate_candidate.id
             """
         )
         rows = self.intake.row_counts("candidates")
@@ -208,25 +208,25 @@ class Collection(_OfThings):
         in_all = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE what = 'candidate'")
         rows.unchanged += in_all - made - changed
 
-    def _take_out(self, thing: _Thing) -> None:
+    def _take_out(self, target: _Target) -> None:
         """Take out what the lines say, and mark these lines as changes."""
         still_in = "t.removed_at IS NULL"
-        if thing.what == "instruction":
+        if target.what == "instruction":
             # A decision on its reviews removes an instruction without a reason.
             still_in = f"({still_in} OR t.removed_reason = '')"
         which = f"s.reason <> '' AND {still_in}"
         self.intake.run(
             f"""
             UPDATE stage_collection SET state = 1 WHERE state = 0 AND n IN (
-                SELECT s.n FROM stage_collection s JOIN {thing.table} t
-                ON s.thing = t.id AND s.what = '{thing.what}' AND {which}
+                SELECT s.n FROM stage_collection s JOIN {target.table} t
+                ON s.target = t.id AND s.what = '{target.what}' AND {which}
             )
             """  # noqa: S608 (our own statements)
         )
-        self.take_out(thing, which, at="COALESCE(s.at, %(now)s)", reason="s.reason")
+        self.take_out(target, which, at="COALESCE(s.at, %(now)s)", reason="s.reason")
 
 
-class Filters(_OfThings):
+class Filters(_TargetedRecords):
     """Decisions of machines on queries, instructions and documents of this project."""
 
     order = 70
@@ -245,7 +245,7 @@ class Filters(_OfThings):
             doc_id="text",
             pair_id="text",
             back="integer",
-            thing="integer 0",
+            target="integer 0",
             known="integer 0",
         )
 
@@ -274,32 +274,32 @@ class Filters(_OfThings):
         )
 
     def write(self) -> None:
-        for thing in _THINGS:
-            self.find(thing)
+        for target in _TARGETS:
+            self.find(target)
         self.intake.refuse_rows(
-            "SELECT n, place, query_id, doc_id, pair_id FROM stage_filter WHERE thing = 0",
+            "SELECT n, place, query_id, doc_id, pair_id FROM stage_filter WHERE target = 0",
             _unknown,
         )
         self.intake.add_raters("SELECT n, place, who AS name, 1 AS machine FROM stage_filter")
-        for thing in _THINGS:
-            self._refuse_other(thing)
+        for target in _TARGETS:
+            self._refuse_other(target)
         if self.intake.report.refused:
             return
-        for thing in _THINGS:
-            self._write(thing)
+        for target in _TARGETS:
+            self._write(target)
         self.new = bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 0")
         counts = self.intake.row_counts("filter_decisions")
         counts.new += self.new
         counts.unchanged += bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 1")
 
-    def _refuse_other(self, thing: _Thing) -> None:
+    def _refuse_other(self, target: _Target) -> None:
         """Refuse a decision that differs from an earlier one of the machine; mark known ones."""
         here = f"""
             FROM stage_filter s
             JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = s.who
             JOIN annotate_filterdecision o
-                ON o.machine_id = m.id AND o.{thing.column} = s.thing
-            WHERE s.what = '{thing.what}'
+                ON o.machine_id = m.id AND o.{target.column} = s.target
+            WHERE s.what = '{target.what}'
             """
         self.intake.refuse_rows(
             f"""
@@ -313,20 +313,20 @@ class Filters(_OfThings):
         )
         self.intake.run(f"UPDATE stage_filter SET known = 1 WHERE n IN (SELECT s.n {here})")  # noqa: S608
 
-    def _write(self, thing: _Thing) -> None:
+    def _write(self, target: _Target) -> None:
         """Insert the new decisions about one kind of object, and take out what they discard."""
         self.intake.run(
             f"""
             INSERT INTO annotate_filterdecision
-                (project_id, machine_id, {thing.column}, discards, reason, at)
-            SELECT %(project)s, m.id, s.thing, s.decision = 'discard', s.reason, %(now)s
+                (project_id, machine_id, {target.column}, discards, reason, at)
+            SELECT %(project)s, m.id, s.target, s.decision = 'discard', s.reason, %(now)s
             FROM stage_filter s
             JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = s.who
-            WHERE s.what = '{thing.what}' AND s.known = 0 ORDER BY s.n
+            WHERE s.what = '{target.what}' AND s.known = 0 ORDER BY s.n
             """  # noqa: S608 (our own statements)
         )
         self.take_out(
-            thing,
+            target,
             "s.known = 0 AND s.decision = 'discard' AND s.back = 0 AND t.removed_at IS NULL",
             at="%(now)s",
             reason="'Discarded by ' || s.who || ': ' || s.reason",

@@ -345,10 +345,10 @@ async function record(entry, label, taken = null) {
 // the server knew. On the end page, there may be one to judge again.
 function redraw({ detail: { candidate } }) {
   const newest = candidate === current ? stack.get(candidate) : null;
-  const shown = place.firstElementChild;
-  if (newest && shown && ["textVersion", "answer"].some((name) => newest.dataset[name] !== shown.dataset[name])) {
+  const viewOnPage = place.firstElementChild;
+  if (newest && viewOnPage && ["textVersion", "answer"].some((name) => newest.dataset[name] !== viewOnPage.dataset[name])) {
     // The note of the answer that was taken back is none of the one that counts again.
-    if (judgingSession.answerOf(candidate) && notes.get(candidate) === JSON.parse(shown.dataset.answer || "{}").note) notes.delete(candidate);
+    if (judgingSession.answerOf(candidate) && notes.get(candidate) === JSON.parse(viewOnPage.dataset.answer || "{}").note) notes.delete(candidate);
     return enqueue(() => (current === candidate ? show(candidate, "stay") : null));
   }
   draw();
