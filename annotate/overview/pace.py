@@ -29,7 +29,7 @@ from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.overview.flags import visible_flags
 from annotate.overview.progress import TaskProgress, audits_by_member, task_progress
 from annotate.pairs.models import Assignment, Narrative
-from annotate.pairs.pool import in_pool_of, judged_narratives
+from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
 from base import reader_preferences
 
@@ -68,7 +68,7 @@ def activities(
     Two queries, and one more where something has changed since the last count. For pairs in
     `blind`, only the active time of `by` is given.
     """
-    in_force = set(judged_narratives(project).values_list("pk", flat=True))
+    in_force = {state.narrative for state in cached_counts.states_in_force([project])}
     states = cached_counts.states_of_every([project])
     rules = _Rules(shown_to_judges(project, candidate="candidate__"), zone)
     counts = _ACTIVITIES.of(states, rules)
@@ -303,9 +303,8 @@ def people_pace(
     have answered, not how they answered.
     """
     project = reader.project
-    people = {member.pk: member for member in project.memberships.people().order_by("name")}
-    if of is not None:
-        people = {of.pk: of}
+    everybody = project.memberships.people().order_by("name") if of is None else [of]
+    people = {member.pk: member for member in everybody}
     flags = dict(
         visible_flags(reader)
         .filter(annotator__in=people)

@@ -129,9 +129,21 @@ class InstructionPair(models.Model):
         """The stored fields of its source record, by name."""
         return dict(json.loads(self.source_fields)) if self.source_fields else {}
 
+    # The current narratives by side, once `read_current` has read them.
+    _current: dict[str, Narrative] | None = None
+
     def current(self, side: str) -> Narrative | None:
         """Return the current version of a side (a `Narrative.Side` value), or None if unwritten."""
+        if self._current is not None:
+            return self._current.get(side)
         return self.narratives.current().filter(side=side).first()
+
+    def read_current(self) -> None:
+        """Read the current versions of all sides at once, for a page that shows several of them.
+
+        From then on `current` returns these, also if somebody writes another version meanwhile.
+        """
+        self._current = {narrative.side: narrative for narrative in self.narratives.current()}
 
     def written_from(self, side: str) -> Narrative | None:
         """Return the narrative from which the first version of a side is written, if any.

@@ -15,7 +15,7 @@ from django.http import Http404
 from annotate.judgments.blindness import exclude_unjudged, must_judge_first
 from annotate.judgments.models import Adjudication, Judgment, RejudgeRequest
 from annotate.pairs import access as pairs_access
-from annotate.pairs.models import Condition
+from annotate.pairs.models import Condition, Narrative
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
@@ -45,12 +45,18 @@ def judgment_disagreement(user: Person, narrative: int, candidate: int) -> Judgm
     judge it.
     """
     member, version = narrative_for_lead(user, narrative)
-    row = pairs_access.candidate(version.pair, candidate)
-    if must_judge_first(member, version, row):
+    return _judgment_disagreement(member, version, candidate)
+
+
+def _judgment_disagreement(
+    member: Membership, narrative: Narrative, candidate: int
+) -> JudgmentDisagreement:
+    row = pairs_access.candidate(narrative.pair, candidate)
+    if must_judge_first(member, narrative, row):
         raise PermissionDenied(
             "You have a task on this pair. Judge this document first, then settle it."
         )
-    return JudgmentDisagreement(member, version, row)
+    return JudgmentDisagreement(member, narrative, row)
 
 
 def verdict_disagreement(user: Person, condition: int, candidate: int) -> VerdictDisagreement:
@@ -59,10 +65,13 @@ def verdict_disagreement(user: Person, condition: int, candidate: int) -> Verdic
     Raises Http404 for a stranger; PermissionDenied for an annotator, and for a lead who has yet to
     judge it.
     """
-    row = row_or_404(Condition.objects.all(), condition, NO_CONDITION)
+    conditions = Condition.objects.select_related(
+        "narrative__pair__project", "narrative__pair__query"
+    )
+    row = row_or_404(conditions, condition, NO_CONDITION)
     with access.not_found_as(NO_CONDITION):
-        document = judgment_disagreement(user, row.narrative_id, candidate)
-    row.narrative = document.narrative
+        member = access.lead(user, row.narrative.pair.project.slug)
+        document = _judgment_disagreement(member, row.narrative, candidate)
     return VerdictDisagreement(document, row)
 
 

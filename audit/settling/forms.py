@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django import forms
@@ -245,11 +245,11 @@ class QueueFilterForm(forms.Form):
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._member = member
+        # Read only where they are needed: each disagreement's page has this filter too.
         for name in ("grade_one", "grade_other"):
-            # Read only where they are needed: each disagreement's page has this filter too.
-            grade = self.fields[name]
-            assert isinstance(grade, forms.ChoiceField)
-            grade.choices = self._grade_choices
+            self._offer(name, lambda: [(str(grade.value), str(grade)) for grade in self.grades])
+        self._offer("criterion", lambda: _criterion_choices(member))
+        self._offer("condition", lambda: _condition_choices(member))
         # A list filtered by two people would reveal who gave which answer.
         if not member.project.hide_names:
             people = Membership.objects.people().filter(project=member.project_id).order_by("name")
@@ -257,32 +257,33 @@ class QueueFilterForm(forms.Form):
                 self.fields[name] = forms.ModelChoiceField(
                     people, label=label, required=False, empty_label="Anyone"
                 )
-        if rubrics.has_reviews(member.project):
-            criteria = rubrics.current_rubric(member.project_id).criteria
-            self._offer("criterion", [(criterion.key, criterion.name) for criterion in criteria])
-        else:
-            del self.fields["criterion"]
-        if conditions := _condition_choices(member):
-            self._offer("condition", conditions)
-        else:
-            del self.fields["condition"]
         self.order_fields(
             ["state", "kind", "query", "criterion", "condition", "one", "other", "order"]
         )
-        self.rarer = [self[name] for name in RARER if name in self.fields]
+
+    def remove_unused(self) -> None:
+        """Remove the filters for which the project has nothing to choose; for the list's page."""
+        for name in ("criterion", "condition"):
+            field: Any = self.fields[name]
+            field.choices = list(field.choices)
+            # The first choice is any of them.
+            if len(field.choices) == 1:
+                del self.fields[name]
+
+    @property
+    def rarer(self) -> list[forms.BoundField]:
+        """The fields that the page folds."""
+        return [self[name] for name in RARER if name in self.fields]
 
     @cached_property
     def grades(self) -> list[Grade]:
         """The grades of the project, from low to high."""
         return list(self._member.project.grades.order_by("value"))
 
-    def _grade_choices(self) -> list[tuple[str, str]]:
-        return [("", "Any"), *((str(grade.value), str(grade)) for grade in self.grades)]
-
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _offer(self, name: str, choices: Callable[[], list[tuple[str, str]]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "Any"), *choices]
+        field.choices = lambda: [("", "Any"), *choices()]
 
     def clean_query(self) -> int | None:
         """Return the key of the query with this id; a pair's id stands for its query."""
@@ -352,11 +353,19 @@ def joined_values(data: Mapping[str, str], name: str) -> str:
     return ",".join(data.getlist(name)) if isinstance(data, QueryDict) else data.get(name, "")
 
 
+def _criterion_choices(member: Membership) -> list[tuple[str, str]]:
+    """Return the choices of criteria; none in a project without reviews."""
+    if not rubrics.has_reviews(member.project):
+        return []
+    criteria = rubrics.current_rubric(member.project_id).criteria
+    return [(criterion.key, criterion.name) for criterion in criteria]
+
+
 def _condition_choices(member: Membership) -> list[tuple[str, str]]:
     """Return the choices of conditions: their names, or their numbers if none has a name."""
-    conditions = Condition.objects.filter(narrative__pair__project=member.project_id).order_by()
-    names = conditions.exclude(name="").order_by("name").values_list("name", flat=True).distinct()
-    if listed := list(names[:MOST_NAMES]):
-        return [(name, name) for name in listed]
-    most = conditions.aggregate(most=Max("number"))["most"] or 0
-    return [(str(number), str(number)) for number in range(1, most + 1)]
+    conditions = Condition.objects.filter(narrative__pair__project=member.project_id)
+    by_name = conditions.order_by("name").values_list("name").annotate(most=Max("number"))
+    numbers = dict(by_name[: MOST_NAMES + 1])
+    if names := [name for name in numbers if name][:MOST_NAMES]:
+        return [(name, name) for name in names]
+    return [(str(number), str(number)) for number in range(1, numbers.get("", 0) + 1)]

@@ -83,8 +83,9 @@ def read_page(
 ) -> Page:
     """Return the page of disagreements after `after`: a fixed number of queries."""
     reader = Reader(by)
-    counts = _count_by_kind(reader, filters.replaced(kind=None))
-    positions = _read_positions(reader, filters, after, size + 1)
+    open_answers = _open_answers_of(reader, filters)
+    counts = _count_by_kind(reader, filters.replaced(kind=None), open_answers)
+    positions = _read_positions(reader, filters, open_answers, after, size + 1)
     return Page(
         read_items(reader, positions[:size], filters),
         positions[size - 1] if len(positions) > size else None,
@@ -110,10 +111,11 @@ def keys_after(
     `size`, without `key` itself.
     """
     reader = Reader(by)
+    open_answers = _open_answers_of(reader, filters)
     position = _position_of(reader, filters, key) if key is not None else None
-    positions = _read_positions(reader, filters, position, size)
+    positions = _read_positions(reader, filters, open_answers, position, size)
     if position is not None and len(positions) < size:
-        positions += _read_positions(reader, filters, None, size + 1)
+        positions += _read_positions(reader, filters, open_answers, None, size + 1)
     keys = dict.fromkeys(one.disagreement_key for one in positions)
     return [other for other in keys if other != key][:size]
 
@@ -152,7 +154,8 @@ class OpenAnswers(NamedTuple):
 
 def count_by_kind(by: Membership, filters: QueueFilter) -> dict[Kind, int]:
     """Return how many disagreements there are of each kind."""
-    return _count_by_kind(Reader(by), filters)
+    reader = Reader(by)
+    return _count_by_kind(reader, filters, _open_answers_of(reader, filters))
 
 
 def count_disagreements(by: Membership, filters: QueueFilter) -> int:
@@ -194,10 +197,12 @@ def _count_open(leads: Sequence[Membership]) -> dict[int, tuple[int, datetime | 
     }
 
 
-def _count_by_kind(reader: Reader, filters: QueueFilter) -> dict[Kind, int]:
+def _count_by_kind(
+    reader: Reader, filters: QueueFilter, open_answers: list[OpenAnswers] | None
+) -> dict[Kind, int]:
     counts = dict.fromkeys(Kind, 0)
-    if _is_cached(filters):
-        for row in _open_answers_of(reader, filters):
+    if open_answers is not None:
+        for row in open_answers:
             if row.kind in filters.kinds:
                 counts[row.kind] += row.number
         return counts
@@ -206,14 +211,12 @@ def _count_by_kind(reader: Reader, filters: QueueFilter) -> dict[Kind, int]:
     }
 
 
-def _is_cached(filters: QueueFilter) -> bool:
-    """Return whether `_open_answers` has the counts for this filter."""
-    cached = QueueFilter(kind=filters.kind, query=filters.query, order=filters.order)
-    return filters == cached
-
-
-def _open_answers_of(reader: Reader, filters: QueueFilter) -> list[OpenAnswers]:
-    """Return the rows of `_open_answers` of the query that a filter names."""
+def _open_answers_of(reader: Reader, filters: QueueFilter) -> list[OpenAnswers] | None:
+    """Return the rows of `_open_answers` of the query that a filter names, of every kind; None if
+    the filter narrows by more than that, so that rows must be counted.
+    """
+    if filters != QueueFilter(kind=filters.kind, query=filters.query, order=filters.order):
+        return None
     rows = _open_answers(reader)
     if filters.query is None:
         return rows
@@ -294,11 +297,15 @@ def _order_columns(filters: QueueFilter) -> tuple[str, ...]:
 
 
 def _read_positions(
-    reader: Reader, filters: QueueFilter, after: QueuePosition | None, size: int
+    reader: Reader,
+    filters: QueueFilter,
+    open_answers: list[OpenAnswers] | None,
+    after: QueuePosition | None,
+    size: int,
 ) -> list[QueuePosition]:
     """Return the first `size` positions after `after`: one query for each kind."""
     positions: list[QueuePosition] = []
-    for kind, narrowed in _narrow_reader(reader, filters, after, size).items():
+    for kind, narrowed in _narrow_reader(reader, filters, open_answers, after, size).items():
         source = build_source(kind, narrowed, filters)
         rows = source.rows.order_by(*_order_columns(filters), *source.ids)
         if after is not None:
@@ -312,17 +319,20 @@ def _read_positions(
 
 
 def _narrow_reader(
-    reader: Reader, filters: QueueFilter, after: QueuePosition | None, size: int
+    reader: Reader,
+    filters: QueueFilter,
+    open_answers: list[OpenAnswers] | None,
+    after: QueuePosition | None,
+    size: int,
 ) -> dict[Kind, Reader]:
     """Return for each kind that can match the reader whose queries read it.
 
-    Where counts are cached it has only the kinds that are open and, in the order by distance, only
-    the narratives of the first `size` disagreements after `after`.
+    With `open_answers` it has only the kinds that are open and, in the order by distance, only the
+    narratives of the first `size` disagreements after `after`.
     """
     kinds = reader.kinds(filters)
-    if not _is_cached(filters):
+    if open_answers is None:
         return dict.fromkeys(kinds, reader)
-    open_answers = _open_answers_of(reader, filters)
     kinds = [kind for kind in kinds if any(row.kind is kind for row in open_answers)]
     if filters.order is not Order.DISTANCE:
         return dict.fromkeys(kinds, reader)

@@ -196,11 +196,10 @@ class Reader:
         """The keys of the projects."""
         return [one.project_id for one in self.memberships]
 
-    @cached_property
-    def machines(self) -> list[int]:
-        """The keys of the projects' machines, whose answers never count as disagreement."""
-        machines = Membership.objects.filter(project__in=self.projects, is_machine=True)
-        return list(machines.values_list("pk", flat=True))
+    @property
+    def machines(self) -> QuerySet[Membership]:
+        """The projects' machines, whose answers never count as disagreement."""
+        return Membership.objects.filter(project__in=self.projects, is_machine=True)
 
     @cached_property
     def grades(self) -> list[int]:

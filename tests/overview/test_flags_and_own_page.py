@@ -238,7 +238,7 @@ def test_the_own_page_costs_the_same_however_much_was_done(
         factories.judgment(tides.narrative, candidate, tides.ada, active_ms=1_000)
     client.force_login(tides.ada.user)
 
-    with django_assert_max_num_queries(29) as queries:
+    with django_assert_max_num_queries(27) as queries:
         client.get(own_page(tides.ada))
 
     assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

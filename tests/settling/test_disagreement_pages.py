@@ -213,7 +213,7 @@ def test_the_list_costs_the_same_however_long(led, client, django_assert_num_que
         factories.judgment(led.narrative, candidate, led.ada, 0)
         factories.judgment(led.narrative, candidate, led.ben, 1)
 
-    with django_assert_num_queries(30) as queries:
+    with django_assert_num_queries(27) as queries:
         client.get(led.list)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
@@ -474,7 +474,7 @@ def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_num
     for name in ("fay", "gil", "hal"):
         factories.judgment(led.narrative, led.first, factories.member(led.project, name), 1)
 
-    with django_assert_num_queries(46):
+    with django_assert_num_queries(37):
         client.get(led.url)
 
 

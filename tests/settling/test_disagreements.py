@@ -331,7 +331,7 @@ def test_the_list_costs_the_same_however_long(disputed, django_assert_num_querie
         answers(disputed, f"N{number}", 0, 1)
     review(disputed, disputed.narrative, dan={"query_dependency": "poor"}, ben={})
 
-    with django_assert_num_queries(24) as queries:
+    with django_assert_num_queries(20) as queries:
         read_page(disputed.carla, QueueFilter())
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)

@@ -398,7 +398,7 @@ def test_the_queue_of_four_kinds_costs_the_same_however_long(
         checked(four, f"C{number}", 0, 2)
         answer(four, four.condition, f"V{number}", "met", "cant_tell")
 
-    with django_assert_max_num_queries(33) as queries:
+    with django_assert_max_num_queries(28) as queries:
         read_page(four.carla, wanted)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)

@@ -340,7 +340,7 @@ def test_pages_cost_a_fixed_number_of_queries_and_read_one_text(
                 statement=judgment, condition=led.condition, answer=["met", "not_met"][relevance]
             )
 
-    with django_assert_max_num_queries(52) as queries:
+    with django_assert_max_num_queries(41) as queries:
         client.get(getattr(led, name))
 
     texts = [one["sql"] for one in queries.captured_queries if "documenttext" in one["sql"]]

@@ -326,6 +326,7 @@ class OnePair(Resource, tag="Collection"):
             .select_related("query")
             .get(pk=instruction_pair.pk)
         )
+        instruction_pair.read_current()
         versions = [instruction_pair.current(side) for side in Narrative.Side.values]
         altered = instruction_pair.current(Narrative.Side.ALTERED)
         came_to = (

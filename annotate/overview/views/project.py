@@ -253,6 +253,7 @@ def _pool_page(
 
 def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     """Return one pair for its query's page: its narratives and tasks."""
+    pair.read_current()
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = pair.current(Narrative.Side.ALTERED)
     before = original.text if original else ""

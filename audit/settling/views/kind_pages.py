@@ -104,6 +104,7 @@ def item_context(request: PageRequest, disagreement: Disagreement) -> dict[str, 
     narrative, key, naming = disagreement.narrative, disagreement.key, disagreement.naming
     candidate = disagreement.candidate
     asked = filter_in(request.GET)
+    narrative.pair.read_current()
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
     newest = narrative.pair.current(narrative.side)
@@ -129,10 +130,10 @@ def item_context(request: PageRequest, disagreement: Disagreement) -> dict[str, 
 
 
 def session_context(
-    request: PageRequest, disagreement: Disagreement, filters: QueueFilter
+    request: PageRequest, disagreement: Disagreement, filters: QueueFilter, decision: Any
 ) -> dict[str, Any]:
     """Return what the page shows of the session: what the reader has just settled, this
-    disagreement and those that follow it in the filtered list.
+    disagreement with its `decision` (or None) and those that follow it in the filtered list.
     """
     member, key = disagreement.member, disagreement.key
     asked, slug = filter_in(request.GET), member.project.slug
@@ -141,7 +142,11 @@ def session_context(
     following = keys_after(member, filters, key, AHEAD)
     before = [other for other in alone if other not in {key, *following}]
     order = [*before, key, *following]
-    decisions = current_decisions(member.project_id, order)
+    decisions = {other: alone[other] for other in before}
+    if decision is not None:
+        decisions[key] = decision
+    if filters.settled:
+        decisions |= current_decisions(member.project_id, following)
     url = {other: disagreement_url(other, asked) for other in order}
     listed = list_url(slug, asked)
     documents = add_filter(reverse("audit:disagreement_views", args=[slug]), asked)

@@ -69,6 +69,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's disagreements: open, waiting for an annotator, or settled."""
     member = annotate_access.lead(request.user, slug)
     form = QueueFilterForm(member, request.GET)
+    form.remove_unused()
     filters = form.queue_filter()
     after = parse_position(request.GET.get("after", ""))
     listed = read_page(member, filters, after=after, size=PAGE_SIZE)
@@ -228,7 +229,8 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     if (address := page.other_page_url()) and disagreement.decision() is None:
         return redirect(address)
     filters = QueueFilterForm(disagreement.member, filter_in(request.GET)).queue_filter()
-    context = session_context(request, disagreement, filters) | page.view(request, form)
+    shown = page.view(request, form)
+    context = session_context(request, disagreement, filters, shown["decision"]) | shown
     if form.is_bound:
         context["note"] = request.POST.get("reason", "")
         context["error"] = " ".join(
