@@ -11,6 +11,7 @@ from annotate.guidelines.actions import MAX_LENGTH
 from annotate.guidelines.rejudge_requests import MAX_WORDS, AnswerSelection
 from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
+from base.form_fields import LinesField
 
 BLIND = (
     "You have judging or reviewing left in this project, and this would reveal others' answers. "
@@ -80,7 +81,7 @@ class SelectionForm(forms.Form):
 class RejudgeForm(forms.Form):
     """The words of the rejudge requests, and the token of the count that the lead saw."""
 
-    words = forms.CharField(
+    words = LinesField(
         label="What you tell them",
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
@@ -97,7 +98,7 @@ class RejudgeForm(forms.Form):
 class GuidelineForm(forms.Form):
     """The next version of the guidelines, and the version it is based on."""
 
-    text = forms.CharField(
+    text = LinesField(
         label="Guidelines",
         max_length=MAX_LENGTH,
         strip=False,

@@ -11,6 +11,7 @@ from annotate.collection.models import Run
 from annotate.collection.removal import MAX_REASON
 from annotate.pools.models import Pool
 from annotate.pools.replacing import MAX_ID, MAX_TEXT, NewDocument
+from base.form_fields import LinesField
 
 
 class RunsForm(forms.Form):
@@ -90,7 +91,7 @@ class ReplacementForm(forms.Form):
         error_messages={"required": "Give the id of the new document."},
     )
     title = forms.CharField(label="Title of a new document", required=False, max_length=1_000)
-    text = forms.CharField(
+    text = LinesField(
         label="Text of a new document",
         required=False,
         max_length=MAX_TEXT,

@@ -8,6 +8,7 @@ from annotate.pairs.condition_lines import MAX_LINES
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Writing
 from annotate.rewriting.models import MAX_NARRATIVE
 from annotate.rewriting.sending_back import MAX_REASON
+from base.form_fields import LinesField
 
 TOO_LONG = "This has %(show_value)d characters; at most %(limit_value)d are allowed."
 LARGEST = 2**63 - 1
@@ -18,7 +19,7 @@ MAX_CONFIRMED = 500
 class NarrativeForm(forms.Form):
     """The next version of a narrative with its conditions, and the version it was made from."""
 
-    text = forms.CharField(
+    text = LinesField(
         label="Narrative",
         max_length=MAX_NARRATIVE,
         strip=False,
@@ -28,7 +29,7 @@ class NarrativeForm(forms.Form):
             "max_length": TOO_LONG,
         },
     )
-    conditions = forms.CharField(
+    conditions = LinesField(
         label="Conditions, one per line",
         required=False,
         max_length=MAX_CONDITIONS,
@@ -100,7 +101,7 @@ class SendBackForm(forms.Form):
     """Why a narrative is sent back; `version` is the version that was read."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
-    reason = forms.CharField(
+    reason = LinesField(
         label="What to change",
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),

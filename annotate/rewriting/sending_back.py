@@ -20,6 +20,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from annotate.rewriting import actions
 from base.errors import Refused, Stale, refuse_invalid_characters, refuse_longer
+from base.texts import tidy
 
 MAX_REASON = 2_000
 
@@ -39,7 +40,7 @@ def send_back(
     project, a removed instruction, no altered narrative, sent back already.
     """
     now = now or timezone.now()
-    reason = reason.strip()
+    reason = tidy(reason)
     if not reason:
         raise Refused("Give a reason; its writer will read it.")
     refuse_longer(reason, MAX_REASON, "The reason has %(length)s characters; at most %(most)s.")

@@ -216,6 +216,20 @@ def test_the_pages_show_the_effects_replace_and_undo(tides, client):
     assert tides.pool("1") == [("G", 1)]
 
 
+def test_a_new_document_of_several_lines_is_made_on_the_page(tides, client):
+    client.force_login(tides.carla.user)
+    candidate = tides.pools["1"]
+    args = [tides.project.slug, candidate.query_id, candidate.pk]
+    sent = {"doc_id": "H", "text": "First line.\r\n\r\nThird line.", "reason": "Off topic."}
+    where = reverse("annotate:replacement", args=args)
+
+    preview = client.post(where, sent | {"preview": "yes"})
+    client.post(where, sent | {"token": preview.context["effects"].token})
+
+    [text] = Document.objects.get(doc_id="H").texts.all()
+    assert text.text == "First line.\n\nThird line."
+
+
 def test_the_api_previews_replaces_lists_and_undoes(tides):
     program = Program("carla", "read", "lead")
     body = {"query_id": "1", "doc_id": "G", "new_doc_id": "H", "text": "Better."}
