@@ -35,7 +35,7 @@ from annotate.rewriting.models import Draft
 from annotate.rewriting.rewrite_impact import advise, find_impact
 from annotate.rewriting.sending_back import why_sent_back
 from base.errors import Refused, Stale, Unconfirmed
-from base.requests import PageRequest, refusal_as_message, refusal_in
+from base.requests import PageRequest, refusal_as_message
 from base.word_diff import Op, Piece, before_pieces, diff
 
 
@@ -278,11 +278,18 @@ def make_current(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
 def send_back(request: PageRequest, pk: int) -> HttpResponse:
     """Send the altered narrative back to its writer, with a reason."""
     member, pair = access.led_pair(request.user, pk)
-    form = SendBackForm(request.POST)
     desk = _desk(request, member, pair)
+    form = SendBackForm(request.POST)
     if form.is_valid():
-        with refusal_in(form, "reason"):
+        try:
             sending_back.send_back(pair=pair, **form.cleaned_data, by=member)
+        except Stale as stale:
+            # The page shows the version that the error names, so that one is sent back next.
+            form = SendBackForm({**request.POST.dict(), "version": desk.version})
+            form.add_error("reason", str(stale))
+        except Refused as refused:
+            form.add_error("reason", str(refused))
+        else:
             messages.success(request, "It is sent back. Its writer finds it among their tasks.")
             return redirect("annotate:rewrite", pk)
     page = NarrativeForm(initial=_initial_values(desk))
@@ -464,13 +471,20 @@ def _render_page(
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
         "can_take_back": member.leads and altered is not None and bool(altered.sent_back_reason),
-        "sending": sending or SendBackForm(initial={"version": desk.version})
-        if member.leads and altered and altered.sent_back_at is None and pair.removed_at is None
-        else None,
+        "sending": sending or _sending_form(desk, altered),
         **_advice_context(desk, written, in_texts=in_texts),
         **_impact_context(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)
+
+
+def _sending_form(desk: Desk, altered: Narrative | None) -> SendBackForm | None:
+    """Return the form to send the altered narrative back, for a lead who can."""
+    if not desk.member.leads or altered is None or altered.sent_back_at is not None:
+        return None
+    if desk.pair.removed_at is not None:
+        return None
+    return SendBackForm(initial={"version": desk.version})
 
 
 def has_reversed(side: str, pair: InstructionPair) -> bool:

@@ -173,6 +173,53 @@ def test_a_lead_sends_it_back_on_the_page_and_takes_it_back(pair, ada, carla, cl
     assert "Taken back" in back.content.decode()
 
 
+def test_a_reason_of_several_lines_is_shown_in_its_lines(pair, ada, carla, client):
+    client.force_login(carla.user)
+    where = reverse("annotate:send_back", args=[pair.pk])
+
+    sent = client.post(
+        where, {"version": 1, "reason": "Name the river.\r\nKeep the year."}, follow=True
+    )
+
+    assert (
+        pair.current(Narrative.Side.ALTERED).sent_back_reason == "Name the river.\nKeep the year."
+    )
+    assert "Name the river.<br>Keep the year." in sent.content.decode()
+
+
+def test_a_line_end_counts_once_in_the_length_of_a_reason(pair, ada, carla, client):
+    client.force_login(carla.user)
+    where = reverse("annotate:send_back", args=[pair.pk])
+
+    client.post(where, {"version": 1, "reason": "r\r\n" * 999 + "ab"})
+
+    assert len(pair.current(Narrative.Side.ALTERED).sent_back_reason) == 2_000
+
+
+def test_a_version_saved_meanwhile_is_sent_back_by_sending_once_more(pair, ada, carla, client):
+    rewriting.rewrite_narrative(pair=pair, text="At the coast of Wales.", based_on=1, by=ada)
+    client.force_login(carla.user)
+    where = reverse("annotate:send_back", args=[pair.pk])
+
+    stale = client.post(where, {"version": 1, "reason": REASON})
+    sending = stale.context["sending"]
+    client.post(where, {"version": sending["version"].value(), "reason": sending["reason"].value()})
+
+    assert "Version 2 was saved meanwhile. Read it first." in stale.content.decode()
+    assert pair.current(Narrative.Side.ALTERED).sent_back_reason == REASON
+
+
+def test_a_reason_stays_on_the_page_if_another_lead_was_faster(pair, ada, carla, client):
+    send_back(pair, carla, reason="Too short.")
+    client.force_login(carla.user)
+    where = reverse("annotate:send_back", args=[pair.pk])
+
+    refused = client.post(where, {"version": 1, "reason": REASON}).content.decode()
+
+    assert "It is sent back already." in refused
+    assert REASON in refused
+
+
 def test_the_page_says_which_answers_do_not_count_meanwhile(pair, ada, carla, client):
     ben = factories.member(pair.project, "ben")
     factories.judgment(pair.current(Narrative.Side.ALTERED), pair.query.candidates.get(), ben, 1)
