@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -49,6 +49,17 @@ def candidates_at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
         query=pair.query_id,
         prior_relevance__gte=pair.project.relevant_from,
     )
+
+
+def ticked_at_stake(pair: InstructionPair, ticked: Collection[int]) -> list[int]:
+    """Return those of the ticked candidates (keys) that are still among the affected ones.
+
+    A document may have been taken out since it was ticked. One query, or none without ticks.
+    """
+    if not ticked:
+        return []
+    rows = candidates_at_stake(pair).filter(pk__in=ticked)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
 
 
 def find_impact(pair: InstructionPair, asked: QueryDict, reader: Membership) -> RewriteImpact:

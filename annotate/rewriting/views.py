@@ -32,7 +32,7 @@ from annotate.rewriting.actions import go_back, stale_answers
 from annotate.rewriting.forms import DraftForm, NarrativeForm, SendBackForm
 from annotate.rewriting.kept_and_dropped import outcome
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import advise, find_impact
+from annotate.rewriting.rewrite_impact import advise, find_impact, ticked_at_stake
 from annotate.rewriting.sending_back import why_sent_back
 from base.errors import Refused, Stale, Unconfirmed
 from base.requests import PageRequest, refusal_as_message
@@ -75,11 +75,9 @@ def _is_key(value: str) -> bool:
 def _impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """Return a page of the affected documents, with their ticks."""
     project = desk.pair.project
-    drops = list(desk.draft.drops) if desk.draft else []
+    ticked = set(desk.draft.drops if desk.draft else [])
     if request.method == "POST":
-        drops = sorted(
-            {*drops, *(int(key) for key in request.POST.getlist("drop") if _is_key(key))}
-        )
+        ticked |= {int(key) for key in request.POST.getlist("drop") if _is_key(key)}
     rewrite_impact = find_impact(desk.pair, request.GET, desk.member)
     return {
         "project": project,
@@ -92,7 +90,7 @@ def _impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "advice_url": desk.url("advice"),
         "rewrite_impact": rewrite_impact,
         "names": names_for(desk.member, rewrite_impact.page.rows),
-        "drops": drops,
+        "drops": ticked_at_stake(desk.pair, ticked),
         "grades": list(project.grades.order_by("value")),
         "show_prior": project.show_prior or desk.member.leads,
     }

@@ -18,6 +18,7 @@ from annotate.models import (
     Draft,
     Narrative,
 )
+from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting import actions
 from tests import factories
 from tests.pages import shows, tight
@@ -317,6 +318,18 @@ def test_ticks_of_a_long_list_are_counted_whole(pair, ada, client):
     assert "50%" in page
 
 
+def test_ticks_of_a_document_taken_out_since_are_not_counted(pair, ada, client):
+    kept, bare = pair.query.candidates.filter(prior_relevance__gte=1)
+    drops = [kept.pk, bare.pk]
+    Draft.objects.create(pair=pair, side="altered", member=ada, text="At sea.", drops=drops)
+    DOCUMENTS.remove(project=pair.project, keys=[bare.pk], reason="No text.", by=None)
+
+    page = client.get(url(pair))
+
+    assert page.context["drops"] == [kept.pk]
+    assert "<output data-tally-count>1</output> of 1 would drop out" in page.content.decode()
+
+
 # --- advice ---------------------------------------------------------------------------------------
 
 
@@ -505,7 +518,7 @@ def test_the_share_that_drops_out_is_shown_by_the_title(pair, ada, client):
 def test_a_saved_narrative_without_ticks_shows_no_share(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
     saved = client.get(url(pair)).content.decode()
-    (key, *_) = pair.query.candidates.values_list("pk", flat=True)
+    key = pair.query.candidates.get(document__doc_id="kept").pk
     Draft.objects.create(pair=pair, side="altered", member=ada, text="At sea.", drops=[key])
     ticked = client.get(url(pair)).content.decode()
 
