@@ -77,7 +77,8 @@ def save_draft(
         current = pair.current(side)
         draft = Draft.objects.filter(pair=pair, side=side, member=by).first()
         baseline = current or pair.written_from(side)
-        if _is_unchanged(writing, current, baseline):
+        has_words = _has_own_words(writing, current, baseline)
+        if not has_words and (not writing.drops or _is_saved(writing, current)):
             if draft is None or not _has_seen(draft, writing) or draft.overtaken:
                 return draft
             draft.delete()
@@ -88,7 +89,7 @@ def save_draft(
             return draft
         _write(draft, writing, now)
         draft.save()
-        if baseline is None or baseline.text.strip() != writing.text:
+        if has_words:
             # Work has begun, so the assignment is not given to somebody else meanwhile.
             by.assignments.filter(
                 pair=pair, task=Assignment.Task.REWRITE, touched_at__isnull=True
@@ -179,18 +180,20 @@ def _clean(pair: InstructionPair, side: str, writing: Writing) -> Writing:
     return replace(writing, text=text, note=note, conditions=conditions, drops=kept)
 
 
-def _is_unchanged(writing: Writing, current: Narrative | None, baseline: Narrative | None) -> bool:
-    """Return whether the page has nothing that is not in the current version or its source.
-
-    This also holds if the version was saved from this page and the page's draft arrives later.
-    """
+def _has_own_words(writing: Writing, current: Narrative | None, baseline: Narrative | None) -> bool:
+    """Return whether the page has words that are not in the current version or its source."""
     if current is None:
         same = not writing.text or (baseline is not None and baseline.text.strip() == writing.text)
-        return same and not (writing.note or writing.conditions or writing.drops)
+        return not same or bool(writing.note or writing.conditions)
     conditions = write_conditions(current.conditions.order_by("number").values_list("name", "text"))
     if current.text != writing.text or conditions != writing.conditions:
-        return False
-    return writing.based_on < current.version or not (writing.note or writing.drops)
+        return True
+    return bool(writing.note) and not _is_saved(writing, current)
+
+
+def _is_saved(writing: Writing, current: Narrative | None) -> bool:
+    """Return whether the page began before the current version, which may be what it saved."""
+    return current is not None and writing.based_on < current.version
 
 
 def _has_seen(draft: Draft, writing: Writing) -> bool:

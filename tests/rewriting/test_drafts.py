@@ -124,6 +124,13 @@ def test_writing_keeps_the_assignment(keep, ada):
     assert (assignment.touched_at, assignment.done_at) == (NOON, None)
 
 
+@pytest.mark.parametrize("words", [{"conditions": "At sea"}, {"note": "Only the sea."}])
+def test_conditions_and_notes_keep_the_assignment_as_well(keep, ada, words):
+    keep("Any plant counts.", "laptop", 1, **words)
+
+    assert ada.assignments.get().touched_at == NOON
+
+
 def test_ticking_alone_does_not_begin_the_assignment(pair, keep, ada):
     keep("Any plant counts.", "laptop", 1, drops=(pair.query.candidates.first().pk,))
 
