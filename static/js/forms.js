@@ -86,8 +86,10 @@ document.addEventListener("change", ({ target }) => {
 
 // Keeps the fields (not the checkboxes) of a form with `data-draft="name"` in this browser until the server shows them
 // saved, and restores them when the page is opened again; leaving with unsent text asks first. `[data-draft-notice]` in
-// the form is shown after a restore, and its button `[data-draft-discard]` goes back to what the server has. The rewrite
-// page keeps its drafts on the server too: see rewriting/draft.js.
+// the form is shown after a restore, and its button `[data-draft-discard]` goes back to what the server has. A hidden field
+// `based_on` (the version that the words were begun from) is kept with them, so that nothing is saved over a newer version.
+// `data-typed` marks a form that was refused: its words are not saved yet. The rewrite page keeps its drafts on the server
+// too: see rewriting/draft.js.
 const drafted = new WeakSet(); // forms
 let refreshing = false; // by the server's wish, which loses nothing: drafts are restored
 
@@ -96,18 +98,22 @@ function keepDraft(form) {
   drafted.add(form);
   const name = `draft:${form.dataset.draft}`;
   const fields = [...form.elements].filter((field) => field.matches("textarea, input:not([type=hidden], [type=file], [type=password], [type=checkbox])"));
+  const base = form.elements.based_on;
   const values = () => fields.map((field) => field.value);
+  const store = () => localStorage.setItem(name, JSON.stringify({ values: values(), basedOn: base?.value }));
   const trimmed = (list) => JSON.stringify(list.map((value) => value.trim()));
   const notice = form.querySelector("[data-draft-notice]");
-  const served = values();
+  const served = { values: values(), basedOn: base?.value };
+  const refused = "typed" in form.dataset;
   let sending = false;
 
-  function fill(list) {
-    fields.forEach((field, index) => (field.value = list[index]));
+  function fill(draft) {
+    fields.forEach((field, index) => (field.value = draft.values[index]));
+    if (base) base.value = draft.basedOn;
     form.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  form.addEventListener("input", () => localStorage.setItem(name, JSON.stringify(values())));
+  form.addEventListener("input", store);
   form.addEventListener("submit", () => (sending = true));
   form.querySelector("[data-draft-discard]")?.addEventListener("click", () => {
     fill(served);
@@ -115,17 +121,27 @@ function keepDraft(form) {
   });
   addEventListener("beforeunload", (event) => {
     // A form that was replaced in its page asks nothing.
-    if (form.isConnected && !sending && !refreshing && trimmed(values()) !== trimmed(served)) event.preventDefault();
+    if (form.isConnected && !sending && !refreshing && (refused || trimmed(values()) !== trimmed(served.values))) event.preventDefault();
   });
 
+  if (refused) {
+    store();
+    return;
+  }
   const stored = JSON.parse(localStorage.getItem(name) ?? "null");
-  if (stored?.length !== fields.length) return;
-  if (trimmed(stored) === trimmed(served)) {
+  if (stored?.values?.length !== fields.length) return;
+  if (trimmed(stored.values) === trimmed(served.values)) {
     localStorage.removeItem(name);
     return;
   }
   fill(stored);
   if (notice) notice.hidden = false;
+}
+
+// `[data-draft-saved]` names a draft whose words became a version, and `data-draft-based-on` the version that they were begun from.
+for (const { dataset } of document.querySelectorAll("[data-draft-saved]")) {
+  const name = `draft:${dataset.draftSaved}`;
+  if (JSON.parse(localStorage.getItem(name) ?? "null")?.basedOn === dataset.draftBasedOn) localStorage.removeItem(name);
 }
 
 const keepDrafts = (root) => root.querySelectorAll("form[data-draft]").forEach(keepDraft);

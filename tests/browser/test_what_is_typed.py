@@ -69,6 +69,50 @@ def test_saved_words_are_no_longer_a_draft(open_guidelines):
     assert Guideline.objects.count() == 2
 
 
+def test_words_begun_before_another_version_are_not_saved_over_it(open_guidelines, pair):
+    open_guidelines().get_by_role("textbox", name="Guidelines").fill("Only plants at sea.")
+    dan = factories.lead(pair.project, "dan")
+    write_guideline(text="Only plants at sea count, and buoys.", by=dan, based_on=1)
+
+    page = open_guidelines()
+    page.get_by_role("button", name="Save as a new version").click()
+
+    expect(page.get_by_text("Version 2 was saved while you were writing.")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Guidelines")).to_have_value("Only plants at sea.")
+    assert Guideline.objects.count() == 2
+
+
+def test_refused_words_come_back_after_reading_the_other_version(open_guidelines, pair):
+    page = open_guidelines()
+    dan = factories.lead(pair.project, "dan")
+    write_guideline(text="Only plants at sea count, and buoys.", by=dan, based_on=1)
+    page.get_by_role("textbox", name="Guidelines").fill("Only plants at sea.")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.get_by_text("Version 2 was saved while you were writing.")).to_be_visible()
+    page.get_by_role("link", name="Cancel").click()
+    expect(page.get_by_text("and buoys")).to_be_visible()
+
+    page = open_guidelines()
+
+    expect(page.get_by_role("textbox", name="Guidelines")).to_have_value("Only plants at sea.")
+    expect(page.get_by_text("had not saved, is back")).to_be_visible()
+
+
+def test_saved_words_do_not_come_back_over_a_later_version(open_guidelines, pair):
+    page = open_guidelines()
+    page.get_by_role("textbox", name="Guidelines").fill("Only plants at sea.")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.get_by_text("Version 2 is now current")).to_be_visible()
+    dan = factories.lead(pair.project, "dan")
+    write_guideline(text="Only plants at sea count, and buoys.", by=dan, based_on=2)
+
+    page = open_guidelines()
+
+    expect(page.get_by_role("textbox", name="Guidelines")).to_have_value(
+        "Only plants at sea count, and buoys."
+    )
+
+
 def test_times_are_shown_in_the_readers_zone(new_person, pair):
     Narrative.objects.filter(side="altered").update(created_at="2026-03-01T20:30:00Z")
 
