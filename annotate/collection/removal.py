@@ -26,7 +26,7 @@ from base.errors import Refused, refuse_invalid_characters
 from base.pagination import parse_key
 
 MAX_REASON = 500
-# How many rows one action may change.
+# How many rows somebody may name at once. A choice of topics takes out all others, however many.
 MOST = 10_000
 _BATCH = 500
 
@@ -160,8 +160,8 @@ def removal_fields(
 
 
 def parse_keys(words: Iterable[str]) -> list[int]:
-    """Parse the keys of rows that a page sends. Refused: anything that is not a key."""
-    keys = [parse_key(word) for word in words]
+    """Parse the keys of rows that a page sends. Refused: anything that is not a key, too many."""
+    keys = [parse_key(word) for word in distinct(words)]
     valid = [key for key in keys if key is not None]
     if len(valid) != len(keys):
         raise _not_of_this_project()
@@ -186,13 +186,12 @@ def _lock(
 ) -> list[int]:
     """Lock the project; return the distinct keys, all of them keys of `rows`.
 
-    Refused: a member who is not a lead, an archived project, no keys, too many keys, a key that is
-    not in `rows`.
+    Refused: a member who is not a lead, an archived project, no keys, a key that is not in `rows`.
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused("Only leads of this project can take something out or bring it back.")
     refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
-    keys = distinct(wanted)
+    keys = list(dict.fromkeys(wanted))
     if not keys:
         raise Refused("Choose one or more first.")
     if sum(rows.filter(pk__in=part).count() for part in batches(keys)) != len(keys):

@@ -6,6 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from annotate.collection import removal
 from annotate.collection.topics import (
     Conditions,
     Topic,
@@ -131,6 +132,16 @@ def test_topics_not_drawn_are_taken_out_with_the_draw_as_reason(scene):
         "Not chosen: 2 of 4 topics were drawn with seed 7, with a narrative, "
         "with 1 to 2 relevant documents."
     )
+
+
+def test_topics_are_drawn_from_more_than_one_may_name_at_once(scene, monkeypatch):
+    monkeypatch.setattr(removal, "MOST", 2)
+
+    draw_topics(project=scene.project, conditions=Conditions(), number=1, seed=7, by=scene.carla)
+
+    assert len(scene.inside()) == 1
+    with pytest.raises(Refused, match="At most 2 can be changed at once"):
+        removal.parse_keys(["1", "2", "3"])
 
 
 def test_topics_are_chosen_by_hand(scene):
