@@ -237,6 +237,16 @@ def test_a_lead_takes_out_and_brings_back_several_queries_on_the_pages(two, clie
     assert two.alive() == ["301_1", "301_2"]
 
 
+def test_an_instruction_taken_out_is_listed_with_the_id_of_a_query_without_a_title(two, client):
+    type(two.q1).objects.update(title="")
+    two.take_pair_out(two.pairs[0])
+    client.force_login(two.carla.user)
+
+    page = client.get(reverse("annotate:removed_queries", args=["tides"])).content.decode()
+
+    assert "<bdi>301</bdi>" in page
+
+
 def test_the_api_takes_out_and_brings_back_instructions(two):
     program = Program("carla", "lead")
     sent = {"pairs": ["301_1"], "reason": "Too vague."}
