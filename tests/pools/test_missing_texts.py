@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotate.models import Candidate, Project
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture
@@ -50,6 +50,15 @@ def test_the_file_has_one_id_per_line_in_order(carla):
 
     assert response.content == b"A\nC\n"
     assert response["Content-Disposition"] == 'attachment; filename="tides-missing-texts.txt"'
+
+
+def test_the_file_and_the_command_list_ids_in_the_order_of_their_bytes(carla, project):
+    factories.candidate(project.queries.get(query_id="301"), "b", prior=1, text=None)
+    printed = StringIO()
+    call_command("missing_texts", "tides", stdout=printed)
+
+    assert carla.get(address("missing_texts_file")).content == b"A\nC\nb\n"
+    assert printed.getvalue() == "A\nC\nb\n"
 
 
 def test_the_page_lists_the_documents_and_counts_them(carla):

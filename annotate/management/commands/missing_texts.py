@@ -7,6 +7,7 @@ from typing import Any
 
 from annotate.management.projects import get_project
 from annotate.pairs.pool import documents_without_text
+from base.bulk import in_byte_order
 from base.commands import RejudgeCommand
 
 
@@ -26,5 +27,5 @@ class Command(RejudgeCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
         documents = documents_without_text(project, whole_pool=options["pools"])
-        for doc_id in documents.order_by("doc_id").values_list("doc_id", flat=True):
+        for doc_id in documents.order_by(in_byte_order("doc_id")).values_list("doc_id", flat=True):
             self.stdout.write(doc_id)
