@@ -19,6 +19,7 @@ from annotate.pools.removal import DOCUMENTS
 from annotate.projects import access as project_access
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
+from base.bulk import in_byte_order
 from base.csv_output import csv_response
 from base.pagination import newest_by_key, page_by_key
 from base.requests import PageRequest, refusal_as_message, refusal_in
@@ -66,9 +67,11 @@ def new_pool(request: PageRequest, slug: str) -> HttpResponse:
             recipe = actions.recipe_of(project=member.project, **form.rule())
             if request.method == "POST":
                 seen = sent.get("counted", "")[:64]
-                return redirect(
-                    actions.request_pool(recipe=recipe, name=name, by=member, counted=seen)
-                )
+                # If it is refused, the page shows the count again, with the name to change.
+                with refusal_in(form):
+                    return redirect(
+                        actions.request_pool(recipe=recipe, name=name, by=member, counted=seen)
+                    )
             counted = actions.count_pool(recipe)
     return project_page(
         request,
@@ -168,8 +171,9 @@ def missing_texts_file(request: PageRequest, slug: str) -> HttpResponse:
     """Download the ids of these documents, one per line."""
     member = project_access.lead(request.user, slug)
     whole_pool = request.GET.get("show") == "pool"
-    ids = documents_without_text(member.project, whole_pool=whole_pool).order_by("doc_id")
-    lines = [f"{doc_id}\n" for doc_id in ids.values_list("doc_id", flat=True)]
+    documents = documents_without_text(member.project, whole_pool=whole_pool)
+    ids = documents.order_by(in_byte_order("doc_id")).values_list("doc_id", flat=True)
+    lines = [f"{doc_id}\n" for doc_id in ids]
     response = HttpResponse(lines, content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-missing-texts.txt"'
     return response

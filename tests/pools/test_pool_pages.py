@@ -82,6 +82,9 @@ def test_a_taken_pool_name_is_refused(carla, project):
 
     assert page.status_code == 422
     assert "There is already a pool called first." in page.content.decode()
+    # The count is still there, and the name can be changed.
+    assert page.context["counts"]["documents"] == 6
+    assert shows(page.content.decode(), 'id="pool-name" name="name" value="first"')
     assert Pool.objects.count() == 1
 
 
