@@ -198,6 +198,7 @@ def test_the_page_of_a_removed_instruction_says_so_before_anybody_writes(pair, a
     assert "This instruction was removed, so its narrative stays as it is." in written
     assert 'id="send-back"' not in written
     assert "Go back to version" not in older
+    assert "Go back to this version" not in written
 
 
 def test_a_lead_writes_without_an_assignment(pair, ada, client):

@@ -19,11 +19,13 @@ from annotate.models import (
     Project,
 )
 from annotate.rewriting import actions as rewriting
+from annotate.rewriting import sending_back
 from base.errors import Refused, Stale, Unconfirmed
 from exporters.exports.selection.collection import pair_records
 from formats.jsonl_pairs import write_pairs
 from tests import factories
 from tests.collection.arriving import load
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -220,6 +222,19 @@ def test_the_page_of_a_version_goes_back_to_it(pair, judged, carla, client):
 
     assert "Counts again: 2 judgments, 1 settling decision, given under this version." in page
     assert current(pair) == 1
+
+
+def test_the_page_of_a_version_that_was_sent_back_does_not_say_that_its_answers_count(
+    pair, judged, carla, client
+):
+    sending_back.send_back(pair=pair, version=1, reason="Too short.", by=carla)
+    rewrite(pair, carla)
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:narrative", args=[pair.pk, judged.pk])).content.decode()
+
+    assert "Counts again" not in page
+    assert shows(page, "It was sent back: until that is taken back, nobody judges it")
 
 
 def test_a_lead_who_judges_is_not_told_that_there_are_no_answers(pair, judged, carla, client):
