@@ -12,8 +12,6 @@ import json
 from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
-from django.db.models import Max
-
 from annotate.judgments.models import Judgment, Repeat, StatementQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
@@ -91,14 +89,17 @@ def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
             "relevance",
             "first__relevance",
             "first__withdrawn_at",
+            "candidate__removed_at",
         )
     )
     later = _later_grades(rows)
     people: dict[str, list[RepeatedAnswer]] = defaultdict(list)
     left_out: dict[str, int] = defaultdict(int)
-    for narrative, candidate, annotator, name, *named, again, first, taken_back in rows:
+    for narrative, candidate, annotator, name, *named, again, first, taken_back, removed in rows:
         if narrative not in in_force:
             left_out["{repeats} under an older version of the narrative"] += 1
+        elif removed is not None:
+            left_out["{repeats} of a document that was taken out"] += 1
         elif again is None:
             left_out["{repeats} flagged instead of judged"] += 1
         else:
@@ -124,12 +125,6 @@ def repeats_in(project: int, scope: Scope) -> StatementQuerySet[Repeat]:
     if scope.criterion or scope.guideline is not None or scope.week is not None or scope.blind:
         return repeats.none()
     return repeats
-
-
-def through(project: Project) -> int:
-    """Return the key of the newest answer to a repeat."""
-    rows = Repeat.objects.filter(annotator__project=project)
-    return int(rows.aggregate(last=Max("pk"))["last"] or 0)
 
 
 def _later_grades(rows: list[Any]) -> dict[tuple[int, int, int], int]:

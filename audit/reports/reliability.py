@@ -46,9 +46,10 @@ from datetime import date, datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
@@ -358,43 +359,9 @@ def _left_out(
     project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Count answers that are not in the figures, by reason; `besides`: more such counts."""
-    current = Narrative.objects.in_force([project.pk])
-    standing = (
-        Judgment.objects.not_superseded()
-        .of_people()
-        .filter(scope_q(scope, "annotator"), annotator__project=project)
-    )
-    flags = (
-        Flag.objects.current()
-        .filter(
-            scope_q(scope, "annotator"),
-            annotator__project=project,
-            annotator__is_machine=False,
-            narrative__in=current,
-        )
-        .exclude(flag=Flag.Kind.LATER)
-    )
-    reviews = Review.objects.filter(scope_q(scope, "auditor"), auditor__project=project)
-    standing = standing.filter(period_q(project, scope, "at"))
-    flags = flags.filter(period_q(project, scope, "at"))
-    reviews = reviews.filter(period_q(project, scope, "started_at"))
-    if scope.criterion:
-        standing, flags = standing.none(), flags.none()
-    removed = Q(narrative__pair__removed_at__isnull=False)
-    judgments = standing.filter(text_replaced_at__isnull=True)
-    of_older_texts = standing.filter(text_replaced_at__isnull=False)
     left_out = {
-        "{judgments} under an older version of the narrative": judgments.exclude(removed)
-        .exclude(narrative__in=current)
-        .count(),
-        "{judgments} of an older text of the document": of_older_texts.count(),
-        "{judgments} under an instruction that was removed": judgments.filter(removed).count(),
-        "{flags} instead of a judgment": flags.count(),
-        "{reviews} not submitted yet": reviews.filter(submitted_at__isnull=True).count(),
-        f"{{reviews}} under another rubric than {rubric.name}": reviews.submitted()
-        .filter(auditor__is_machine=False)
-        .exclude(rubric=rubric.name)
-        .count(),
+        **({} if scope.criterion else _judgments_left_out(project, scope)),
+        **_reviews_left_out(project, scope, rubric),
         **besides,
     }
     return [
@@ -402,6 +369,45 @@ def _left_out(
         for reason, count in left_out.items()
         if count
     ]
+
+
+def _judgments_left_out(project: Project, scope: Scope) -> dict[str, int]:
+    current = Narrative.objects.in_force([project.pk])
+    of_scope = scope_q(scope, "annotator") & period_q(project, scope, "at")
+    judgments = Judgment.objects.not_superseded().of_people()
+    flags = Flag.objects.current().of_people().exclude(flag=Flag.Kind.LATER)
+    flags = flags.filter(in_pools(), of_scope, annotator__project=project, narrative__in=current)
+    of_newest_text, under_current = Q(text_replaced_at=None), Q(narrative__in=current)
+    under_removed = of_newest_text & Q(narrative__pair__removed_at__isnull=False)
+    reasons = {
+        "{judgments} under an older version of the narrative": of_newest_text
+        & ~under_removed
+        & ~under_current,
+        "{judgments} of an older text of the document": ~of_newest_text,
+        "{judgments} under an instruction that was removed": under_removed,
+        "{judgments} of a document that was taken out": of_newest_text
+        & under_current
+        & ~in_pools(),
+    }
+    counts = judgments.filter(of_scope, annotator__project=project).aggregate(
+        **{f"reason_{n}": Count("pk", filter=reason) for n, reason in enumerate(reasons.values())}
+    )
+    return {
+        **dict(zip(reasons, counts.values(), strict=True)),
+        "{flags} instead of a judgment": flags.count(),
+    }
+
+
+def _reviews_left_out(project: Project, scope: Scope, rubric: Rubric) -> dict[str, int]:
+    reviews = Review.objects.filter(scope_q(scope, "auditor"), auditor__project=project)
+    drafts = reviews.filter(period_q(project, scope, "started_at"), submitted_at=None)
+    submitted = reviews.submitted().of_people().filter(period_q(project, scope, "submitted_at"))
+    return {
+        "{reviews} not submitted yet": drafts.count(),
+        f"{{reviews}} under another rubric than {rubric.name}": submitted.exclude(
+            rubric=rubric.name
+        ).count(),
+    }
 
 
 def comparison_of(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Exists, Max, Q
+from django.db.models import Count, Exists, Max, Q, QuerySet
 
-from annotate.judgments.models import Judgment
+from annotate.collection.models import Candidate
+from annotate.judgments.models import Adjudication, Judgment, Repeat
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
 from audit.reports.intra_annotator import repeats_in
-from audit.reports.intra_annotator import through as last_repeat
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import Scope, narrative_q, stored_scope
 from audit.reports.unit_counts import judgment_q
@@ -23,12 +23,18 @@ from audit.reviews.models import Review
 class Changes(NamedTuple):
     """The number of changes in a project since a report was computed, by kind."""
 
-    judgments: int
-    taken_back: int
+    judgments: int = 0
+    taken_back: int = 0
     # Judgments of a document's text that was replaced since.
-    of_older_texts: int
-    reviews: int
-    narratives: int
+    of_older_texts: int = 0
+    # Judgments of documents, or under instructions, that were taken out since.
+    taken_out: int = 0
+    # Settling decisions that were made or withdrawn.
+    settled: int = 0
+    reviews: int = 0
+    narratives: int = 0
+    # Narratives of the report that were withdrawn since.
+    withdrawn: int = 0
 
 
 def count_changes_since(report: AgreementReport) -> Changes:
@@ -56,23 +62,40 @@ def count_changes_since(report: AgreementReport) -> Changes:
     new_judgments = judgments.filter(pk__gt=seen["judgment"])
     # One that another judgment replaced counts as new; the others were withdrawn, or flagged since.
     before = judgments.filter(pk__lte=seen["judgment"])
-    taken_back = before.filter(ended_at__gt=moment, replaced_by__relevance__isnull=True)
-    of_older_texts = before.filter(ended_at=None, text_replaced_at__gt=moment)
-    narratives = Narrative.objects.filter(
-        reduce(or_, (narrative_q(scope, "") for scope in scopes)),
-        pair__project=report.project_id,
-        pk__gt=seen["narrative"],
+    removed = Candidate.with_removed.filter(removed_at__gt=moment).values("pk")
+    is_taken_out = Q(candidate__in=removed) | Q(narrative__pair__removed_at__gt=moment)
+    changed = before.aggregate(
+        taken_back=Count("pk", filter=Q(ended_at__gt=moment, replaced_by__relevance__isnull=True)),
+        of_older_texts=Count("pk", filter=Q(ended_at=None, text_replaced_at__gt=moment)),
+        taken_out=Count("pk", filter=is_taken_out & Q(ended_at=None, text_replaced_at=None)),
     )
-    # A comparison does not include repeats.
+    is_new = Q(pk__gt=seen["narrative"])
+    narratives = Narrative.objects.filter(
+        reduce(or_, (narrative_q(scope, "") for scope in scopes)), pair__project=report.project_id
+    ).aggregate(
+        new=Count("pk", filter=is_new),
+        withdrawn=Count("pk", filter=~is_new & Q(withdrawn_at__gt=moment)),
+    )
     new_repeats = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen["repeat"])
+    settled = Adjudication.objects.filter(
+        Q(at__gt=moment) | Q(withdrawn_at__gt=moment),
+        narrative_q(scopes[0], "narrative__"),
+        narrative__pair__project=report.project_id,
+    )
+    # A comparison includes neither repeats nor decisions, and a part of the past no decisions.
     if report.compares:
         new_repeats = new_repeats.none()
+    if report.compares or scopes[0].criterion or scopes[0].guideline is not None:
+        settled = settled.none()
+    # Reviews from a file may be older than the report.
+    new_reviews = reviews.submitted().filter(Q(submitted_at__gt=moment) | Q(pk__gt=seen["review"]))
     return Changes(
-        new_judgments.count() + new_repeats.count(),
-        taken_back.count(),
-        of_older_texts.count(),
-        reviews.filter(submitted_at__gt=moment).count(),
-        narratives.count(),
+        judgments=new_judgments.count() + new_repeats.count(),
+        **changed,
+        settled=settled.count(),
+        reviews=new_reviews.count(),
+        narratives=narratives["new"],
+        withdrawn=narratives["withdrawn"],
     )
 
 
@@ -103,10 +126,10 @@ def scope_q(scope: Scope, who: str) -> Q:
 
 def through(project: Project) -> dict[str, int]:
     """Return the keys of a project's newest rows; rows with larger keys came later."""
-    judgments = Judgment.objects.filter(annotator__project=project)
-    narratives = Narrative.objects.filter(pair__project=project)
-    return {
-        "judgment": judgments.aggregate(last=Max("pk"))["last"] or 0,
-        "narrative": narratives.aggregate(last=Max("pk"))["last"] or 0,
-        "repeat": last_repeat(project),
+    rows: dict[str, QuerySet[Any]] = {
+        "judgment": Judgment.objects.filter(annotator__project=project),
+        "narrative": Narrative.objects.filter(pair__project=project),
+        "repeat": Repeat.objects.filter(annotator__project=project),
+        "review": Review.objects.filter(auditor__project=project),
     }
+    return {name: of_kind.aggregate(last=Max("pk"))["last"] or 0 for name, of_kind in rows.items()}

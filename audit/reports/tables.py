@@ -343,7 +343,8 @@ def latex_for_paper(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
 
     An undefined value is given as its reason.
     """
-    on = f"{figure['units']:,} {escape_latex(unit)}, {figure['raters']} raters"
+    counted = unit if figure["units"] != 1 else _SINGULAR[unit]
+    on = f"{figure['units']:,} {escape_latex(counted)}, {figure['raters']} raters"
     if of:
         on += f"; {escape_latex(of)}"
     title = escape_latex(_title(figure))

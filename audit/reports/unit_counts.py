@@ -38,6 +38,7 @@ from django.db.models import (
 from django.db.models.functions import Cast, Concat, TruncWeek
 
 from annotate.collection.models import Query
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, RejudgeRequest, StatementQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
@@ -261,7 +262,8 @@ def judgments_in(
     project: Project, scope: Scope = WHOLE, *, machines: bool = False
 ) -> QuerySet[Judgment]:
     """Return people's judgments in a scope under current narratives, with `machines` also those of
-    machines: the current ones, or in a scope of the past the ones that were current then.
+    machines: the current ones, or in a scope of the past the ones that were current then. Documents
+    that were taken out are left out.
 
     A scope's week selects units, not judgments, so it is not applied here.
     """
@@ -302,7 +304,7 @@ def count_in_both(project: Project, left: Scope, right: Scope) -> Counter[tuple[
 
 def _all_judgments(project: Project, scope: Scope) -> StatementQuerySet[Judgment]:
     return Judgment.objects.filter(
-        judgment_q(scope), narrative__in=Narrative.objects.in_force([project.pk])
+        in_pools(), judgment_q(scope), narrative__in=Narrative.objects.in_force([project.pk])
     )
 
 

@@ -239,6 +239,7 @@ def _chart(table: Table) -> dict[str, Any]:
         "table": table,
         "lines": lines[:DRAWN],
         "left_out": len(table.lines) - len(lines[:DRAWN]),
+        "over_time": table.key in {"weeks", "guidelines"},
         "sorted": table.key in {"pairs", "queries", "categories"},
     }
 
@@ -409,7 +410,8 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
         raise Http404("There is no such table.")
     form = ScopeForm(member.project, request.GET)
     if not form.is_valid():
-        messages.error(request, " ".join(map(str, form.non_field_errors())))
+        errors = [str(error) for field in form.errors.values() for error in field]
+        messages.error(request, " ".join(errors))
         return redirect("audit:agreement", slug)
     numbered = request.GET.get("people") == "numbered"
     return csv_response(
@@ -579,16 +581,23 @@ def _scope_url(name: str, slug: str, scope: Scope) -> str:
 
 def _stale_words(changes: Changes) -> str:
     """Return a sentence about the changes since; empty if the figures are up to date."""
-    parts = [
-        ("%(n)s new judgment" if changes.judgments == 1 else "%(n)s new judgments"),
-        ("%(n)s judgment withdrawn" if changes.taken_back == 1 else "%(n)s judgments withdrawn"),
-        (
-            "%(n)s judgment outdated by a newer text"
-            if changes.of_older_texts == 1
-            else "%(n)s judgments outdated by newer texts"
+    words = {
+        "judgments": ("new judgment", "new judgments"),
+        "taken_back": ("judgment withdrawn", "judgments withdrawn"),
+        "of_older_texts": (
+            "judgment outdated by a newer text",
+            "judgments outdated by newer texts",
         ),
-        ("%(n)s new review" if changes.reviews == 1 else "%(n)s new reviews"),
-        ("%(n)s narrative rewritten" if changes.narratives == 1 else "%(n)s narratives rewritten"),
+        "taken_out": ("judgment taken out", "judgments taken out"),
+        "settled": ("decision of a lead", "decisions of leads"),
+        "reviews": ("new review", "new reviews"),
+        "narratives": ("narrative rewritten", "narratives rewritten"),
+        "withdrawn": ("narrative withdrawn", "narratives withdrawn"),
+    }
+    counts = changes._asdict()
+    counted = [
+        f"{counts[kind]:,} {one if counts[kind] == 1 else many}"
+        for kind, (one, many) in words.items()
+        if counts[kind]
     ]
-    counted = [part % {"n": f"{n:,}"} for part, n in zip(parts, changes, strict=True) if n]
     return f"Since then: {', '.join(counted)}." if counted else ""

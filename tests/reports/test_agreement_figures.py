@@ -6,14 +6,17 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from django.utils import timezone
 
+from annotate.collection.removal import INSTRUCTIONS
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Candidate, Flag, Project
+from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS
-from audit.reports.statements_since import count_changes_since
+from audit.reports.statements_since import Changes, count_changes_since
 from audit.reviews.actions import save_ratings, submit_review
 from jobs.runner import Cancelled, Progress
 from tests import factories
@@ -336,7 +339,7 @@ def test_the_rows_are_read_in_a_fixed_number_of_queries(judged, django_assert_nu
         narrative = factories.altered(factories.pair(query))
         judge(judged, f"n{number}", query=query, narrative=narrative, ada=1, ben=0)
 
-    with django_assert_num_queries(26):
+    with django_assert_num_queries(25):
         figures(judged)
 
 
@@ -359,7 +362,7 @@ def test_changes_after_a_report_are_counted(judged):
         pair=judged.pair, text="Only fences count.", based_on=1, by=judged.carla
     )
 
-    assert count_changes_since(made) == (2, 1, 0, 1, 1)
+    assert count_changes_since(made) == Changes(judgments=2, taken_back=1, reviews=1, narratives=1)
 
 
 def test_judging_again_counts_once(judged):
@@ -369,7 +372,7 @@ def test_judging_again_counts_once(judged):
     first.save()
     factories.judgment(judged.narrative, first.candidate, judged.ada, 1, replaces=first)
 
-    assert count_changes_since(made) == (1, 0, 0, 0, 0)
+    assert count_changes_since(made) == Changes(judgments=1)
 
 
 def test_judgments_of_another_project_are_no_changes(judged):
@@ -379,3 +382,50 @@ def test_judgments_of_another_project_are_no_changes(judged):
     factories.judgment(narrative, factories.candidate(query), judged.eve, 2)
 
     assert not any(count_changes_since(made))
+
+
+def test_documents_that_were_taken_out_do_not_count(judged):
+    removed = Candidate.objects.get(document__doc_id="c")
+    DOCUMENTS.remove(project=judged.project, keys=[removed.pk], reason="Twin.", by=judged.carla)
+
+    found = figures(judged)
+
+    assert found["judgments"]["all"]["units"] == 4
+    assert values(found["judgments"]["all"], "percent") == [1.0]
+    reason = "judgments of a document that was taken out"
+    assert found["left_out"] == [{"reason": reason, "count": 2}]
+
+
+def test_what_a_lead_took_out_settled_or_withdrew_since_is_counted(judged):
+    project, carla = judged.project, judged.carla
+    narrative = factories.altered(factories.pair(factories.query(project, "302")))
+    judge(judged, "x", narrative.pair.query, narrative, ada=1, ben=1)
+    second = factories.altered(factories.pair(factories.query(project, "303")))
+    made = report(judged)
+
+    documents = {
+        one.document.doc_id: one.pk for one in Candidate.objects.select_related("document")
+    }
+    DOCUMENTS.remove(project=project, keys=[documents["a"]], reason="Twin.", by=carla)
+    INSTRUCTIONS.remove(project=project, keys=[narrative.pair_id], reason="Twin.", by=carla)
+    Adjudication.objects.create(
+        narrative=judged.narrative,
+        candidate_id=documents["c"],
+        relevance=1,
+        reason="Fences.",
+        by=carla,
+    )
+    second.withdrawn_at, second.withdrawn_by = timezone.now(), carla
+    second.is_current = False
+    second.save()
+
+    assert count_changes_since(made) == Changes(taken_out=4, settled=1, withdrawn=1)
+
+
+def test_reviews_from_a_file_that_are_older_than_the_report_are_new(judged):
+    made = report(judged)
+    judged.narrative.reviews.create(
+        auditor=judged.dan, rubric="followtable-1", started_at=NOON, submitted_at=NOON
+    )
+
+    assert count_changes_since(made) == Changes(reviews=1)

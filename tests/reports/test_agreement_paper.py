@@ -46,6 +46,10 @@ def test_latex_line_names_its_units_and_interval_method():
     )
 
 
+def test_latex_line_of_one_unit_is_in_the_singular():
+    assert "(1 document, 2 raters;" in latex_for_paper(figure(units=1), unit="documents")
+
+
 def test_latex_line_escapes_the_part():
     printed = latex_for_paper(
         figure(value=-0.1), unit="documents", of="query 50%_a & {b} $c^2~d\\#"

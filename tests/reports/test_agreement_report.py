@@ -362,3 +362,14 @@ def test_the_command_stores_nothing(disputed):
 def test_command_refuses_an_unknown_project(db):
     with pytest.raises(CommandError, match="There is no project “mars”"):
         command("mars")
+
+
+def test_a_failed_report_says_that_it_has_no_figures(led, client):
+    failed = AgreementReport.objects.create(
+        project=led.project, state="failed", error="The disk is full.", finished_at=NOON
+    )
+
+    page = text(client.get(reverse("audit:agreement_past", args=[led.project.slug, failed.pk])))
+
+    assert "This report has no figures" in page
+    assert "will appear here" not in page

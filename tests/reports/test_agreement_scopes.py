@@ -19,7 +19,7 @@ from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope, describe_scope, scope_of, stored_scope
-from audit.reports.statements_since import count_changes_since
+from audit.reports.statements_since import Changes, count_changes_since
 from audit.reviews.actions import save_ratings, submit_review
 from base.errors import Refused
 from tests import factories
@@ -344,7 +344,7 @@ def test_changes_outside_the_part_are_not_counted(two):
     assert not any(count_changes_since(made))
 
     judge(two, "e", ada=0)
-    assert count_changes_since(made) == (1, 0, 0, 0, 0)
+    assert count_changes_since(made) == Changes(judgments=1)
 
 
 @pytest.mark.parametrize(

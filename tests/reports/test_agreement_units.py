@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
+from annotate.pools.removal import DOCUMENTS
 from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
 from tests.second_pass import levels
@@ -124,3 +125,17 @@ def test_the_table_costs_a_fixed_number_of_queries(led, client, django_assert_ma
 
     with django_assert_max_num_queries(13):
         client.get(url).getvalue()
+
+
+def test_an_id_that_is_too_long_redirects_with_an_explanation(led, client):
+    url = reverse("audit:agreement_units", args=[led.project.slug])
+
+    response = client.get(url, {"query": "9" * 256}, follow=True)
+
+    assert "at most 255 characters" in response.getvalue().decode()
+
+
+def test_documents_that_were_taken_out_are_not_in_the_table(led, client):
+    DOCUMENTS.remove(project=led.project, keys=[led.first.pk], reason="Twin.", by=led.carla)
+
+    assert not [line for line in table(client, led) if ",S1," in line]

@@ -9,7 +9,8 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Project, Repeat
+from annotate.models import Candidate, Project, Repeat
+from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
@@ -231,3 +232,14 @@ def test_only_leads_see_intra_annotator_agreement(repeated, client):
 
     assert "Each person with themselves" in page
     assert refused.status_code == 403
+
+
+def test_repeats_of_documents_that_were_taken_out_are_left_out_and_counted(repeated):
+    keys = [Candidate.objects.get(document__doc_id="D0").pk]
+    DOCUMENTS.remove(project=repeated.project, keys=keys, reason="Twin.", by=repeated.carla)
+
+    found = figures(repeated)
+
+    assert [one["units"] for one in found["selves"]["people"]] == [9, 1]
+    reason = "repeats of a document that was taken out"
+    assert {"reason": reason, "count": 2} in found["left_out"]

@@ -320,6 +320,28 @@ def test_chart_draws_the_first_lines_and_counts_the_rest(tides, client, monkeypa
     assert "Least agreement first; 1 more is not drawn." in page.content.decode()
 
 
+def test_chart_of_criteria_draws_the_first_and_calls_none_of_the_others_earlier(
+    tides, client, monkeypatch
+):
+    monkeypatch.setattr("audit.reports.views.DRAWN", 2)
+    tides.project.overlap_review = 2
+    tides.project.save()
+    for by in (tides.ada, tides.ben):
+        assignments.take(pair=tides.under["301"].pair, task=REVIEW, by=by)
+        save_ratings(narrative=tides.under["301"], answers=levels(), by=by)
+        submit_review(narrative=tides.under["301"], by=by)
+    report = AgreementReport.objects.create(project=tides.project, resamples=100)
+    compute_agreement(report, Progress())
+    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url).content.decode()
+
+    # All criteria and each of the six.
+    assert "5 more are not drawn." in page
+    assert "earlier" not in page
+
+
 def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
     client.force_login(factories.lead(factories.project()).user)
 
