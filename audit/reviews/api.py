@@ -465,6 +465,7 @@ def _review_content(task: access.ReviewTask) -> dict[str, Any]:
     member, pair, narrative = task
     mine = pass_of(narrative, member)
     rubric = mine.rubric if mine else rubrics.rubric_for(narrative, pair.project_id)
+    _contrasts, others = others_reviews(narrative, mine, member)
     candidates = documents_at_hand(pair, narrative)
     return {
         "pair": pair,
@@ -474,7 +475,7 @@ def _review_content(task: access.ReviewTask) -> dict[str, Any]:
         "texts": texts_of(candidates),
         "rubric": rubric_object(rubric),
         "mine": next(iter(sign_passes([mine] if mine else [], member)), None),
-        "others": sign_passes(others_reviews(narrative, mine), member),
+        "others": others,
     }
 
 

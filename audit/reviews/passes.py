@@ -118,16 +118,19 @@ def sign_passes(
 
     With `names` (by member key), auditors have these names and times are left out. Otherwise leads
     see auditors' names; others see numbers, except for their own name. Machines have their name.
+    The numbers are the same on the review page, which leaves out the reader's own review.
     """
     signed = []
-    for number, review_pass in enumerate(passes, 1):
+    numbered = 0
+    for review_pass in passes:
         auditor, at = review_pass.review.auditor, review_pass.review.submitted_at
         if names is not None:
             who, at = names[auditor.pk], None
         elif auditor.is_machine or reader.leads or auditor.pk == reader.pk:
             who = auditor.name
         else:
-            who = f"Auditor {number}"
+            numbered += 1
+            who = f"Auditor {numbered}"
         signed.append(SignedPass(who, review_pass.rubric.name, at, review_pass.answers))
     return signed
 
@@ -186,17 +189,30 @@ class Chapter:
         return None if self.hidden else verdict_of(self.passes, self.reader.project)
 
     def pseudonyms(self) -> dict[int, str] | None:
-        """Return pseudonyms of its auditors while they differ and names are hidden; else None.
-
-        They are those of the queue of disagreements, by the key of the membership and in its order.
-        """
-        differ = any(one.straddles for one in self.contrasts)
-        hidden = self.reader.project.hide_names and self.is_current and differ
-        if not hidden or self.decision is not None:
+        """Return pseudonyms of its auditors while they differ and names are hidden; else None."""
+        if not self.is_current or self.decision is not None:
             return None
-        auditors = [one.review.auditor_id for one in self.passes]
-        places = positions_of((self.narrative.pk, 0, 0), auditors)
-        return {auditor: pseudonym(place) for auditor, place in places.items()}
+        return pseudonyms_of(self.narrative, self.passes, self.reader)
+
+
+def pseudonyms_of(
+    narrative: Narrative, passes: list[Pass], reader: Membership
+) -> dict[int, str] | None:
+    """Return the pseudonyms of auditors if they differ and the project hides names; else None.
+
+    They are those of the queue of disagreements, by the key of the membership and in its order.
+    """
+    differ = any(one.straddles for one in contrasts(passes))
+    if not differ or not reader.project.hide_names:
+        return None
+    places = positions_of((narrative.pk, 0, 0), [one.review.auditor_id for one in passes])
+    return {auditor: pseudonym(place) for auditor, place in places.items()}
+
+
+def sort_by_pseudonym(passes: list[Pass], names: Mapping[int, str]) -> None:
+    """Sort reviews in the order of their auditors' pseudonyms."""
+    in_order = list(names)
+    passes.sort(key=lambda one: in_order.index(one.review.auditor_id))
 
 
 def submitted_reviews(projects: Sequence[int] | None) -> QuerySet[Review]:
@@ -246,12 +262,22 @@ def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
     return Pass(review, rubric, _answers(rubric, given))
 
 
-def others_reviews(narrative: Narrative, mine: Pass | None) -> list[Pass]:
-    """Return the reviews of others, which an auditor sees after submitting their own (`mine`)."""
+def others_reviews(
+    narrative: Narrative, mine: Pass | None, reader: Membership
+) -> tuple[list[Contrast], list[SignedPass]]:
+    """Return the reviews of others, which an auditor sees after submitting their own (`mine`): the
+    answers side by side, and the reviews under the names that they have in the story.
+    """
     if mine is None or mine.review.submitted_at is None:
-        return []
+        return [], []
     passes = passes_of([narrative])[narrative.pk]
-    return [one for one in passes if one.review.auditor_id != mine.review.auditor_id]
+    names = pseudonyms_of(narrative, passes, reader)
+    if names and Decision.objects.current().filter(narrative=narrative).exists():
+        names = None
+    if names:
+        sort_by_pseudonym(passes, names)
+    others = [one for one in passes if one.review.auditor_id != reader.pk]
+    return contrasts(others), sign_passes(others, reader, names)
 
 
 def summary_digest(review_pass: Pass) -> str:
@@ -456,8 +482,7 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
             own = [one for one in reviews if one.review.auditor_id == reader.pk]
             chapter = Chapter(reader, narrative, True, own, len(reviews) - len(own), [])
         if names := chapter.pseudonyms():
-            in_order = {auditor: place for place, auditor in enumerate(names)}
-            chapter.passes.sort(key=lambda one: in_order[one.review.auditor_id])
+            sort_by_pseudonym(chapter.passes, names)
         chapters.append(chapter)
     return chapters
 

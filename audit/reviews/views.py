@@ -44,12 +44,10 @@ from audit.reviews.forms import (
 from audit.reviews.models import Decision, Review
 from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.passes import (
-    contrasts,
     digest_of_answers,
     narratives_to_decide,
     others_reviews,
     owes_review,
-    sign_passes,
     story,
     words_for,
 )
@@ -450,7 +448,7 @@ def _render_review(
     member, pair, narrative = session.task
     view = None if session.closed else view
     at = view.number if view else len(session.criteria) + 1
-    others = others_reviews(narrative, session.mine)
+    contrasts, others = others_reviews(narrative, session.mine, member)
     submitted = session.submitted
     context = {
         "styles": other_styles([pair])[pair.pk],
@@ -474,8 +472,8 @@ def _render_review(
         "next_url": session.url(at + 1),
         "levels": levels_of(session.rubric)[::-1],
         "error": error,
-        "contrasts": contrasts(others),
-        "others": sign_passes(others, member),
+        "contrasts": contrasts,
+        "others": others,
         "judging_session": session.data(view),
     }
     status = 422 if error else 200
@@ -485,7 +483,8 @@ def _render_review(
 def _changes_context(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
     """Return how the narrative differs from the original and from the version before it."""
     original = pair.current(Narrative.Side.ORIGINAL)
-    earlier = pair.narratives.filter(side=narrative.side, version__lt=narrative.version)
+    versions = pair.narratives.in_use().filter(side=narrative.side)
+    earlier = versions.filter(version__lt=narrative.version)
     previous = earlier.order_by("-version").first()
     return {
         "original": original,

@@ -9,13 +9,16 @@ from uuid import UUID
 import pytest
 from django.urls import reverse
 
+from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
+from annotate.models import Assignment
 from annotate.projects import actions as projects
 from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.decisions import decide
+from audit.reviews.passes import positions_of, pseudonym
 from tests import factories
 from tests.pages import shows, tight
 from tests.second_pass import levels
@@ -415,8 +418,51 @@ def test_other_reviews_are_shown_only_after_submitting(auditing, client):
     after = client.get(auditing.url).content.decode()
     assert "Marmalade." not in before
     assert "Marmalade." in after
-    assert "Auditor 1" in after
+    assert shows(after, f">{pseudonym_of(auditing, auditing.ben)}<")
     assert not shows(after, ">ben<")
+
+
+def pseudonym_of(scene, auditor):
+    """Return the pseudonym of ben or dan while they differ and names are hidden."""
+    places = positions_of((scene.narrative.pk, 0, 0), (scene.ben.pk, scene.dan.pk))
+    return pseudonym(places[auditor.pk])
+
+
+def test_a_lead_who_reviewed_reads_no_name_of_an_auditor_who_differs(assigned, client):
+    Assignment.objects.filter(member=assigned.dan).update(member=assigned.carla)
+    for by, answers in (
+        (assigned.ben, levels(query_dependency="poor")),
+        (assigned.carla, levels()),
+    ):
+        save_ratings(narrative=assigned.narrative, answers=answers, by=by)
+        submit_review(narrative=assigned.narrative, by=by)
+    client.force_login(assigned.carla.user)
+    url = reverse("audit:review", args=[assigned.pair.pk])
+
+    hidden = client.get(url).content.decode()
+    decide(narrative=assigned.narrative, outcome="revise", reason="Why.", by=assigned.carla)
+    decided = client.get(url).content.decode()
+
+    assert [shows(page, ">ben<") for page in (hidden, decided)] == [False, True]
+
+
+def test_auditors_have_the_same_numbers_on_the_page_and_in_the_story(auditing, client):
+    auditing.project.overlap_review = 3
+    auditing.project.save()
+    assignments.take(pair=auditing.pair, task=Assignment.Task.REVIEW, by=auditing.ada)
+    submit(client, auditing, levels())
+    for auditor, words in ((auditing.ben, "Marmalade."), (auditing.ada, "Cheese.")):
+        answers = {**levels(), KEY: ("acceptable", words)}
+        save_ratings(narrative=auditing.narrative, answers=answers, by=auditor)
+        submit_review(narrative=auditing.narrative, by=auditor)
+
+    pages = (auditing.url, reverse("audit:story", args=[auditing.pair.pk]))
+    named = [
+        re.findall(r"Auditor \d|Marmalade|Cheese", client.get(url).content.decode())
+        for url in pages
+    ]
+
+    assert named == [["Auditor 1", "Auditor 2", "Marmalade", "Cheese"]] * 2
 
 
 def test_a_submitted_review_cannot_be_changed(auditing, client):
@@ -573,3 +619,18 @@ def test_the_page_shows_why_the_previous_version_was_sent_back(auditing, client)
 
     assert "Decided: sent back for revision." in page
     assert "Do not repeat it." in page
+
+
+def test_changes_are_shown_since_the_version_that_was_reviewed_and_not_since_a_withdrawn_one(
+    auditing, client
+):
+    def rewrite(text, based_on):
+        return rewriting.rewrite_narrative(
+            pair=auditing.pair, text=text, based_on=based_on, by=auditing.carla
+        )
+
+    rewrite("Only fences count.", 1)
+    rewriting.go_back(narrative=auditing.narrative, by=auditing.carla)
+    rewrite("Only hedges count.", 1)
+
+    assert "Since version 1" in client.get(auditing.url).content.decode()
