@@ -68,9 +68,9 @@ class ReviewRow(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether its reviews have an outcome and nobody has decided or sent it back."""
-        is_open = self.decision is None and self.narrative.sent_back_at is None
-        return is_open and self.verdict in {Verdict.PASSED, Verdict.REJECTED}
+        """Whether its reviews have an outcome, and nobody decided, sent it back or took it out."""
+        is_over = self.decision or self.narrative.sent_back_at or self.pair.removed_at
+        return not is_over and self.verdict in {Verdict.PASSED, Verdict.REJECTED}
 
 
 def under_review(member: Membership) -> QuerySet[Any]:

@@ -7,6 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from annotate.collection.removal import INSTRUCTIONS
 from annotate.judgments import assignments
 from annotate.models import Assignment
 from annotate.overview.steps import Key
@@ -62,6 +63,21 @@ def test_only_instructions_that_wait_can_be_ticked(two, client):
     assert client.get(address).content.decode().count('name="narratives"') == 2
     accept(client, two, two.others)
     assert client.get(address).content.decode().count('name="narratives"') == 1
+
+
+def test_an_instruction_that_was_taken_out_waits_for_no_decision(two, client):
+    client.force_login(two.carla.user)
+    address = reverse("audit:reviews", args=[two.project.slug])
+    INSTRUCTIONS.remove(
+        project=two.project, keys=[two.narrative.pair_id], reason="A twin.", by=two.carla
+    )
+
+    page = client.get(address).content.decode()
+    story = client.get(reverse("audit:story", args=[two.pair.pk])).content.decode()
+
+    assert page.count('name="narratives"') == 1
+    assert "taken out" in page
+    assert "nobody works on it" in story
 
 
 def test_the_step_of_checking_instructions_is_not_done_while_one_waits_for_a_decision(two, client):
