@@ -88,7 +88,9 @@ def count_changes_since(report: AgreementReport) -> Changes:
     if report.compares or scopes[0].criterion or scopes[0].guideline is not None:
         settled = settled.none()
     # Reviews from a file may be older than the report.
-    new_reviews = reviews.submitted().filter(Q(submitted_at__gt=moment) | Q(pk__gt=seen["review"]))
+    new_reviews = reviews.submitted().filter(
+        Q(submitted_at__gt=moment) | Q(pk__gt=seen.get("review", 0))
+    )
     return Changes(
         judgments=new_judgments.count() + new_repeats.count(),
         **changed,
