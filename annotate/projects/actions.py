@@ -61,7 +61,7 @@ def create_project(
     Refused: a short name that is taken or has characters other than lower-case letters, digits,
     hyphens and underscores; a name with control characters; an unknown kind; fewer than two grades
     or a repeated one; grades without, or not above the lowest, the one from which the kind counts
-    documents as relevant.
+    documents as relevant. A kind without such a grade takes 1, or else the second lowest.
     """
     of_kind = kind_by_key(kind)
     now = now or timezone.now()
@@ -75,20 +75,27 @@ def create_project(
     if grades is None:
         grades = [grade.value for grade in of_kind.grades]
     if len(grades) < 2 or len(set(grades)) != len(grades):
-        raise Refused("A project needs at least two different grades, such as 0 and 1.")
+        raise InvalidField(
+            "A project needs at least two different grades, such as 0 and 1.", "grades"
+        )
     if len(grades) > MOST_GRADES:
         raise InvalidField(TOO_MANY_GRADES, "grades")
     threshold = of_kind.settings.get("relevant_from")
     if threshold is not None and (threshold not in grades or threshold == min(grades)):
-        raise Refused(
+        raise InvalidField(
             f"{of_kind.name} counts documents as relevant from grade {threshold}, which is "
             "not above the lowest of these grades. Leave the grades out to use those of the "
-            "kind."
+            "kind.",
+            "grades",
         )
     try:
         with transaction.atomic():
             project = Project.objects.create(
-                slug=slug, name=name or slug, kind=kind, created_at=now, **of_kind.settings
+                slug=slug,
+                name=name or slug,
+                kind=kind,
+                created_at=now,
+                **{"relevant_from": _relevant_from(grades), **of_kind.settings},
             )
             _make_grades(project, sorted(grades), of_kind)
             lead = None
@@ -105,6 +112,12 @@ def create_project(
     except IntegrityError as error:
         raise Refused(f"A project “{slug}” already exists. Choose another short name.") from error
     return project
+
+
+def _relevant_from(grades: Sequence[int]) -> int:
+    """Return the grade from which documents are relevant by default: above the lowest."""
+    above = sorted(grades)[1:]
+    return 1 if 1 in above else above[0]
 
 
 def free_slug(wanted: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import QuerySet
@@ -19,6 +19,7 @@ from annotate.projects.kinds.own import OWN
 from annotate.projects.models import AuditEvent, Membership, Project
 from annotate.projects.taxonomy import MOST
 from base import reader_preferences as personal
+from base.form_fields import LinesField
 
 
 class SentenceField(forms.CharField):
@@ -113,6 +114,7 @@ class RulesForm(forms.ModelForm[Project]):
     class Meta:
         model = Project
         fields = FIELDS
+        field_classes: ClassVar = {"description": LinesField}
         labels = {
             "relevant_from": "Relevant from grade",
             "judge_scope": "What is judged",

@@ -267,6 +267,28 @@ def test_a_project_with_invalid_grades_is_not_created(db, client, grades, senten
     assert not Project.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("grades", "relevant_from"), [("0, 1, 2", 1), ("1, 2", 2), ("0, 5, 9", 5), ("-1, 0", 0)]
+)
+def test_relevant_documents_of_a_new_project_are_above_its_lowest_grade(
+    db, client, grades, relevant_from
+):
+    client.force_login(factories.user("carla"))
+
+    client.post(reverse("annotate:new_project"), {"name": "Tides", "grades": grades})
+
+    assert Project.objects.get().relevant_from == relevant_from
+
+
+def test_grades_that_do_not_fit_the_kind_are_reported_at_the_grades(db, client):
+    client.force_login(factories.user("carla"))
+    sent = {"name": "Tides", "kind": "multiconir", "grades": "0, 1"}
+
+    page = client.post(reverse("annotate:new_project"), sent)
+
+    assert list(page.context["form"].errors) == ["grades"]
+
+
 SETTINGS = {
     "name": "Tides",
     "description": "",
@@ -335,6 +357,17 @@ def test_settings_opened_before_another_change_are_not_saved_over_it(tides, clie
     again = client.post(url, {**opened, "token": refused.context["token"]})
     assert again.status_code == 302
     assert Project.objects.get().description == ""
+
+
+def test_line_ends_of_a_browser_change_no_description(tides, client):
+    carla = factories.lead(tides)
+    client.force_login(carla.user)
+    change_rules(changes={"description": "About tides.\nAnd bees."}, by=carla)
+
+    sent = {"description": "About tides.\r\nAnd bees."}
+    client.post(reverse("annotate:settings", args=["tides"]), {**SETTINGS, **sent})
+
+    assert Project.objects.get().description == "About tides.\nAnd bees."
 
 
 @pytest.mark.parametrize("judged", [True, False])
