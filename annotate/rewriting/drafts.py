@@ -152,7 +152,7 @@ def end_draft(*, narrative: Narrative, by: Membership) -> None:
 def refuse_unless_writer(*, pair: InstructionPair, by: Membership) -> None:
     """Refuse removed pairs, and members who neither lead nor hold the rewrite assignment."""
     if not by.leads and not assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=by):
-        raise Refused("This is not your task. Take one from your list, then go on.")
+        raise Refused(assignments.NOT_YOURS)
     if pair.removed_at is not None:
         raise Refused("This instruction was removed, so its narrative stays as it is.")
 

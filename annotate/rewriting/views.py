@@ -182,11 +182,10 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
             messages.info(request, "The draft is discarded. This is the current version.")
         return redirect(desk.url("rewrite"))
     form = DraftForm(_draft_data(request, desk))
-    if not form.is_valid():
-        messages.error(request, _first_error(form))
-        return redirect(desk.url("rewrite"))
     message = "The draft is saved."
     try:
+        if not form.is_valid():
+            raise Refused(_first_error(form))
         drafts.save_draft(**target, writing=form.writing())
         if which := request.POST.get("take"):
             drafts.take_overtaken(**target, which=which)
@@ -341,12 +340,26 @@ def _desk(request: HttpRequest, member: Membership, pair: InstructionPair, side:
 
 
 def _refuse_without_assignment(
-    request: HttpRequest, member: Membership, pair: InstructionPair
+    request: PageRequest, member: Membership, pair: InstructionPair
 ) -> HttpResponse | None:
+    """Refuse a member who may not rewrite the pair; words that they sent stay on the page."""
     if member.leads or assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
         return None
-    messages.error(request, "This is not your task. Take one from your list, then go on.")
-    return redirect("annotate:home")
+    if request.htmx:
+        # A page whose task ended keeps its list and advice; its draft line says why.
+        return HttpResponse(status=204)
+    if not request.POST.get("text"):
+        messages.error(request, assignments.NOT_YOURS)
+        return redirect("annotate:home")
+    context = {
+        "project": pair.project,
+        "member": member,
+        "pair": pair,
+        "query": pair.query,
+        "sentence": assignments.NOT_YOURS,
+        "form": NarrativeForm(request.POST),
+    }
+    return render(request, "rewriting/not_saved.html", context, status=422)
 
 
 def _current_values(desk: Desk) -> dict[str, Any]:

@@ -441,6 +441,14 @@ def test_a_button_stores_the_draft_and_the_ticks_of_other_list_pages(pair, ada, 
     assert draft_of(pair).drops == [first.pk, second.pk]
 
 
+def test_a_draft_with_an_invalid_character_stays_on_the_page(pair, ada, client):
+    answer = client.post(address("draft", pair), {"text": "At\x00sea.", "based_on": 0, "keep": "1"})
+
+    assert answer.status_code == 422
+    assert shows(answer, "Null characters are not allowed.")
+    assert "At\x00sea.</textarea>" in answer.content.decode()
+
+
 def test_a_draft_that_is_refused_stays_on_the_page(pair, ada, client):
     answer = client.post(
         address("draft", pair),

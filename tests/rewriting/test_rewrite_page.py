@@ -184,6 +184,29 @@ def test_nobody_can_write_without_an_assignment(pair, ada, client):
     assert texts(pair) == []
 
 
+@pytest.mark.parametrize("name", ["rewrite", "draft"])
+def test_words_for_a_task_that_another_person_has_stay_on_the_page(pair, ada, client, name):
+    client.force_login(factories.member(pair.project, "ben").user)
+    words = {"text": "At sea only.", "conditions": "at sea", "note": "Narrower.", "based_on": 0}
+
+    answer = client.post(reverse(f"annotate:{name}", args=[pair.pk]), words)
+
+    assert answer.status_code == 422
+    for text in ("This is not your task.", "At sea only.", "at sea", "Narrower."):
+        assert shows(answer, text)
+    assert not shows(answer, "A barrage")
+
+
+def test_no_other_page_is_put_into_the_page_of_a_task_that_ended(pair, ada, client):
+    ada.assignments.all().delete()
+    in_place = {"HX-Request": "true"}
+
+    found = client.get(url(pair), {"find": "barrage"}, headers=in_place)
+    advice = client.post(advice_url(pair), {"text": "At sea."}, headers=in_place)
+
+    assert (found.status_code, advice.status_code) == (204, 204)
+
+
 def test_the_page_of_a_removed_instruction_says_so_before_anybody_writes(pair, ada, client):
     pair.removed_at, pair.removed_reason = timezone.now(), "A double."
     pair.save()
