@@ -22,6 +22,7 @@ from annotate.judgments.answer_counts import (
 )
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
@@ -267,7 +268,9 @@ def _causes(reader: Membership) -> list[CauseCount]:
     """Return the causes in settling decisions, the most frequent first."""
     counted = dict(
         Adjudication.objects.current()
-        .filter(narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk"))
+        .filter(
+            in_pools(), narrative__in=Narrative.objects.in_force([reader.project_id]).values("pk")
+        )
         .exclude(narrative__pair__in=blind_pairs(reader))
         .order_by()
         .values_list("cause")

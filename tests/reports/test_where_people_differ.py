@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,6 +21,7 @@ from annotate.models import (
     Project,
     Verdict,
 )
+from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting.sending_back import send_back
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement
@@ -172,6 +175,21 @@ def test_causes_of_decisions_are_counted(tides):
         ("guideline", "Gap in the guidelines", 2),
         ("error", "Annotator's error", 1),
     ]
+
+
+def test_every_cause_links_to_its_decisions(tides, client):
+    for place, cause in ((1, "guideline"), (2, "error"), (0, "guideline")):
+        settle(tides, "301", place, cause)
+    DOCUMENTS.remove(
+        project=tides.project, keys=[tides.docs["301"][0].pk], reason="Twin.", by=tides.carla
+    )
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+    links = re.findall(r'href="([^"]+settled_cause=[^"]+)"', page.content.decode())
+
+    assert [one.decisions for one in page.context["compared"].causes] == [1, 1]
+    assert [client.get(unescape(link)).context["total"] for link in links] == [1, 1]
 
 
 def test_older_versions_and_removed_pairs_do_not_count(tides):
