@@ -201,8 +201,8 @@ def domains_of(project: Project) -> list[str]:
 
 
 def parts_of(project: Project) -> list[Scope]:
-    """Return the parts of a project that are worth comparing, and those of earlier reports; the
-    whole first.
+    """Return the parts of a project that are worth comparing, and those of earlier reports and
+    comparisons; the whole first.
     """
     versions = list(periods_of(project))
     parts = [
@@ -213,11 +213,10 @@ def parts_of(project: Project) -> list[Scope]:
         *(Scope(side=side) for side in Narrative.Side.values),
         Scope(blind=True),
     ]
-    reports = AgreementReport.objects.filter(project=project, compares=False).order_by()
-    earlier = [
-        stored_scope(written) for written in reports.values_list("scope", flat=True).distinct()
-    ]
-    others = sorted((scope for scope in earlier if not scope.criterion), key=str)
+    reports = AgreementReport.objects.filter(project=project).order_by()
+    written = {part for both in reports.values_list("scope", "against").distinct() for part in both}
+    earlier = map(stored_scope, sorted(written))
+    others = [scope for scope in earlier if not scope.criterion]
     return list(dict.fromkeys([*parts, *others]))
 
 

@@ -36,6 +36,29 @@ class Changes(NamedTuple):
     # Narratives of the report that were withdrawn since.
     withdrawn: int = 0
 
+    @property
+    def words(self) -> str:
+        """A sentence about the changes; empty if there are none."""
+        counted = [
+            f"{count:,} {singular if count == 1 else plural}"
+            for count, (singular, plural) in zip(self, _WORDS, strict=True)
+            if count
+        ]
+        return f"Since then: {', '.join(counted)}." if counted else ""
+
+
+# What each of the changes is called: one, and several.
+_WORDS = (
+    ("new judgment", "new judgments"),
+    ("judgment withdrawn", "judgments withdrawn"),
+    ("judgment outdated by a newer text", "judgments outdated by newer texts"),
+    ("judgment taken out", "judgments taken out"),
+    ("decision of a lead", "decisions of leads"),
+    ("new review", "new reviews"),
+    ("narrative rewritten", "narratives rewritten"),
+    ("narrative withdrawn", "narratives withdrawn"),
+)
+
 
 def count_changes_since(report: AgreementReport) -> Changes:
     """Count the changes since a report was computed."""

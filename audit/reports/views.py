@@ -20,7 +20,7 @@ from annotate.judgments.pair_rules import Rule
 from annotate.judgments.rule_report import MAX_NAMED, PairStatus, RuleReport, rule_report
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
 from audit.reports import access, actions
 from audit.reports.coverage import by_category, coverage, csv_rows
@@ -31,7 +31,7 @@ from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
-from audit.reports.statements_since import Changes, count_changes_since
+from audit.reports.statements_since import count_changes_since
 from audit.reports.tables import (
     Against,
     Table,
@@ -262,12 +262,10 @@ def agreement_machines(request: PageRequest, slug: str) -> HttpResponse:
 def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     """Compare the agreement in two parts of the project; a POST requests the comparison."""
     member = annotate_access.lead(request.user, slug)
-    offered = [
-        (str(part), _capitalize(describe_scope(part) or "the whole project"))
-        for part in parts_of(member.project)
-    ]
-    asked = request.GET if {"of", "against"} & set(request.GET) else None
-    form = ComparedForm(offered, asked)
+    form = ComparedForm(
+        _offered_parts(member.project),
+        request.GET if {"of", "against"} & set(request.GET) else None,
+    )
     template = "reports/agreement_comparison.html"
     context: dict[str, Any] = {"place": "comparison", "form": form, "report": None}
     if not form.is_valid():
@@ -297,8 +295,8 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member = access.unblinded_lead(request.user, slug)
     report = access.computed_report(request.user, slug, pk)
     if report.compares:
-        # The page shows only the newest comparison of the same two parts.
-        return redirect(report)
+        template, context = "reports/agreement_comparison.html", _past_comparison_context(report)
+        return project_page(request, template, member, "agreement", **context)
     scope = stored_scope(report.scope)
     context = _frame_context(member, scope, "agreement") | {
         "form": ScopeForm(member.project, scope.form_data),
@@ -491,7 +489,7 @@ def _report_context(report: AgreementReport | None) -> dict[str, Any]:
     return {
         "computed": report,
         "figures": figures,
-        "stale_words": _stale_words(count_changes_since(report)),
+        "stale_words": count_changes_since(report).words,
         "tables": [table.with_lines(table.lines[:LINES]) for table in shown],
         "lonely_words": _people_alone_words(people_alone(figures)),
         "against": [
@@ -538,6 +536,27 @@ def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield Of.REVIEWS, "Reviews, CSV"
 
 
+def _offered_parts(project: Project) -> list[tuple[str, str]]:
+    """Return the parts of a project that can be compared, each with its name."""
+    return [
+        (str(part), _capitalize(describe_scope(part) or "the whole project"))
+        for part in parts_of(project)
+    ]
+
+
+def _past_comparison_context(report: AgreementReport) -> dict[str, Any]:
+    """Return what the page of comparisons shows of one as it was computed."""
+    parts = {"of": report.scope, "against": report.against}
+    return {
+        "place": "comparison",
+        "form": ComparedForm(_offered_parts(report.project), parts),
+        "here": report.get_absolute_url(),
+        "past": report,
+        "report": report,
+        **_comparison_context(report),
+    }
+
+
 def _comparison_context(report: AgreementReport | None) -> dict[str, Any]:
     """Return what a page shows of a comparison; empty without figures."""
     if report is None or report.figures is None:
@@ -547,7 +566,7 @@ def _comparison_context(report: AgreementReport | None) -> dict[str, Any]:
     return {
         "computed": report,
         "figures": figures,
-        "stale_words": _stale_words(count_changes_since(report)),
+        "stale_words": count_changes_since(report).words,
         "rows": [
             {
                 "title": COEFFICIENTS[key],
@@ -577,27 +596,3 @@ def _unit_table_url(slug: str, scope: Scope, of: str) -> str:
 def _scope_url(name: str, slug: str, scope: Scope) -> str:
     where = reverse(name, args=[slug])
     return f"{where}?{scope}" if scope else where
-
-
-def _stale_words(changes: Changes) -> str:
-    """Return a sentence about the changes since; empty if the figures are up to date."""
-    words = {
-        "judgments": ("new judgment", "new judgments"),
-        "taken_back": ("judgment withdrawn", "judgments withdrawn"),
-        "of_older_texts": (
-            "judgment outdated by a newer text",
-            "judgments outdated by newer texts",
-        ),
-        "taken_out": ("judgment taken out", "judgments taken out"),
-        "settled": ("decision of a lead", "decisions of leads"),
-        "reviews": ("new review", "new reviews"),
-        "narratives": ("narrative rewritten", "narratives rewritten"),
-        "withdrawn": ("narrative withdrawn", "narratives withdrawn"),
-    }
-    counts = changes._asdict()
-    counted = [
-        f"{counts[kind]:,} {one if counts[kind] == 1 else many}"
-        for kind, (one, many) in words.items()
-        if counts[kind]
-    ]
-    return f"Since then: {', '.join(counted)}." if counted else ""

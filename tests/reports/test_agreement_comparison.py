@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Guideline
+from annotate.pools.removal import DOCUMENTS
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_comparison
 from audit.reports.reliability import COMPARED, comparison_of
@@ -211,8 +212,48 @@ def test_comparisons_are_listed_and_link_to_their_page(guided, client):
     page = text(client.get(reverse("audit:agreement_reports", args=[guided.project.slug])))
 
     assert shows(page, "The whole project against blind judgments only")
-    past = client.get(reverse("audit:agreement_past", args=[guided.project.slug, report.pk]))
-    assert past.url == f"{guided.url}?of=&against=blind%3D1"
+    past = text(client.get(reverse("audit:agreement_past", args=[guided.project.slug, report.pk])))
+    assert "This is one report as it was computed" in past
+    assert f'href="{guided.url}?of=&amp;against=blind%3D1"' in past
+
+
+def test_an_earlier_comparison_is_shown_as_it_was_computed(guided, client):
+    def compare():
+        report = request_comparison(
+            project=guided.project, by=guided.carla, scope=WHOLE, against=Scope(query="301")
+        )
+        compute_agreement(report, Progress())
+        AgreementReport.objects.filter(pk=report.pk).update(state="done", finished_at=NOON)
+        return report.pk
+
+    first = compare()
+    DOCUMENTS.remove(
+        project=guided.project,
+        keys=list(guided.query.candidates.values_list("pk", flat=True)[:10]),
+        reason="Twins.",
+        by=guided.carla,
+    )
+    second = compare()
+
+    def units(report):
+        page = client.get(reverse("audit:agreement_past", args=[guided.project.slug, report]))
+        return page.context["figures"]["first"]["units"]
+
+    # S1 and S2, which nobody judged, are among the ten.
+    assert (units(first), units(second)) == (30, 22)
+
+
+def test_parts_that_only_a_comparison_names_can_be_shown(guided, client):
+    report = request_comparison(
+        project=guided.project,
+        by=guided.carla,
+        scope=Scope(query="301"),
+        against=Scope(side="altered", blind=True),
+    )
+
+    page = client.get(report.get_absolute_url())
+
+    assert page.context["form"].is_valid()
 
 
 def test_changes_since_are_counted_in_both_parts(guided):
