@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotate.pairs.models import Narrative
 from annotate.projects.audit_log import record
+from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.rewriting import actions as rewriting
 from audit.reviews import review_chain
@@ -166,6 +167,6 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
     elif state is Verdict.INCOMPLETE:
         raise Refused(f"{len(passes)} of {wanted} reviews are in. Accept it once all are.")
     elif state is Verdict.REJECTED and not reason:
-        raise InvalidField(
-            "An auditor rejects it. Give the reason for accepting it anyway.", "reason"
-        )
+        by_majority = kind_of(project.kind).rejects_by_majority
+        who = "Most auditors reject" if by_majority else "An auditor rejects"
+        raise InvalidField(f"{who} it. Give the reason for accepting it anyway.", "reason")

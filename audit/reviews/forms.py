@@ -48,7 +48,9 @@ class ReviewFilterForm(forms.Form):
 
     def __init__(self, member: Membership, rubric: Rubric, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        categories = member.project.pairs.order_by().values_list("category", flat=True)
+        instructions = Narrative.objects.current().filter(side=Narrative.Side.ALTERED)
+        pairs = member.project.pairs.filter(pk__in=instructions.values("pair"))
+        categories = pairs.order_by().values_list("category", flat=True)
         self._offer(
             "category",
             [
@@ -159,10 +161,7 @@ class DecisionForm(forms.Form):
         required=False,
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=(
-            "Its author reads this. Needed except to accept an instruction that every auditor "
-            "passed."
-        ),
+        help_text="Its author reads this. Needed except to accept an instruction that passed.",
     )
 
 

@@ -120,3 +120,14 @@ def test_programs_find_the_same(several):
     assert [row["pair_id"] for row in found] == ["302_1"]
     assert judges.get(f"{address}?search=dunes").json()["results"][0]["pair_id"] == "302_1"
     assert judges.get(f"{address}?auditor={several.dan.pk}").status_code == 403
+
+
+def test_only_categories_of_instructions_are_offered(several, client):
+    client.force_login(several.carla.user)
+    # A topic without an instruction.
+    factories.pair(factories.query(several.project, "304"), category="unwritten")
+
+    page = client.get(reverse("audit:reviews", args=[several.project.slug]))
+
+    choices = page.context["form"].fields["category"].choices
+    assert choices == [("", "Any"), ("-", "None named"), ("scope", "scope")]
