@@ -427,5 +427,14 @@ def _grades_after(project: Project, kind: ProjectKind, before: ProjectKind) -> l
     for grade in kind.grades:
         here = own.get(grade.value)
         kept = here and KindGrade(here.value, here.name, here.sentence)
-        grades.append(kept if kept and kept.sentence and kept not in before.grades else grade)
+        if kept is None or kept in before.grades or _is_unnamed(kept):
+            grades.append(grade)
+        else:
+            grades.append(kept._replace(sentence=kept.sentence or grade.sentence))
     return grades
+
+
+def _is_unnamed(grade: KindGrade) -> bool:
+    """Return whether a grade has a name that new projects give by default, and no sentence."""
+    usual = {name for names in NAMES.values() for name in names}
+    return not grade.sentence and grade.name in {*usual, f"Grade {grade.value}"}

@@ -126,6 +126,21 @@ def test_a_grades_own_name_is_kept_when_the_kind_changes():
     assert words == {0: "Not relevant", 1: "Fits", 2: "Highly relevant"}
 
 
+def test_a_grades_own_name_is_kept_without_a_sentence_of_its_own():
+    project = create_project(slug="own", grades=[0, 1, 2, 3], by=factories.user("carla"))
+    project.grades.filter(value=1).update(name="Fits")
+
+    projects.change_kind(key="followir", by=project.memberships.get())
+
+    words = list(project.grades.order_by("value").values_list("name", "sentence"))
+    assert words[:2] == [
+        ("Not relevant", "The document does not meet the altered narrative."),
+        ("Fits", "The document meets the altered narrative."),
+    ]
+    # Of four grades, 2 was called “Relevant” by default.
+    assert words[2][0] == "Highly relevant"
+
+
 def test_a_kind_without_a_grade_in_use_is_refused_with_a_sentence():
     project = made("own")
     carla = project.memberships.get()
