@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.guidelines import rejudge_requests
 from annotate.guidelines.actions import write_guideline
@@ -256,6 +257,23 @@ def test_an_annotator_cannot_ask(scene):
         scene.ask(by=scene.ada)
     with pytest.raises(Refused, match="Only leads"):
         rejudge_requests.withdraw_older(guideline=scene.guideline, by=scene.ada)
+
+
+@pytest.mark.parametrize(
+    ("of", "sentence"),
+    [
+        ("", "5 are older, but their authors have left"),
+        ("?query=302", "1 is older, but its author"),
+    ],
+)
+def test_the_page_says_if_nobody_can_be_asked(scene, client, of, sentence):
+    scene.project.memberships.exclude(pk=scene.carla.pk).update(left_at=timezone.now())
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url() + of)
+
+    assert shows(page, sentence)
+    assert not shows(page, "No answer is older")
 
 
 def test_the_page_counts_asks_and_withdraws(scene, client):
