@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from annotate.collection.models import Document, PassageRule
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
@@ -107,11 +107,8 @@ def set_passage_rule(
     Refused: a member who is not a lead, an archived project, an overlap that is not below the
     length, a share outside 1 to 100, an unknown way to publish.
     """
-    if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused("Only leads of this project can change its passages.")
     with transaction.atomic():
-        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        refuse_if_archived(locked)
+        locked = lock_project(project.pk, by, "Only leads of this project can change its passages.")
         rule = passage_rule_of(locked)
         before = {name: getattr(rule, name) for name in FIELDS}
         for name in FIELDS:

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotate.collection.models import Query
 from annotate.pairs.models import InstructionPair
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused, refuse_invalid_characters
@@ -188,9 +188,9 @@ def _lock(
 
     Refused: a member who is not a lead, an archived project, no keys, a key that is not in `rows`.
     """
-    if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused("Only leads of this project can take something out or bring it back.")
-    refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
+    lock_project(
+        project.pk, by, "Only leads of this project can take something out or bring it back."
+    )
     keys = list(dict.fromkeys(wanted))
     if not keys:
         raise Refused("Choose one or more first.")

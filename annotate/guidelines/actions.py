@@ -16,10 +16,11 @@ from annotate.guidelines.models import GuidelineCase
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale, refuse_invalid_characters
+from base.texts import tidy
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000
@@ -43,10 +44,7 @@ def write_guideline(
     that is not in the project.
     """
     now = now or timezone.now()
-    refuse_if_archived(by.project)
-    text = text.replace("\r\n", "\n").strip()
-    if not by.leads:
-        raise Refused("Only leads of this project can write its guidelines.")
+    text = tidy(text)
     if not text:
         raise Refused("The guidelines are empty. Write what judges should know.")
     if len(text) > MAX_LENGTH:
@@ -58,8 +56,10 @@ def write_guideline(
     if len(linked) > MAX_CASES:
         raise Refused(f"At most {MAX_CASES:,} cases can lead to one version.")
     with transaction.atomic():
+        project = lock_project(
+            by.project_id, by, "Only leads of this project can write its guidelines."
+        )
         _refuse_foreign_cases(linked, by)
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         latest = Guideline.objects.latest_of(project)
         version = latest.version if latest else 0
         if version != based_on:

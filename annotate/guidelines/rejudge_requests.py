@@ -24,7 +24,8 @@ from annotate.projects import access as projects_access
 from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Guideline, Membership, Project
 from base.bulk import CHUNK
-from base.errors import Refused, Stale, refuse_invalid_characters
+from base.errors import Refused, Stale, refuse_invalid_characters, refuse_longer
+from base.texts import tidy
 
 Task = Assignment.Task
 
@@ -47,6 +48,7 @@ def lock_assignments(project: Project) -> None:
 
 
 MAX_WORDS = 2_000
+ONLY_LEADS = "Only leads of this project can ask its judges to look again."
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ def ask_older(
     now = now or timezone.now()
     words = _clean_words(words)
     with transaction.atomic():
-        project = _lock_project_for_lead(by)
+        project = projects_access.lock_project(by.project_id, by, ONLY_LEADS)
         if Guideline.objects.latest_of(project) != guideline:
             raise Stale("The guidelines have a newer version. Ask from there.")
         lock_assignments(project)
@@ -246,7 +248,7 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
     """Withdraw all open rejudge requests for this version; return how many."""
     now = now or timezone.now()
     with transaction.atomic():
-        project = _lock_project_for_lead(by)
+        project = projects_access.lock_project(by.project_id, by, ONLY_LEADS)
         lock_assignments(project)
         rejudge_requests = _open_requests(guideline)
         theirs = rejudge_requests.filter(
@@ -323,13 +325,12 @@ def _reachable(answers: QuerySet[Statement]) -> QuerySet[Statement]:
 
 
 def _clean_words(words: str) -> str:
-    words = words.replace("\r\n", "\n").replace("\r", "\n").strip()
+    words = tidy(words)
     if not words:
         raise Refused("Say in a few words what to look at.")
-    if len(words) > MAX_WORDS:
-        raise Refused(
-            f"These words have {len(words):,} characters; at most {MAX_WORDS:,} are allowed."
-        )
+    refuse_longer(
+        words, MAX_WORDS, "These words have %(length)s characters; at most %(most)s are allowed."
+    )
     refuse_invalid_characters(words)
     return words
 
@@ -342,15 +343,6 @@ def _lock_pair_for_lead(statement: Statement, by: Membership) -> InstructionPair
         .get(pk=statement.narrative.pair_id)
     )
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused("Only leads of this project can ask its judges to look again.")
+        raise Refused(ONLY_LEADS)
     projects_access.refuse_if_archived(pair.project)
     return pair
-
-
-def _lock_project_for_lead(by: Membership) -> Project:
-    """Lock and return the project, to serialize requests by leads; refuse other members."""
-    project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-    if not by.leads:
-        raise Refused("Only leads of this project can ask its judges to look again.")
-    projects_access.refuse_if_archived(project)
-    return project

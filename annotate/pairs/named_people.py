@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotate.collection.models import Query
 from annotate.pairs.models import Assignment, NamedPerson
 from annotate.people.members import check_lead
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
@@ -49,9 +50,8 @@ def name_people(*, query: Query, people: Mapping[str, Iterable[int]], by: Member
 
     A task for which nobody is named is open to everybody. Existing assignments are not affected.
     """
-    check_lead(by)
     with transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        project = lock_project(by.project_id, by)
         if query.project_id != project.pk:
             raise Refused("There is no such query in this project.")
         names = dict(people_to_name(project).values_list("pk", "name"))

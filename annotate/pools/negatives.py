@@ -11,7 +11,7 @@ from django.db import transaction
 from annotate.collection.models import Run
 from annotate.pools.actions import MAX_DEPTH, runs_named
 from annotate.pools.models import HardNegativeRun, HardNegatives
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
@@ -54,13 +54,12 @@ def choose_hard_negatives(
     Refused: a member who is not a lead, an archived project, an unknown run, too many runs, an
     invalid depth.
     """
-    if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused("Only leads of this project can change what a release contains.")
     if not 1 <= depth <= MAX_DEPTH:
         raise Refused(f"The depth of hard negatives is a number from 1 to {MAX_DEPTH:,}.")
     with transaction.atomic():
-        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        refuse_if_archived(locked)
+        locked = lock_project(
+            project.pk, by, "Only leads of this project can change what a release contains."
+        )
         chosen = runs_named(locked, runs)
         before = hard_negative_systems(locked)
         row, _made = HardNegatives.objects.update_or_create(

@@ -29,7 +29,7 @@ from annotate.judgments.rule_report import rule_report_in
 from annotate.pools.models import ReplacedCandidate, Replacement
 from annotate.pools.removal import reopen_judging
 from annotate.projects import hash_chain
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused, Stale, refuse_invalid_characters, state_token
@@ -38,6 +38,7 @@ from formats.texts import check_id
 
 MAX_ID = Document._meta.get_field("doc_id").max_length or 0
 MAX_TEXT = 1_000_000
+ONLY_LEADS = "Only leads of this project can replace documents."
 # Returns the names of a project's releases, all or since a time. The exporters provide it.
 releases_of: Provider[[Project, datetime | None], list[str]] = Provider(
     "Which releases does a project have?"
@@ -128,7 +129,7 @@ def replace_document(
     reason = str(removal_fields(reason, by)["removed_reason"])
     now = now or timezone.now()
     with transaction.atomic():
-        project = _lock_project(by, candidate.query.project_id)
+        project = lock_project(candidate.query.project_id, by, ONLY_LEADS)
         current = effects(
             Candidate.objects.select_related("query__project").get(pk=candidate.pk), new
         )
@@ -172,7 +173,7 @@ def undo_replacement(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        project = _lock_project(by, replacement.project_id)
+        project = lock_project(replacement.project_id, by, ONLY_LEADS)
         row = Replacement.objects.select_related("old", "new").get(pk=replacement.pk)
         if row.undone_at is not None:
             return row
@@ -206,14 +207,6 @@ def replacements(project: Project) -> QuerySet[Replacement]:
     return Replacement.objects.filter(project=project).select_related(
         "old", "new", "by", "undone_by"
     )
-
-
-def _lock_project(by: Membership, project: int) -> Project:
-    if not by.leads or by.project_id != project:
-        raise Refused("Only leads of this project can replace documents.")
-    locked = Project.objects.select_for_update(no_key=True).get(pk=project)
-    refuse_if_archived(locked)
-    return locked
 
 
 def _find_new_document(project: Project, candidate: Candidate, new: NewDocument) -> Document | None:

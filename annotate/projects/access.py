@@ -126,6 +126,20 @@ def user_key(user: Person) -> int:
     return user.pk or 0
 
 
+def lock_project(
+    pk: int, by: Membership | None, refusal: str = "Only leads of this project can do that."
+) -> Project:
+    """Return a project, locked until the end of the transaction, for a change by a lead.
+
+    `by` is None for a command. Refused: a person who does not lead it, an archived project.
+    """
+    if by is not None and not (by.leads and by.project_id == pk):
+        raise Refused(refusal)
+    project = Project.objects.select_for_update(no_key=True).get(pk=pk)
+    refuse_if_archived(project)
+    return project
+
+
 def refuse_if_archived(project: Project) -> None:
     """Refuse changes in an archived project."""
     if project.archived_at is not None:

@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from annotate.judgments.in_force import grades_in_use
 from annotate.pairs.models import Narrative
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.kinds import KINDS, KindGrade, ProjectKind, kind_of
 from annotate.projects.kinds.own import OWN
@@ -191,15 +191,14 @@ def change_rules(
     met, every possible number must be a grade. Stale: `token` is that of other rules
     (`rules_token`).
     """
-    if not by.leads:
-        raise Refused("Only leads of this project can change its rules.")
     if unknown := set(changes) - set(FIELDS):
         raise Refused(f"There is no rule called {', '.join(sorted(unknown))}.")
     refuse_invalid_names(str(changes.get("name", "")))
     refuse_invalid_characters(tidy(str(changes.get("description", ""))))
     with transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        refuse_if_archived(project)
+        project = lock_project(
+            by.project_id, by, "Only leads of this project can change its rules."
+        )
         if token and token != rules_token(project):
             raise Stale(OVERTAKEN)
         before = {field: getattr(project, field) for field in changes} | _grades_for_log(project)
@@ -397,11 +396,8 @@ def change_kind(*, key: str, by: Membership) -> Project:
     archived project, an unknown kind, and a change that would lose data.
     """
     kind = kind_by_key(key)
-    if not by.leads:
-        raise Refused("Only leads of this project can change its kind.")
     with transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        refuse_if_archived(project)
+        project = lock_project(by.project_id, by, "Only leads of this project can change its kind.")
         before = kind_of(project.kind)
         if before.key == kind.key:
             return project
@@ -426,7 +422,7 @@ def _grades_after(project: Project, kind: ProjectKind, before: ProjectKind) -> l
     grades = []
     for grade in kind.grades:
         here = own.get(grade.value)
-        kept = here and KindGrade(here.value, here.name, here.sentence)
+        kept = KindGrade(here.value, here.name, here.sentence) if here else None
         if kept is None or kept in before.grades or _is_unnamed(kept):
             grades.append(grade)
         else:

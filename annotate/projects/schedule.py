@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base import reader_preferences
@@ -65,7 +65,7 @@ def resume(*, by: Membership) -> Project:
 
 def _set_paused(by: Membership, at: datetime | None) -> Project:
     with transaction.atomic():
-        project = _locked(by)
+        project = lock_project(by.project_id, by)
         if (project.paused_at is None) == (at is None):
             return project
         project.paused_at, project.paused_by = at, (by.user if at else None)
@@ -81,7 +81,7 @@ def set_due_date(*, due_on: date | None, by: Membership, now: datetime | None = 
     Refused: a day that has passed, unless it is the current due date.
     """
     with transaction.atomic():
-        project = _locked(by)
+        project = lock_project(by.project_id, by)
         before, project.due_on = project.due_on, due_on
         if before == due_on:
             return project
@@ -93,14 +93,6 @@ def set_due_date(*, due_on: date | None, by: Membership, now: datetime | None = 
         project.save(update_fields=["due_on"])
         changes = {"due_on": (_iso(before), _iso(due_on))}
         record(project=project, what="project.due", about=project, changes=changes, by=by, now=now)
-    return project
-
-
-def _locked(by: Membership) -> Project:
-    if not by.leads:
-        raise Refused("Only leads of this project can do that.")
-    project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-    refuse_if_archived(project)
     return project
 
 

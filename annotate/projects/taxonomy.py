@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Category, Membership, Project
 from base.errors import Refused, Stale, refuse_invalid_characters, refuse_invalid_names, state_token
@@ -55,6 +55,7 @@ TAXONOMIES: Mapping[str, tuple[Kind, ...]] = {
 
 
 MOST = 100
+ONLY_LEADS = "Only leads of this project can change its taxonomy."
 OVERTAKEN = (
     "Somebody has changed this since you opened the page, so nothing was saved. What you entered "
     "is still here: compare it with their change in the audit log, then save again."
@@ -68,8 +69,6 @@ def set_categories(*, kinds: Sequence[Kind], token: str = "", by: Membership) ->
     project, a missing or repeated key, or too many types. Stale: `token` is that of another
     taxonomy (`taxonomy_token`).
     """
-    if not by.leads:
-        raise Refused("Only leads of this project can change its taxonomy.")
     if len(kinds) > MOST:
         raise Refused(f"A taxonomy has at most {MOST} types.")
     keys = [kind.key for kind in kinds]
@@ -81,8 +80,7 @@ def set_categories(*, kinds: Sequence[Kind], token: str = "", by: Membership) ->
     for kind in kinds:
         refuse_invalid_characters(tidy(kind.sentence))
     with transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        refuse_if_archived(project)
+        project = lock_project(by.project_id, by, ONLY_LEADS)
         if token and token != taxonomy_token(project):
             raise Stale(OVERTAKEN)
         before = _categories_for_log(project)
@@ -129,7 +127,7 @@ def add_taxonomy(*, name: str, by: Membership) -> list[Category]:
         )
     with transaction.atomic():
         # Locked, so that another lead's concurrent change is either read here or waits.
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        project = lock_project(by.project_id, by, ONLY_LEADS)
         here = [
             Kind(category.key, category.name, category.sentence)
             for category in project.categories.order_by("place", "key")
