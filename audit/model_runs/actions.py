@@ -59,7 +59,8 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     """Save a new endpoint of the member's project, and return it.
 
     Refused: a member who is not a lead, an archived project, a server that the administrator does
-    not allow, prices without a limit of cost, a value that no server can be asked with.
+    not allow, prices without a limit of cost, a value that no server can be asked with, the same
+    choices as those of one in use.
     """
     _check_lead(by)
     if endpoint.server not in settings.MODEL_SERVERS:
@@ -72,6 +73,12 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
         raise Refused(str(error)) from error
     endpoint.project, endpoint.by, endpoint.added_at = by.project, by, now or timezone.now()
     with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        choices = {name: getattr(endpoint, name) for name in Endpoint.CHOICES}
+        if Endpoint.objects.in_use(by.project_id).filter(**choices).exists():
+            raise Refused("This model is here already, with the same choices.")
+        same_name = Endpoint.objects.filter(project=by.project, model=endpoint.model)
+        endpoint.number = same_name.count() + 1
         endpoint.save()
         record(project=by.project, what="model.added", about=endpoint, by=by, now=now)
     return endpoint
@@ -412,11 +419,8 @@ def batch_file(run: ModelRun, *, by: Membership) -> FileResponse:
 
 def machine_name(endpoint: Endpoint, prompt: Prompt, *, best_passage: bool = False) -> str:
     """Return the name of the machine of an endpoint and a prompt: other answers, another name."""
-    same = Endpoint.objects.filter(project=endpoint.project_id, model=endpoint.model)
-    place = same.filter(pk__lte=endpoint.pk).count()
-    ordinal = f" ({place})" if place > 1 else ""
     rule = ", best passage" if best_passage else ""
-    return f"{endpoint.model}{ordinal}, {task_of(prompt.task).prompt_name} {prompt.version}{rule}"
+    return f"{endpoint.name}, {task_of(prompt.task).prompt_name} {prompt.version}{rule}"
 
 
 def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -> ModelRun:

@@ -30,7 +30,7 @@ from audit.model_runs.actions import (
     set_limits,
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, Use, budget_of, run_figures, use_of
-from audit.model_runs.forms import BudgetForm, EndpointForm, PlanForm, PromptForm, RunForm
+from audit.model_runs.forms import BudgetForm, PlanForm, PromptForm, RunForm
 from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
 from audit.reports.access import unblinded_lead
 from base.api.bodies import FormBody, RequestBody, Settings
@@ -44,7 +44,7 @@ class SentModel(serializers.ModelSerializer[Endpoint], RequestBody):
 
     class Meta:
         model = Endpoint
-        fields = EndpointForm.Meta.fields
+        fields = Endpoint.CHOICES
 
 
 class ModelSerializer(serializers.ModelSerializer[Endpoint]):
@@ -52,7 +52,7 @@ class ModelSerializer(serializers.ModelSerializer[Endpoint]):
 
     class Meta:
         model = Endpoint
-        fields = ("id", *EndpointForm.Meta.fields, "added_at", "removed_at")
+        fields = ("id", *Endpoint.CHOICES, "added_at", "removed_at")
         read_only_fields = fields
 
 

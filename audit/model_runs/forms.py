@@ -27,11 +27,7 @@ class EndpointForm(forms.ModelForm[Endpoint]):
 
     class Meta:
         model = Endpoint
-        fields = (
-            *("server", "model", "temperature", "seed", "max_tokens", "limit_field"),
-            *("most_tokens", "prompt_price", "completion_price", "most_cost"),
-            *("concurrency", "requests_per_minute", "tokens_per_minute"),
-        )
+        fields = Endpoint.CHOICES
         widgets: ClassVar = {"server": forms.Select}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -85,6 +85,12 @@ class Endpoint(models.Model):
         *("most_tokens", "most_cost", "concurrency"),
         *("requests_per_minute", "tokens_per_minute"),
     )
+    # All that a lead chooses, in the order of the form.
+    CHOICES: ClassVar = (
+        *("server", "model", "temperature", "seed", "max_tokens", "limit_field"),
+        *("most_tokens", "prompt_price", "completion_price", "most_cost"),
+        *("concurrency", "requests_per_minute", "tokens_per_minute"),
+    )
 
     class LimitField(models.TextChoices):
         """How a server calls the limit of an answer."""
@@ -100,6 +106,8 @@ class Endpoint(models.Model):
     model = models.CharField(
         max_length=120, help_text="As the server names it, for example gpt-4.1-mini."
     )
+    # Which of the project's endpoints with this name of a model it is, from 1.
+    number = models.PositiveIntegerField(default=1, editable=False)
     temperature = models.FloatField(
         null=True,
         blank=True,
@@ -177,6 +185,10 @@ class Endpoint(models.Model):
             models.CheckConstraint(
                 name="endpoint_sends_at_least_one_at_once", condition=Q(concurrency__gte=1)
             ),
+            # Two machines of a project never have one name.
+            models.UniqueConstraint(
+                name="endpoint_number_once", fields=["project", "model", "number"]
+            ),
             at_and_by("endpoint_removed_at_and_by", "removed"),
         ]
 
@@ -186,7 +198,12 @@ class Endpoint(models.Model):
             details.append(f"temperature {self.temperature:g}")
         if self.seed is not None:
             details.append(f"seed {self.seed}")
-        return f"{self.model} ({', '.join(details)})"
+        return f"{self.name} ({', '.join(details)})"
+
+    @property
+    def name(self) -> str:
+        """The name of the model, with a number from the second endpoint with this name on."""
+        return self.model if self.number == 1 else f"{self.model} ({self.number})"
 
     def reach(self) -> Model:
         """Return how the model is asked at its server, with the key.

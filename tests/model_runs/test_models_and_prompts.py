@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
 
 from audit.model_runs.actions import add_endpoint, current_prompt, remove_endpoint, save_prompt
 from audit.model_runs.models import Endpoint, Prompt
@@ -36,6 +37,30 @@ def test_a_model_that_cannot_be_asked_is_refused(cast, server, values, reason):
 def test_only_leads_add_models(cast, server):
     with pytest.raises(Refused, match="Only leads"):
         add_endpoint(Endpoint(**VALUES), by=cast.ada)
+
+
+def test_a_model_that_is_added_twice_with_the_same_choices_is_refused(cast, server):
+    first = add_endpoint(Endpoint(**VALUES), by=cast.carla)
+
+    with pytest.raises(Refused, match="here already, with the same choices"):
+        add_endpoint(Endpoint(**VALUES), by=cast.carla)
+
+    remove_endpoint(endpoint=first, by=cast.carla)
+    assert add_endpoint(Endpoint(**VALUES), by=cast.carla).number == 2
+
+
+def test_models_with_one_name_are_told_apart_by_the_number_of_their_machines(cast, server, client):
+    add_endpoint(Endpoint(**VALUES), by=cast.carla)
+    add_endpoint(Endpoint(**VALUES, max_tokens=4_096), by=cast.carla)
+    client.force_login(cast.carla.user)
+
+    listed = client.get(reverse("audit:models", args=["tides"])).content.decode()
+    offered = client.get(reverse("audit:new_model_run", args=["tides"])).content.decode()
+
+    assert f"<bdi>{MODEL}</bdi>" in listed
+    assert f"<bdi>{MODEL} (2)</bdi>" in listed
+    assert f"{MODEL} (lab, temperature 0)" in offered
+    assert f"{MODEL} (2) (lab, temperature 0)" in offered
 
 
 def test_a_removed_model_keeps_its_runs_and_is_not_asked(cast, grade, endpoint):

@@ -225,6 +225,12 @@ def test_models_are_listed_with_their_use_in_as_many_queries_as_one(carla, cast,
     assert "75 of 1,000,000" in page
 
 
+def test_a_run_that_reached_a_limit_says_so_in_the_list(carla, grade):
+    grade(most_tokens=1)
+
+    assert "stopped early" in text(carla.get(address("models")))
+
+
 def test_the_budget_is_set_on_its_page_and_shown_with_what_is_used(carla, cast, grade):
     grade()
 
