@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -32,6 +33,7 @@ from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
 from audit.model_runs.tasks import task_of
 from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
 from base.errors import Refused
+from base.texts import amount
 from formats.source import Source
 from jobs.errors import JobError
 from jobs.runner import Progress, save_result
@@ -105,7 +107,7 @@ class _Asking:
         self._task = task_of(run.task)
         self._prompt = self._task.read_prompt(run.prompt.text)
         self._limits = Limits(run)
-        self._pace = Pace(run.endpoint.requests_per_minute, run.endpoint.tokens_per_minute)
+        self._pace = _pace_of(run)
         self._under_way: dict[Future[Answer], tuple[Call, Question]] = {}
         self._failures = 0
         self._has_answers = False
@@ -160,10 +162,9 @@ class _Asking:
             self._use_batch(self._batch.get(key), question, sample, key)
             return ""
         needed = estimate_call(self._model, question.messages, question.schema)
-        reserved_tokens = needed.tokens * MOST_QUESTIONS
-        reserved_cost = None if needed.cost is None else needed.cost * MOST_QUESTIONS
+        reserved = needed.for_calls(MOST_QUESTIONS)
         # What is under way may use less than was reserved for it.
-        while stopped := self._limits.why_not(reserved_tokens, reserved_cost):
+        while stopped := self._limits.why_not(reserved.tokens, reserved.cost):
             if not self._under_way:
                 return stopped
             self._take_answers()
@@ -171,8 +172,8 @@ class _Asking:
         call = Call.objects.create(
             **self._about(question, sample, key),
             request=request_body(self._model, question.messages, question.schema),
-            reserved_tokens=reserved_tokens,
-            reserved_cost=reserved_cost,
+            reserved_tokens=reserved.tokens,
+            reserved_cost=reserved.cost,
         )
         self._limits.reserve(call)
         self._pace.sent(needed.tokens)
@@ -238,11 +239,16 @@ class _Asking:
             return
         self._has_answers = True
         self._progress.advance()
-        request = request_body(self._model, question.messages, question.schema)
+        # Counted if the file does not say how many tokens the answer has.
+        reserved = estimate_call(self._model, question.messages, question.schema)
         with transaction.atomic():
             call, is_new = Call.objects.get_or_create(
                 **self._about(question, sample, key),
-                defaults={"request": request, "reserved_tokens": 0},
+                defaults={
+                    "request": request_body(self._model, question.messages, question.schema),
+                    "reserved_tokens": reserved.tokens,
+                    "reserved_cost": reserved.cost,
+                },
             )
             if is_new:
                 record_answer(
@@ -259,9 +265,16 @@ class _Asking:
                 "No line of the file answers a question of this run. Its batch file has to be "
                 "written with the same choices, model and prompt."
             )
-        several = "" if self._not_in_batch == 1 else "s"
-        missing = f"The file has no answer to {self._not_in_batch:,} question{several}."
-        return missing if self._not_in_batch else ""
+        if not self._not_in_batch or self._batch is None:
+            return ""
+        missing = f"The file has no answer to {amount(self._not_in_batch, 'question')}."
+        unused = len(self._batch.keys() - set(self._run.calls.values_list("key", flat=True)))
+        if not unused:
+            return missing
+        lines = amount(unused, "of its lines answers", "of its lines answer")
+        return (
+            f"{missing} {lines} no question of this run: their choices, model or prompt were others."
+        )
 
     def _record_answers(self, timeout: float | None) -> list[Failure | None]:
         """Wait for an answer, write all that have come, and return how each of them failed."""
@@ -335,9 +348,26 @@ class Pace:
         within_requests = self._requests is None or requests <= self._requests
         return within_requests and (self._tokens is None or tokens <= self._tokens)
 
-    def sent(self, tokens: int) -> None:
-        """Count a request that is sent now."""
-        self._sent.append((self._clock(), tokens))
+    def sent(self, tokens: int, seconds_ago: float = 0.0) -> None:
+        """Count a request that is sent now, or was so many seconds ago, after those before it."""
+        self._sent.append((self._clock() - seconds_ago, tokens))
+
+
+def _pace_of(run: ModelRun) -> Pace:
+    """Return the pace of a run's model, with what its runs sent in the last minute: an earlier one,
+    or this one before its worker was killed.
+    """
+    pace = Pace(run.endpoint.requests_per_minute, run.endpoint.tokens_per_minute)
+    now = timezone.now()
+    sent = Call.objects.filter(
+        run__endpoint=run.endpoint,
+        run__answers="",
+        cached_from=None,
+        sent_at__gt=now - timedelta(seconds=MINUTE),
+    )
+    for call in sent.order_by("sent_at").defer("request", "replies", "value"):
+        pace.sent(call.counted_tokens, (now - call.sent_at).total_seconds())
+    return pace
 
 
 def _read_batch(run: ModelRun) -> dict[str, Reply | Failure]:

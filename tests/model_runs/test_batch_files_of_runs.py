@@ -85,6 +85,39 @@ def test_tokens_are_those_that_the_file_counts(endpoint, load):
     assert run_figures(done).tokens == 3 * 107
 
 
+def test_answers_whose_tokens_the_file_does_not_count_are_counted_as_estimated(endpoint, load):
+    lines = [answer(line) for line in questions(endpoint)]
+    for line in lines:
+        del line["response"]["body"]["usage"]
+
+    done = load(*lines)
+
+    reserved = sum(done.calls.values_list("reserved_tokens", flat=True))
+    assert reserved > 3 * endpoint.max_tokens
+    assert run_figures(done).tokens == reserved
+
+
+def test_a_failed_line_counts_no_tokens(endpoint, load):
+    first, *rest = questions(endpoint)
+    failed = {"custom_id": first["custom_id"], "response": None, "error": {"message": "expired"}}
+
+    done = load(failed, *[answer(line, tokens=(100, 7)) for line in rest])
+
+    assert run_figures(done).tokens == 2 * 107
+
+
+def test_lines_that_answer_no_question_are_told_if_an_answer_is_missing(endpoint, load):
+    _first, *rest = questions(endpoint)
+    other = {**rest[0], "custom_id": "of another run"}
+
+    done = load(*[answer(line) for line in (*rest, other)])
+
+    assert done.stopped == (
+        "The file has no answer to 1 question. 1 of its lines answers no question of this run: "
+        "their choices, model or prompt were others."
+    )
+
+
 def test_what_was_answered_before_is_in_no_further_file(endpoint, grade):
     grade(drawn=1)
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from audit.model_runs.asking import Pace
+from datetime import timedelta
+
+from django.utils import timezone
+
+from audit.model_runs.asking import Pace, _pace_of
 
 
 class Clock:
@@ -53,3 +57,23 @@ def test_a_request_larger_than_the_limit_waits_for_an_empty_minute():
     sent_at(pace, clock, 30, tokens=1)
 
     assert pace.wait(500) == 60
+
+
+def test_what_was_asked_in_an_earlier_run_counts_for_a_minute(endpoint, grade, monkeypatch):
+    endpoint.requests_per_minute = 3
+    endpoint.save()
+    run = grade()
+
+    assert 0 < _pace_of(run).wait(1) <= 60
+
+    later = timezone.now() + timedelta(seconds=61)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert _pace_of(run).wait(1) == 0
+
+
+def test_answers_that_were_used_again_do_not_count(endpoint, grade):
+    grade()
+    endpoint.requests_per_minute = 4
+    endpoint.save()
+
+    assert _pace_of(grade()).wait(1) == 0
