@@ -198,7 +198,8 @@ def changed_documents(
     warnings = _warn_of_one_side(qrels_original, qrels_changed)
     if one_sided:
         rule = "not relevant there" if unjudged == "not_relevant" else "left out"
-        warnings.append(f"{one_sided:,} documents are judged on one side only: {rule}")
+        documents_are = "document is" if one_sided == 1 else "documents are"
+        warnings.append(f"{one_sided:,} {documents_are} judged on one side only: {rule}")
     return documents_by_query, warnings
 
 

@@ -8,7 +8,7 @@ hypothesis more often than their level, while paired t, randomization and bootst
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -19,10 +19,12 @@ import numpy.typing as npt
 from .errors import CannotMeasure
 from .intervals import RESAMPLES, Bootstrap, Interval, IntervalKind, ratio_of_sums
 from .measurement import Measurement, cluster_of
-from .runs import check_choice, count_queries, list_ids
+from .runs import check_choice, count_queries, list_ids, mean
 
 Test: TypeAlias = Literal["t", "randomization"]
 ByQuery: TypeAlias = Measurement | Mapping[str, float | None]
+# The numerator and the denominator of a query.
+Terms: TypeAlias = tuple[float, float]
 
 PERMUTATIONS = 10_000
 # Up to this many queries, every assignment of signs is counted instead of drawn.
@@ -39,7 +41,7 @@ class Comparison:
     """The difference of two systems on the queries for which both have a value.
 
     Attributes:
-        difference: Mean of first minus second; None if undefined.
+        difference: Mean of first minus second, or pooled as the two values; None if undefined.
         interval: 95% bootstrap interval of the difference over queries; or None.
         interval_note: How the interval was made, or why there is none.
         n: Number of queries in common.
@@ -73,6 +75,10 @@ def compare(
     seed: int = 0,
 ) -> Comparison:
     """Compare two systems by the mean of their differences by query.
+
+    Of two measurements that pool the same counts of each query, such as NFR, the difference is that
+    of their values: d is then the difference of a query's counts, and only the reported difference
+    and its interval are divided by the sum of the counts.
 
     With d the n differences, m their mean and s their standard deviation:
 
@@ -116,18 +122,15 @@ def compare(
         raise CannotMeasure(
             "the t test treats queries as independent; with clusters, use randomization"
         )
-    first_values, second_values = _values_by_query(first), _values_by_query(second)
     if isinstance(first, Measurement) and isinstance(second, Measurement):
         _check_same_measure(first, second)
-    shared = sorted(first_values.keys() & second_values.keys())
-    differences = np.array(
-        [first_values[query] - second_values[query] for query in shared], dtype=np.float64
-    )
+    first_terms, second_terms = _terms_by_query(first), _terms_by_query(second)
+    shared = sorted(first_terms.keys() & second_terms.keys())
+    terms = _differences_of_terms([(first_terms[query], second_terms[query]) for query in shared])
+    differences = np.array([numerator for numerator, _ in terms], dtype=np.float64)
     bootstrap = Bootstrap(interval, resamples, seed)
     of_clusters = None if clusters is None else [cluster_of(query, clusters) for query in shared]
-    difference, estimated = ratio_of_sums(
-        [(d, 1.0) for d in differences.tolist()], bootstrap, of_clusters
-    )
+    difference, estimated = ratio_of_sums(terms, bootstrap, of_clusters)
     statistic = p = None
     reason = ""
     if difference is None:
@@ -139,9 +142,10 @@ def compare(
     elif np.ptp(differences) == 0:
         reason = "undefined: the differences do not vary, so there is no t"
     else:
-        statistic = difference / (float(differences.std(ddof=1)) / math.sqrt(len(shared)))
+        deviation = float(differences.std(ddof=1))
+        statistic = mean(differences.tolist()) / (deviation / math.sqrt(len(shared)))
         p = min(1.0, 2 * upper_tail(abs(statistic), len(shared) - 1))
-    unshared = first_values.keys() ^ second_values.keys()
+    unshared = first_terms.keys() ^ second_terms.keys()
     warnings = []
     if unshared:
         counted = count_queries(len(unshared))
@@ -204,9 +208,20 @@ def upper_tail(t: float, degrees: int) -> float:
     return float(constant * (np.cos(at).clip(min=0) ** (degrees - 1) @ weights) * step / 3)
 
 
-def _values_by_query(of: ByQuery) -> dict[str, float]:
-    by_query = of.by_query if isinstance(of, Measurement) else of
-    return {query: float(value) for query, value in by_query.items() if value is not None}
+def _terms_by_query(of: ByQuery) -> Mapping[str, Terms]:
+    """Return the numerator and denominator of each query that has a value."""
+    if isinstance(of, Measurement):
+        return of.terms
+    return {query: (float(value), 1.0) for query, value in of.items() if value is not None}
+
+
+def _differences_of_terms(pairs: Sequence[tuple[Terms, Terms]]) -> list[Terms]:
+    """Return the terms of the difference of two systems; of their values by query, if the two count
+    another number in a query.
+    """
+    if all(first[1] == second[1] for first, second in pairs):
+        return [(first[0] - second[0], first[1]) for first, second in pairs]
+    return [(first[0] / first[1] - second[0] / second[1], 1.0) for first, second in pairs]
 
 
 def _check_same_measure(first: Measurement, second: Measurement) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from measures import significance
+from measures import nfr, significance
 
 compare: Any = significance.compare  # tests also pass arguments that the types forbid
 holm: Any = significance.holm
@@ -21,6 +21,35 @@ def test_the_difference_is_the_mean_over_shared_queries_with_an_interval():
     assert (result.difference, result.n) == (0.5, 2)
     assert result.interval == (0, 1)
     assert result.warnings == ("1 query with a value of one system only (t)",)
+
+
+def risen(**by_query: tuple[int, int]) -> Any:
+    """NFR of a system, by query: how many trap tables rise, of how many."""
+    orders = {query: [f"t{n}" for n in range(of)] for query, (_, of) in by_query.items()}
+    old = {query: {"x": 1.0, **dict.fromkeys(tables, 0.0)} for query, tables in orders.items()}
+    new = {
+        query: {**old[query], **dict.fromkeys(tables[: by_query[query][0]], 2.0)}
+        for query, tables in orders.items()
+    }
+    return nfr(with_instruction=new, without=old, trap=orders, tables=9)
+
+
+def test_the_difference_of_a_pooled_measure_is_that_of_its_values():
+    first, second = risen(q=(0, 1), r=(3, 6)), risen(q=(1, 1), r=(0, 6))
+
+    result = compare(first, second)
+
+    # Of the 7 tables, 3 rise in one system and 1 in the other; by query it would be -1/4.
+    assert (first.value, second.value) == (3 / 7, 1 / 7)
+    assert result.difference == pytest.approx(2 / 7)
+    # The counts differ by -1 and 3: every assignment of signs is as far from 0 as 2 is.
+    assert result.p == 1.0
+
+
+def test_systems_that_pool_other_counts_are_compared_by_query():
+    first, second = risen(q=(1, 2), r=(0, 1)), risen(q=(1, 4), r=(0, 1))
+
+    assert compare(first, second).difference == pytest.approx((1 / 2 - 1 / 4) / 2)
 
 
 @pytest.fixture(scope="module")
