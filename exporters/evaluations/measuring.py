@@ -168,7 +168,9 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             )
             progress.advance()
             of_pairs = {pair: query for pair, query, *_rest in read_rows(folder / PAIRS)}
-            collection, notes = read_collection(folder, job.project, of_pairs)
+            collection, notes = read_collection(
+                folder, job.project, of_pairs, relevant=written["relevant_from"]
+            )
             figures = collection_figures(collection, folder, of_pairs, job.project)
             progress.advance()
             topics = {pair: of_pairs[pair] for pair in collection.changed}
@@ -214,12 +216,12 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
 
 
 def read_collection(
-    folder: Path, project: Project, of_pairs: Mapping[str, str]
+    folder: Path, project: Project, of_pairs: Mapping[str, str], *, relevant: int
 ) -> tuple[Collection, list[str]]:
     """Read the collection that systems are measured on from an exported folder, with notes.
 
-    If people have judged nothing under altered narratives and machines claim labels, these are the
-    changed qrels.
+    `relevant`: the lowest relevant grade when the folder was written. If people have judged nothing
+    under altered narratives and machines claim labels, these are the changed qrels.
     """
     changed, claimed = _read_qrels(folder / CHANGED), _read_qrels(folder / CLAIMED)
     original, notes = _read_qrels(folder / ORIGINAL), []
@@ -244,7 +246,7 @@ def read_collection(
         changed=changed,
         reverse=reverse,
         claimed=claimed,
-        relevant=project.relevant_from,
+        relevant=relevant,
         documents=Document.objects.filter(project=project).count(),
         verdicts=verdicts,
         conditions=conditions,

@@ -73,6 +73,15 @@ def test_a_release_is_measured_as_it_was(made):
     assert p_mrr(make_evaluation(made)) == {"good": None, "still": None}
 
 
+def test_a_release_is_measured_by_the_lowest_relevant_grade_that_it_was_made_with(made):
+    v1 = make_release(made, "v1")
+
+    projects.change_rules(changes={"relevant_from": 2}, by=made.carla)
+
+    assert p_mrr(make_evaluation(made, release=v1)) == {"good": 0.75, "still": 0.0}
+    assert p_mrr(make_evaluation(made)) == {"good": None, "still": None}
+
+
 def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made):
     reverse = factories.narrative(made.pair, "reversed", text="Not b.")
     for doc, grade in {"a": 1, "b": 0}.items():

@@ -379,7 +379,10 @@ def tables_of(folder, instruction: str) -> dict[str, list[str]]:
 
 def read_for_measuring(project, folder):
     pairs = [line.split("\t") for line in folder["pairs.tsv"].splitlines()[1:]]
-    collection, _notes = read_collection(folder.folder, project, {row[0]: row[1] for row in pairs})
+    of_pairs = {row[0]: row[1] for row in pairs}
+    collection, _notes = read_collection(
+        folder.folder, project, of_pairs, relevant=project.relevant_from
+    )
     return collection
 
 

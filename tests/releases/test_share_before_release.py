@@ -91,7 +91,9 @@ def test_an_evaluation_has_the_share_of_the_release(narrowed, tmp_path):
     project, _carla = narrowed
     actions.write(project, "trec", tmp_path)
     of_pairs = {"301": "301", "302": "302"}
-    collection, _notes = read_collection(tmp_path, project, of_pairs)
+    collection, _notes = read_collection(
+        tmp_path, project, of_pairs, relevant=project.relevant_from
+    )
 
     figures = collection_figures(collection, tmp_path, of_pairs, project)
 
