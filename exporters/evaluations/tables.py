@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotate.judgments.pair_rules import dropped_share
@@ -103,9 +103,9 @@ def collection(results: Results) -> pd.DataFrame:
 
 def totals(results: Results) -> pd.DataFrame:
     """Return the figures of the collection and its runs, a name and a value per row."""
-    return _frame(
-        [{"figure": name, "value": value} for name, value in figures(results)], ["figure", "value"]
-    )
+    rows = [{"figure": name, "value": value} for name, value in figures(results)]
+    # Counts stay integers beside shares.
+    return _frame(rows, ["figure", "value"], dtype=object)
 
 
 def figures(results: Results) -> list[tuple[str, float | None]]:
@@ -241,23 +241,35 @@ KINDS = {
 def render_table(frame: pd.DataFrame, kind: str) -> str:
     """Return a table as text of one of KINDS. CSV formulas and LaTeX commands are escaped."""
     if kind == "csv":
-        escaped = frame.map(_escape_formula).rename(columns=_escape_formula)
+        escaped = _map_cells(frame, _escape_formula)
         return escaped.to_csv(index=False, lineterminator="\n")
     if kind == "md":
-        cells = frame.map(_escape_markdown).astype(object).where(frame.notna(), None)
-        cells = cells.rename(columns=_escape_markdown)
+        cells = _map_cells(frame, _escape_markdown).where(frame.notna().to_numpy(), None)
         # An id of digits is text: as a number it would lose leading zeros.
         words = [
             place
             for place, name in enumerate(frame)
             if any(isinstance(value, str) for value in frame[name])
         ]
-        text = str(
-            cells.to_markdown(index=False, floatfmt=".4f", missingval="", disable_numparse=words)
+        text = cells.to_markdown(
+            index=False,
+            # A column of counts and shares has no zeros behind its counts.
+            floatfmt=[".12g" if frame[name].dtype == object else ".4f" for name in frame],
+            missingval="",
+            disable_numparse=words,
         )
         return f"{text}\n"
     style = frame.style.hide(axis="index").format(escape="latex", precision=4, na_rep="--")
-    return str(style.format_index(escape="latex", axis=1).to_latex(hrules=True))
+    numbers = frame.infer_objects().select_dtypes("number")
+    sides = "".join("r" if name in numbers else "l" for name in frame)
+    head = style.format_index(escape="latex", axis=1)
+    return str(head.to_latex(hrules=True, column_format=sides))
+
+
+def _map_cells(frame: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFrame:
+    """Return a table with every cell and the head changed; integers beside floats stay integers."""
+    rows = [map(change, row) for row in frame.itertuples(index=False, name=None)]
+    return _frame(rows, list(map(change, frame)), dtype=object)
 
 
 def _escape_formula(value: Any) -> Any:
@@ -265,8 +277,10 @@ def _escape_formula(value: Any) -> Any:
 
 
 def _escape_markdown(value: Any) -> Any:
-    """Return text without characters that would end a cell."""
-    return value.replace("|", "\\|").replace("\n", " ") if isinstance(value, str) else value
+    """Return text without characters that would end a cell, and a number with four decimals."""
+    if isinstance(value, str):
+        return value.replace("|", "\\|").replace("\n", " ")
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def interval_text(value: Mapping[str, Any] | None) -> str:
@@ -283,9 +297,9 @@ def interval_text(value: Mapping[str, Any] | None) -> str:
     return shown
 
 
-def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+def _frame(rows: Sequence[Any], columns: list[str], dtype: type | None = None) -> pd.DataFrame:
     if sentence := missing_extra("evaluation", "A table of an evaluation"):
         raise Refused(sentence)
     import pandas as pd
 
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns, dtype=dtype)
