@@ -272,9 +272,8 @@ class _Asking:
         if not unused:
             return missing
         lines = amount(unused, "of its lines answers", "of its lines answer")
-        return (
-            f"{missing} {lines} no question of this run: their choices, model or prompt were others."
-        )
+        why = "their choices, model or prompt were others"
+        return f"{missing} {lines} no question of this run: {why}."
 
     def _record_answers(self, timeout: float | None) -> list[Failure | None]:
         """Wait for an answer, write all that have come, and return how each of them failed."""

@@ -28,15 +28,16 @@ from exporters.evaluations import access, charts, tables
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.forms import EvaluationForm
 from exporters.evaluations.models import Evaluation
-from exporters.evaluations.options import name_of
+from exporters.evaluations.options import NAMES, name_of
 from exporters.evaluations.queue_effects import SIDES, TopicDocument, find_candidates
 from exporters.evaluations.tables import interval_text
 from exporters.exports.access import BLIND_FIGURES
 from jobs.models import Job
 
-# Measures in the first table; the others are folded below it.
-FIRST = ("p-mrr", "wise", "sicr", "irs", "nfr")
+# The measure of ir_measures in the first table; its others are folded below it.
 IR_FIRST = "nDCG@10"
+# What an interval is over, by the option intervals.clusters.
+OVER = {"pair": "pairs", "query": "queries", "core": "core queries"}
 # How many points a chart draws at most.
 MOST_POINTS = 400
 MOST_DECIDING = 25
@@ -81,7 +82,7 @@ class Move(NamedTuple):
 
 def is_first(key: str) -> bool:
     """Whether a measure belongs in the first table."""
-    return key in FIRST or key.startswith(f"{IR_FIRST} ")
+    return key in NAMES or key.startswith(f"{IR_FIRST} ")
 
 
 def value_rows(results: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
@@ -514,6 +515,7 @@ def _content(request: PageRequest, evaluation: Evaluation) -> dict[str, Any]:
         "other_differences": [row for row in differences if not row["first"]],
         "estimates": estimate_rows(results, first=True) if results["estimates"] else [],
         "other_estimates": estimate_rows(results, first=False) if results["estimates"] else [],
+        "over": OVER[evaluation.options.get("intervals.clusters", "pair")],
         "warnings": _warnings(results),
         "system": system,
         "measure": measure,

@@ -45,3 +45,17 @@ def test_the_page_names_the_test_of_the_differences(db, client, options, test):
 
     named = [one for one in ("randomization test", "paired t test") if f"p of the {one}" in page]
     assert named == [test]
+
+
+@pytest.mark.parametrize(
+    ("options", "over"), [({}, "pairs"), ({"intervals.clusters": "query"}, "queries")]
+)
+def test_the_page_says_what_intervals_are_over(db, client, options, over):
+    made = scene()
+    client.force_login(made.carla.user)
+
+    page = client.get(make_evaluation(made, options=options).get_absolute_url()).content.decode()
+
+    text = " ".join(page.split())
+    assert f"Below each value is its 95% bootstrap interval over {over}." in text
+    assert f"Differences with bootstrap intervals over {over};" in text

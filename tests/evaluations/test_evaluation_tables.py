@@ -107,6 +107,26 @@ def test_a_count_is_an_integer_even_if_other_rows_have_none():
     assert render_table(frame, "md").splitlines()[2].split("|")[5].strip() == "2"
 
 
+def test_counts_of_the_collection_are_integers_beside_shares(results):
+    frame = TABLES["totals"](results)
+
+    assert "topics,1" in render_table(frame, "csv").splitlines()
+    of_markdown = [line.split("|") for line in render_table(frame, "md").splitlines()]
+    values = {row[1].strip(): row[2].strip() for row in of_markdown}
+    assert (values["topics"], values["share that dropped, all pairs together"]) == ("1", "0.5")
+    assert r"topics & 1 \\" in render_table(frame, "tex")
+
+
+def test_the_measures_of_the_papers_are_in_the_first_table():
+    keys = ("m-wise", "mdcr", "robustness", "nDCG@10 after", "AP after")
+    results = {"measures": [{"key": key, "name": key} for key in keys], "systems": []}
+
+    first, others = (value_rows(results, first=first)["measures"] for first in (True, False))
+
+    assert [measure["key"] for measure in first] == list(keys[:4])
+    assert [measure["key"] for measure in others] == ["AP after"]
+
+
 def test_an_interval_without_width_says_that_it_cannot_show_the_uncertainty():
     note = "95% bootstrap; the resamples do not differ, so the interval cannot show the uncertainty"
     value = {"value": 1.0, "low": 1.0, "high": 1.0, "note": note}
