@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotate.collection.models import Query
+from annotate.pairs.condition_lines import Line
 from annotate.projects.models import Membership, Project
 from base.constraints import at_and_by
 
@@ -377,6 +378,12 @@ class Narrative(models.Model):
     def ordered_conditions(self) -> models.QuerySet[Condition]:
         """Return the conditions in their order."""
         return self.conditions.order_by("number")
+
+    def condition_lines(self) -> list[Line]:
+        """Return the conditions as their writer types them."""
+        rows = self.ordered_conditions().values_list("name", "text")
+        # Normalised as when they are read, so untouched conditions do not count as a change.
+        return [Line(" ".join(name.split()), " ".join(text.split())) for name, text in rows]
 
 
 class Condition(models.Model):

@@ -152,7 +152,7 @@ def rewrite_narrative(
             )
         previous = current or pair.written_from(side)
         refuse_invalid_characters(text, previous.text if previous else "")
-        old_conditions = [] if current is None else conditions_of(current)
+        old_conditions = [] if current is None else current.condition_lines()
         new_conditions = old_conditions if new_conditions is None else new_conditions
         if previous is not None and previous.text == text and new_conditions == old_conditions:
             raise Refused("Nothing has changed yet, so there is no new version to save.")
@@ -212,13 +212,6 @@ def _insert(conditions: Sequence[Line], **version: Any) -> Narrative:
         for number, line in enumerate(conditions, 1)
     )
     return narrative
-
-
-def conditions_of(narrative: Narrative) -> list[Line]:
-    """Return a version's conditions as their writer types them."""
-    rows = narrative.conditions.order_by("number").values_list("name", "text")
-    # Normalised as when they are read, so untouched conditions do not count as a change.
-    return [Line(" ".join(name.split()), " ".join(text.split())) for name, text in rows]
 
 
 def read_conditions(text: str) -> list[Line]:

@@ -16,7 +16,6 @@ from annotate.collection.models import Candidate
 from annotate.judgments.api import NamedSerializer
 from annotate.judgments.document_names import names_for
 from annotate.pairs import access
-from annotate.pairs import access as pairs_access
 from annotate.pairs.api import ConditionSerializer, NarrativeSerializer
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
@@ -31,6 +30,11 @@ from annotate.rewriting.sending_back import SentBack, why_sent_back
 from base.api.bodies import FormBody
 from base.api.resource import KeyField, QueryParameters, Resource, Scope, reads, writes
 from base.requests import LARGEST_KEY
+
+# The sides that are written; the original stays.
+SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
+# How many candidates one draft can name.
+MOST_DROPS = 10_000
 
 
 class FullNarrativeSerializer(NarrativeSerializer):
@@ -49,10 +53,7 @@ class AskedNarratives(QueryParameters):
 class SentNarrative(FormBody):
     """The next version of a narrative."""
 
-    side = serializers.ChoiceField(
-        choices=[Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value],
-        default=Narrative.Side.ALTERED.value,
-    )
+    side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
     conditions = serializers.CharField(
         max_length=MAX_CONDITIONS,
         trim_whitespace=False,
@@ -97,7 +98,7 @@ class Narratives(Resource, tag="Collection"):
     @reads(NarrativeSerializer, parameters=AskedNarratives, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the versions, without their text."""
-        _member, instruction_pair = pairs_access.pair(self.person, pair)
+        _member, instruction_pair = access.pair(self.person, pair)
         versions = instruction_pair.narratives.select_related("author").defer("text")
         if side := self.parameters().get("side"):
             versions = versions.filter(side=side)
@@ -110,7 +111,7 @@ class Narratives(Resource, tag="Collection"):
         If answers were given under the current version, they become stale, and `confirmed` has to
         describe them; else 422.
         """
-        member, instruction_pair = pairs_access.pair(self.person, pair)
+        member, instruction_pair = access.pair(self.person, pair)
         return rewriting.rewrite_narrative(pair=instruction_pair, **self.body(), by=member)
 
 
@@ -120,8 +121,8 @@ class OneNarrative(Resource, tag="Collection"):
     @reads(FullNarrativeSerializer)
     def get(self, request: Request, pair: int, narrative: int) -> Narrative:
         """Read a version with its text and conditions."""
-        _member, instruction_pair = pairs_access.pair(self.person, pair)
-        return pairs_access.narrative(instruction_pair, narrative)
+        _member, instruction_pair = access.pair(self.person, pair)
+        return access.narrative(instruction_pair, narrative)
 
 
 class CurrentNarrative(Resource, tag="Collection"):
@@ -130,8 +131,8 @@ class CurrentNarrative(Resource, tag="Collection"):
     @writes(FullNarrativeSerializer, body=SentReturn, scope=Scope.LEAD)
     def put(self, request: Request, pair: int, narrative: int) -> Narrative:
         """Go back to a version: later ones are withdrawn, and its answers count again."""
-        member, instruction_pair = pairs_access.led_pair(self.person, pair)
-        version = pairs_access.narrative(instruction_pair, narrative)
+        member, instruction_pair = access.led_pair(self.person, pair)
+        version = access.narrative(instruction_pair, narrative)
         return rewriting.go_back(narrative=version, **self.body(), by=member)
 
 
@@ -141,7 +142,7 @@ class NarrativeSentBack(Resource, tag="Collection"):
     @reads(SentBack)
     def get(self, request: Request, pair: int) -> SentBack:
         """Read why it was sent back. 404 if it is not, or if you may not know why."""
-        member, instruction_pair = pairs_access.pair(self.person, pair)
+        member, instruction_pair = access.pair(self.person, pair)
         if (sent_back := why_sent_back(instruction_pair, member)) is None:
             raise Http404("This narrative is not sent back.")
         return sent_back
@@ -149,14 +150,14 @@ class NarrativeSentBack(Resource, tag="Collection"):
     @writes(SentBack, body=SendBackForm, scope=Scope.LEAD)
     def put(self, request: Request, pair: int) -> SentBack | None:
         """Send it back with a reason. 409 if `version` is not the current one."""
-        member, instruction_pair = pairs_access.led_pair(self.person, pair)
+        member, instruction_pair = access.led_pair(self.person, pair)
         sent = sending_back.send_back(pair=instruction_pair, **self.body(), by=member)
         return why_sent_back(sent, member)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, pair: int) -> None:
         """Take that back: the version counts again as before."""
-        member, instruction_pair = pairs_access.led_pair(self.person, pair)
+        member, instruction_pair = access.led_pair(self.person, pair)
         sending_back.take_back(pair=instruction_pair, by=member)
 
 
@@ -166,17 +167,12 @@ class StaleAnswers(Resource, tag="Collection"):
     @reads(StaleAnswersSerializer, parameters=AskedStaleAnswers)
     def get(self, request: Request, pair: int) -> dict[str, Any]:
         """Describe the answers that become stale when another version becomes current."""
-        member, instruction_pair = pairs_access.pair(self.person, pair)
+        member, instruction_pair = access.pair(self.person, pair)
         current = instruction_pair.current(self.parameters()["side"])
         return {
             "version": current.version if current else 0,
             "answers": rewriting.stale_answers(current, member),
         }
-
-
-SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
-# How many candidates one draft can name.
-MOST_DROPS = 10_000
 
 
 class DraftSerializer(serializers.Serializer[Any]):

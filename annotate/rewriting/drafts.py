@@ -185,7 +185,7 @@ def _has_own_words(writing: Writing, current: Narrative | None, baseline: Narrat
     if current is None:
         same = not writing.text or (baseline is not None and baseline.text.strip() == writing.text)
         return not same or bool(writing.note or writing.conditions)
-    conditions = write_conditions(current.conditions.order_by("number").values_list("name", "text"))
+    conditions = write_conditions(current.condition_lines())
     if current.text != writing.text or conditions != writing.conditions:
         return True
     return bool(writing.note) and not _is_saved(writing, current)
@@ -234,15 +234,11 @@ def _delete_or_reset(draft: Draft, baseline: Narrative | None) -> None:
     if not draft.overtaken:
         draft.delete()
         return
-    same_side = baseline is not None and baseline.side == draft.side
-    conditions = (
-        baseline.conditions.order_by("number").values_list("name", "text")
-        if baseline is not None and same_side
-        else ()
-    )
+    # A first version starts without the conditions of what it is written from.
+    current = baseline if baseline is not None and baseline.side == draft.side else None
     draft.text, draft.note, draft.drops = baseline.text if baseline else "", "", []
-    draft.conditions = write_conditions(conditions)
-    draft.based_on = baseline.version if baseline is not None and same_side else 0
+    draft.conditions = write_conditions(current.condition_lines()) if current else ""
+    draft.based_on = current.version if current else 0
     draft.save()
 
 

@@ -117,9 +117,9 @@ def _advice_context(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -
 
 def _changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
     """Return the conditions of a version, then those of the previous one that are gone."""
-    now = actions.conditions_of(found)
+    now = found.condition_lines()
     # A first version starts without conditions: those of its source do not count.
-    before = actions.conditions_of(older) if older and older.side == found.side else []
+    before = older.condition_lines() if older and older.side == found.side else []
     return [
         *((Op.KEPT if condition in before else Op.ADDED, *condition) for condition in now),
         *((Op.REMOVED, *condition) for condition in before if condition not in now),
@@ -365,7 +365,7 @@ def _refuse_without_assignment(
 def _current_values(desk: Desk) -> dict[str, Any]:
     """Return what the fields hold if there is no draft."""
     starting = desk.current or desk.source
-    conditions = actions.conditions_of(desk.current) if desk.current else []
+    conditions = desk.current.condition_lines() if desk.current else []
     return {
         "text": starting.text if starting else "",
         "conditions": write_conditions(conditions),
@@ -394,9 +394,9 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     if not isinstance(sent, dict):
         return JsonResponse({"sentence": "This is not a draft and was not saved."}, status=422)
     form = DraftForm(sent)
-    if not form.is_valid():
-        return JsonResponse({"sentence": _first_error(form)}, status=422)
     try:
+        if not form.is_valid():
+            raise Refused(_first_error(form))
         writing = form.writing()
         kept = drafts.save_draft(pair=desk.pair, side=desk.side, writing=writing, by=desk.member)
     except Refused as refused:
