@@ -27,7 +27,7 @@ from annotate.judgments.evidence import ANY_LENGTH, merge_stored_spans
 from annotate.judgments.models import Judgment, Statement, Verdict
 from annotate.judgments.repeats import unmask
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import judged_narrative
+from annotate.pairs.pool import candidates_to_judge, judged_narrative
 from annotate.projects import hash_chain
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership
@@ -336,7 +336,8 @@ def withdraw(
 
 
 def undo(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Statement:
-    """Withdraw and return the latest current statement of `by` under `narrative`.
+    """Withdraw and return the latest current statement of `by` under `narrative`, on a document
+    that is still to be judged.
 
     Each further call withdraws the one before. Refused when there is none.
     """
@@ -344,7 +345,10 @@ def undo(*, narrative: Narrative, by: Membership, now: datetime | None = None) -
     with transaction.atomic():
         assignment = assignments.lock(pair=narrative.pair, task=Task.JUDGE, by=by)
         current = Statement.objects.current().filter(
-            narrative=narrative, annotator=by, source=Statement.Source.PAGE
+            narrative=narrative,
+            candidate__in=candidates_to_judge(narrative.pair),
+            annotator=by,
+            source=Statement.Source.PAGE,
         )
         last = current.order_by("-at", "-pk").first()
         if last is None:

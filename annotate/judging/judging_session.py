@@ -150,7 +150,7 @@ def read_judging_session(
     *, narrative: Narrative, by: Membership, with_repeats: bool = True
 ) -> JudgingSession:
     """Return the judging session of `by` under `narrative`: three queries, whatever the pool's
-    size.
+    size. Answers to documents that are not judged any more, or were taken out, are not in it.
 
     `with_repeats`: False for a list, which would expose them.
     """
@@ -158,13 +158,27 @@ def read_judging_session(
     rows = Statement.objects.current().filter(narrative=narrative, annotator=by)
     if not with_repeats:
         rows = rows.filter(repeat=False)
-    statements = [
-        (spot_number(Spot(row.candidate, row.repeat), by), row)
-        for row in rows.annotate(note_length=Length("note")).values_list(
+    answers = list(
+        rows.annotate(note_length=Length("note")).values_list(
             *("candidate", "repeat", "relevance", "flag", "uuid", "at", "source", "active_ms"),
             "note_length",
             named=True,
         )
+    )
+    ordered = ordered_pool(narrative.pair, by)
+    spots = [Spot(candidate) for candidate, _ in ordered]
+    if with_repeats:
+        spots = repeats.plan_repeats(
+            ordered,
+            percent=by.project.repeat_percent,
+            words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
+            answered={row.candidate for row in answers if row.repeat},
+        )
+    numbers = {spot: spot_number(spot, by) for spot in spots}
+    statements = [
+        (numbers[spot], row)
+        for row in answers
+        if (spot := Spot(row.candidate, row.repeat)) in numbers
     ]
     first = [(number, row) for number, row in statements if not row.repeat]
     rejudge_requests = RejudgeRequest.objects.not_withdrawn().filter(
@@ -176,17 +190,8 @@ def read_judging_session(
         )
     )
     later = {(row.candidate, row.at): row.uuid for _, row in first if row.flag == Flag.Kind.LATER}
-    ordered = ordered_pool(narrative.pair, by)
-    spots = [Spot(candidate) for candidate, _ in ordered]
-    if with_repeats:
-        spots = repeats.plan_repeats(
-            ordered,
-            percent=by.project.repeat_percent,
-            words=repeat_seed(narrative.pair, narrative.side, narrative.version, by),
-            answered={row.candidate for _, row in statements if row.repeat},
-        )
     return JudgingSession(
-        order=[spot_number(spot, by) for spot in spots],
+        order=list(numbers.values()),
         judged={number: row.relevance for number, row in statements if not row.flag},
         flagged={number: row.flag for number, row in statements if row.flag},
         uuids={number: row.uuid for number, row in statements},
@@ -196,7 +201,9 @@ def read_judging_session(
             if row.source == Statement.Source.PAGE
         ],
         again=frozenset(
-            spot_number(Spot(candidate), by) for candidate, _, ended in requests if ended is None
+            numbers[spot]
+            for candidate, _, ended in requests
+            if ended is None and (spot := Spot(candidate)) in numbers
         ),
         rejudge_uuids=[uuid for _, uuid, _ in requests]
         + [

@@ -7,12 +7,13 @@ from uuid import UUID
 
 import pytest
 from django.db import IntegrityError
+from django.utils import timezone
 
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judging.actions import undo
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, Project, Statement
+from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Statement
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
@@ -314,3 +315,16 @@ def test_the_database_itself_refuses_two_current_judgments(scene):
 
     with pytest.raises(IntegrityError):
         factories.judgment(scene.narrative, scene.first, scene.ada, 2)
+
+
+def test_undo_passes_over_a_document_that_was_taken_out(scene):
+    scene.judge(1)
+    scene.judge(0, of=scene.second)
+    Candidate.objects.filter(pk=scene.second.pk).update(
+        removed_at=timezone.now(), removed_reason="Twice here."
+    )
+
+    back = undo(narrative=scene.narrative, by=scene.ada)
+
+    assert back.candidate == scene.first
+    assert scene.current() == [("B", 0)]

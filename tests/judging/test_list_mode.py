@@ -9,6 +9,7 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judging import judging_session
 from annotate.judging.answer_rules import MAX_NOTE
@@ -343,3 +344,17 @@ def test_notes_and_flags_may_be_as_long_as_the_server_accepts(scene, client):
     found = [re.findall(limit, client.get(url).content.decode()) for url in (first, scene.url)]
 
     assert [{int(one) for one in on_page} for on_page in found] == [{MAX_NOTE}, {MAX_NOTE}]
+
+
+def test_an_answer_to_a_document_that_was_taken_out_is_counted_by_no_filter(scene, client):
+    out, kept, *unanswered = scene.order()
+    scene.judge(out)
+    scene.judge(kept)
+    Candidate.objects.filter(pk=out).update(removed_at=timezone.now(), removed_reason="Twice here.")
+
+    shown = client.get(scene.url).context["filters"]
+
+    counts = {row.name: row.count for row in shown}
+    assert (counts["All"], counts["Not yet judged"], counts["Relevant"]) == (4, 3, 1)
+    assert scene.rows(show="open") == unanswered
+    assert scene.rows(show="1") == [kept]
