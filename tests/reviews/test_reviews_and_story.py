@@ -273,6 +273,14 @@ def test_the_list_can_be_limited_to_instructions_to_decide(reviewed, client):
     assert listed_narratives() == [fine]
 
 
+@pytest.mark.parametrize("state", ["accepted", "removed", "sent-back"])
+def test_an_empty_list_of_decided_instructions_says_what_it_lists(reviewed, state):
+    page = reviewed.read(reviewed.carla, f"{reviewed.list}?state={state}")
+
+    assert "An instruction is listed here after a lead" in page
+    assert "The instructions will appear here" not in page
+
+
 def test_instructions_of_which_a_lead_owes_a_review_are_not_listed_to_decide(reviewed, client):
     Project.objects.update(overlap_review=3)
     reviewed.carla.refresh_from_db()
