@@ -281,8 +281,7 @@ def count_in_both(project: Project, left: Scope, right: Scope) -> Counter[tuple[
     parts: list[str] = []
     parameters: list[Any] = []
     for number, scope in enumerate((left, right)):
-        units = judgments_in(project, scope).values("narrative_id", "candidate_id")
-        units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
+        units = _units_of(judgments_in(project, scope), scope)
         sql, more = units.order_by().query.sql_with_params()
         parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, listed FROM ({sql}) u")  # noqa: S608 -- ours
         parameters += more
@@ -357,8 +356,7 @@ def could_see(moment: str) -> Q:
 def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
     if scope.criterion:
         return {}
-    units = judgments_in(project, scope, machines=True).values("narrative_id", "candidate_id")
-    units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
+    units = _units_of(judgments_in(project, scope, machines=True), scope)
     counts = count_patterns(units, "narrative_id")
     under = {
         of[0]: VersionKey(*of[1:])
@@ -377,15 +375,13 @@ def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
         narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
     )
     of_altered = When(narrative__side=Narrative.Side.ALTERED, then="candidate__prior_relevance")
-    units = (
+    judgments = (
         judgments_in(project, scope)
         # Or PostgreSQL reads the candidates of all projects.
         .filter(candidate__query__project=project)
         .annotate(settled=Subquery(decision.values("relevance")[:1]), prior=Case(of_altered))
-        .values("narrative_id", "candidate_id", "settled", "prior")
     )
-    units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
-    counts = count_patterns(units, "settled", "prior")
+    counts = count_patterns(_units_of(judgments, scope, "settled", "prior"), "settled", "prior")
     # Units without a grade come first.
     outcomes = sorted(counts, key=lambda grades: [(grade is not None, grade) for grade in grades])
     return {UnitOutcome(*grades): counts[grades] for grades in outcomes}
@@ -402,24 +398,21 @@ def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
         version: _current_in(period, blind=scope.blind) for version, period in periods.items()
     }
     when = [When(condition, then=Value(version)) for version, condition in current.items()]
-    units = (
+    judgments = (
         _all_judgments(project, scope)
         .of_people()
         .filter(reduce(or_, current.values()))
         .annotate(guideline=Case(*when, output_field=IntegerField()))
-        .values("narrative_id", "candidate_id", "guideline")
     )
-    units = _in_week(units.annotate(listed=joined_answers("annotator_id", "relevance")), scope)
-    counts = count_patterns(units, "guideline")
+    counts = count_patterns(_units_of(judgments, scope, "guideline"), "guideline")
     return {version: counts[version,] for (version,) in sorted(counts)}
 
 
 def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     """Count units by the week of their last judgment, when people's agreement was complete."""
-    units = judgments_in(project, scope).values("narrative_id", "candidate_id")
     monday = Cast(TruncWeek(Max("at"), tzinfo=UTC), DateField())
-    units = units.annotate(listed=joined_answers("annotator_id", "relevance"), monday=monday)
-    counts = count_patterns(_in_week(units, scope), "monday")
+    units = _units_of(judgments_in(project, scope), scope).annotate(monday=monday)
+    counts = count_patterns(units, "monday")
     return {
         # SQLite has no type for dates.
         date.fromisoformat(day) if isinstance(day, str) else day: counts[day,]
@@ -458,25 +451,27 @@ def review_patterns(
     by: Literal["criterion", "category"] = "criterion",
 ) -> dict[str, Patterns]:
     """Count the ratings of a scope by pattern, for each criterion or category of instructions."""
-    from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = (
-        ratings_in(project, scope, rubric, machines=machines)
-        .annotate(category=F("review__narrative__pair__category"))
-        .values("review__narrative_id", "criterion", "category")
-    )
-    units = units.annotate(listed=joined_answers("review__auditor_id", from_worst))
+    ratings = ratings_in(project, scope, rubric, machines=machines)
+    units = _rated_units_of(ratings, rubric, category=F("review__narrative__pair__category"))
     return {of: patterns for (of,), patterns in count_patterns(units, by).items()}
+
+
+def _rated_units_of(ratings: QuerySet[Rating], rubric: Rubric, **columns: F) -> QuerySet[Any, Any]:
+    """Group ratings by unit, and by more `columns`; the worst level is 0."""
+    from_worst = Value(len(rubric.levels) - 1) - F("place")
+    units: QuerySet[Any, Any] = ratings.values("review__narrative_id", "criterion", **columns)
+    listed: QuerySet[Any, Any] = units.annotate(
+        listed=joined_answers("review__auditor_id", from_worst)
+    )
+    return listed
 
 
 def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str, str], Patterns]:
     """Count by domain and criterion; queries without a domain count under ""."""
     if not Query.objects.filter(project=project).exclude(domain="").exists():
         return {}
-    from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = ratings_in(project, scope, rubric).values(
-        "review__narrative_id", "criterion", domain=F("review__narrative__pair__query__domain")
-    )
-    units = units.annotate(listed=joined_answers("review__auditor_id", from_worst))
+    ratings = ratings_in(project, scope, rubric)
+    units = _rated_units_of(ratings, rubric, domain=F("review__narrative__pair__query__domain"))
     counts = count_patterns(units, "domain", "criterion")
     order = {key: place for place, key in enumerate(rubric.keys)}
     return {
@@ -500,7 +495,10 @@ def _in_period(period: Period, moment: str) -> Q:
     return condition if period.end is None else condition & Q(**{f"{moment}__lt": period.end})
 
 
-def _in_week(units: QuerySet[Any, Any], scope: Scope) -> QuerySet[Any, Any]:
+def _units_of(judgments: QuerySet[Judgment], scope: Scope, *columns: str) -> QuerySet[Any, Any]:
+    """Group judgments by unit, and by more `columns`, in the week of the scope."""
+    units: QuerySet[Any, Any] = judgments.values("narrative_id", "candidate_id", *columns)
+    units = units.annotate(listed=joined_answers("annotator_id", "relevance"))
     if scope.week is None:
         return units
     start, end = week_of(scope.week)
