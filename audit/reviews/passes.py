@@ -61,14 +61,6 @@ class Answer(NamedTuple):
     uuid: UUID | None
 
 
-class RatingWords(NamedTuple):
-    """An auditor's words on one criterion of a narrative version, for its rewriter."""
-
-    criterion: Criterion
-    level: Level
-    words: str
-
-
 @dataclass(frozen=True)
 class Pass:
     """One auditor's review as pages show it: an answer for each criterion, in order."""
@@ -348,11 +340,11 @@ def contrasts(passes: list[Pass]) -> list[Contrast]:
     return found
 
 
-def words_for(narrative: Narrative) -> list[RatingWords]:
-    """Return auditors' words on a version, criterion by criterion, without their names."""
+def words_for(narrative: Narrative) -> list[Answer]:
+    """Return auditors' answers with words on a version, by criterion and without their names."""
     passes = passes_of([narrative])[narrative.pk]
     return [
-        RatingWords(answer.criterion, answer.level, answer.words)
+        answer
         for contrast in contrasts(passes)
         for answer in contrast.answers
         if answer is not None and answer.level is not None and answer.words.strip()
@@ -379,6 +371,7 @@ def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
     remarks = [
         Remark(one.criterion.name, one.level.name, one.words, one.level.rejects)
         for one in words_for(narrative)
+        if one.level
     ]
     return SentBack(
         decision.by.name,

@@ -44,17 +44,11 @@ def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
     return drawn
 
 
-def current_decision(narrative: Narrative) -> Decision | None:
-    """Return the current decision on an older version, or None."""
-    return Decision.objects.current().select_related("by").filter(narrative=narrative).first()
-
-
 class ReviewRow(NamedTuple):
     """A row of the list: an altered narrative, the progress of its reviews, and its verdict."""
 
     pair: InstructionPair
     narrative: Narrative
-    text: str
     submitted: int
     wanted: int
     # The verdict and the decision are None if the reader may not see them yet.
@@ -112,7 +106,6 @@ def review_rows(member: Membership, narratives: Sequence[Any]) -> list[ReviewRow
             ReviewRow(
                 pair=narrative.pair,
                 narrative=narrative,
-                text=narrative.text,
                 submitted=len(reviews),
                 wanted=member.project.overlap_review if narrative.is_drawn else 0,
                 verdict=verdict_of(reviews, member.project) if sees else None,

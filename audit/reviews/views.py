@@ -29,7 +29,6 @@ from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from annotate.projects.project_page import project_page
 from audit.reviews import access, actions, decisions, draws, rejected, rubrics
-from audit.reviews import rubrics as project_rubric
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.criteria import SHIPPED, Rubric, Verdict
 from audit.reviews.draws import current_draw
@@ -55,7 +54,6 @@ from audit.reviews.review_list import (
     DRAWN,
     STATES,
     ReviewFilter,
-    current_decision,
     filter_reviews,
     levels_of,
     review_rows,
@@ -228,7 +226,7 @@ def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
     """Make another rubric current."""
     member = annotate_access.lead(request.user, slug)
     with refusal_as_message(request):
-        chosen = project_rubric.choose_rubric(
+        chosen = rubrics.choose_rubric(
             project=member.project, name=request.POST.get("name", ""), by=member
         )
         _announce(request, chosen)
@@ -238,7 +236,7 @@ def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
 def _try_save(request: PageRequest, member: Membership, form: RubricForm, content: Rubric) -> bool:
     """Save a rubric and return True, or add the reason for refusal to the form."""
     try:
-        saved = project_rubric.save_rubric(project=member.project, content=content, by=member)
+        saved = rubrics.save_rubric(project=member.project, content=content, by=member)
     except Refused as refused:
         form.add_error("text", str(refused))
         return False
@@ -258,10 +256,10 @@ def _rubric_rows(member: Membership, current: Rubric) -> list[dict[str, Any]]:
     reviews = Review.objects.of_people().filter(auditor__project=member.project_id).order_by()
     counted = dict(reviews.values_list("rubric").annotate(n=Count("pk")))
     stored = {row.name: row for row in RubricRow.objects.filter(project=member.project_id)}
-    rubrics = {name: row.content for name, row in stored.items()} | SHIPPED
+    available = {name: row.content for name, row in stored.items()} | SHIPPED
     return [
         {
-            "rubric": rubrics[name],
+            "rubric": available[name],
             "reviews": counted.get(name, 0),
             "shipped": name in SHIPPED,
             "in_force": name == current.name,
@@ -269,7 +267,7 @@ def _rubric_rows(member: Membership, current: Rubric) -> list[dict[str, Any]]:
             if name in stored and name not in SHIPPED
             else None,
         }
-        for name in sorted(rubrics)
+        for name in sorted(available)
     ]
 
 
@@ -486,13 +484,14 @@ def _changes_context(pair: InstructionPair, narrative: Narrative) -> dict[str, A
     versions = pair.narratives.in_use().filter(side=narrative.side)
     earlier = versions.filter(version__lt=narrative.version)
     previous = earlier.order_by("-version").first()
+    decisions_on_previous = Decision.objects.current().filter(narrative=previous)
     return {
         "original": original,
         "pieces": diff(original.text, narrative.text) if original and original.text else None,
         "previous": previous,
         "previous_pieces": diff(previous.text, narrative.text) if previous else None,
         "previous_words": words_for(previous) if previous else [],
-        "sent_back": current_decision(previous) if previous else None,
+        "sent_back": decisions_on_previous.first() if previous else None,
     }
 
 

@@ -221,7 +221,8 @@ def test_a_decision_on_a_rewritten_version_cannot_be_withdrawn(reviewed, client)
 
 def test_words_for_an_author_carry_no_names(reviewed):
     assert [
-        (one.criterion.key, one.level.value, one.words) for one in words_for(reviewed.narrative)
+        (one.criterion.key, one.level and one.level.value, one.words)
+        for one in words_for(reviewed.narrative)
     ] == [("query_dependency", "poor", WORDS)]
 
 
