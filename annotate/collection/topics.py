@@ -19,7 +19,7 @@ from annotate.collection.models import FilterDecision, Query
 from annotate.collection.removal import QUERIES, ChangeCounts
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
-from base.errors import Refused
+from base.errors import Refused, Stale, state_token
 
 
 class Conditions(NamedTuple):
@@ -103,6 +103,11 @@ def draw(found: Sequence[Topic], conditions: Conditions, number: int, seed: int)
     return [topic for topic in eligible if topic.pk in drawn]
 
 
+def draw_token(available: Sequence[Topic], drawn: Sequence[Topic]) -> str:
+    """Return a token of a draw, which differs once other topics are there or would be drawn."""
+    return state_token([topic.pk for topic in available], [topic.pk for topic in drawn])
+
+
 def draw_topics(
     *,
     project: Project,
@@ -110,12 +115,18 @@ def draw_topics(
     number: int,
     seed: int,
     by: Membership | None,
+    token: str = "",
     now: datetime | None = None,
 ) -> ChangeCounts:
-    """Draw topics and take the others out. Refused: as `draw` and `choose_topics`."""
+    """Draw topics and take the others out. Refused: as `draw` and `choose_topics`.
+
+    Stale: `token` is that of another draw (`draw_token`).
+    """
     with transaction.atomic():
         available = topics_of(project)
         chosen = draw(available, conditions, number, seed)
+        if token and token != draw_token(available, chosen):
+            raise Stale("The topics have changed since this draw was shown. Look at it again.")
         words = conditions.words()
         reason = f"Not chosen: {number} of {len(available)} topics were drawn with seed {seed}"
         return choose_topics(

@@ -16,6 +16,7 @@ from annotate.collection.topics import (
     Topic,
     choose_topics,
     draw,
+    draw_token,
     draw_topics,
     filter_counts,
     topics_of,
@@ -80,6 +81,7 @@ def choosing_context(request: PageRequest, member: Membership, error: str = "") 
         "topics": listed[:LISTED] if len(listed) <= LISTED else [],
         "eligible": sum(topic.meets(form.conditions) for topic in listed) if drawn else None,
         "drawn": keys,
+        "token": draw_token(listed, drawn) if drawn else "",
         "drawn_ids": [topic.query_id for topic in drawn],
         "ticked": {topic.pk for topic in listed if str(topic.pk) in sent} if by_hand else keys,
         "reason": request.POST.get("reason", ""),
@@ -121,6 +123,7 @@ def _keep_topics(
         conditions=form.conditions,
         number=form.cleaned_data["number"],
         seed=form.cleaned_data["seed"],
+        token=request.POST.get("token", ""),
         by=member,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
@@ -163,8 +165,23 @@ def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
     assert shows(shown, '1 topic meets the conditions; 1 drawn: <span class="id">304</span>')
     assert len(scene.inside()) == 4
 
-    client.post(address, fields)
+    token = re.search(r'name="token" value="(\w+)"', shown)
+    client.post(address, {**fields, "token": token[1]})
     assert scene.inside() == ["304"]
+
+
+def test_a_draw_that_would_be_another_since_it_was_shown_takes_nothing_out(scene, client):
+    client.force_login(scene.carla.user)
+    address = reverse("annotate:topics", args=["tides"])
+    fields = {"number": 1, "seed": 3, "narrative": "on", "least": 2, "most": ""}
+    shown = client.get(address, fields, follow=True)
+    factories.query(scene.project, "305")
+
+    refused = client.post(address, {**fields, "token": shown.context["token"]})
+
+    assert refused.status_code == 422
+    assert shows(refused, "The topics have changed since this draw was shown.")
+    assert len(scene.inside()) == 5
 
 
 def test_the_page_keeps_the_reason_and_the_draw_if_nothing_is_ticked(scene, client):
