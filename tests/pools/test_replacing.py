@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judgments.rule_report import rule_report
 from annotate.models import AuditEvent, Candidate, Document, Judgment, Narrative, Replacement
@@ -282,3 +283,11 @@ def test_the_command_needs_a_lead_and_a_new_document(tides, missing, sentence):
             "replace",
             *(word for name, values in options.items() for word in (name, *values)),
         )
+
+
+def test_the_command_says_that_a_document_was_taken_out_before(tides):
+    Candidate.objects.update(removed_at=timezone.now(), removed_reason="A double.")
+    arguments = ["tides", "replace", "--candidate", "1", "G", "--with", "3", "--by", "carla"]
+
+    with pytest.raises(CommandError, match="already taken out of its pool"):
+        call_command("candidates", *arguments, "--text", __file__)

@@ -81,7 +81,9 @@ class Command(RejudgeCommand):
         lead = project.memberships.named(options["by"] or "").first()
         if lead is None:
             raise CommandError("Name with --by the lead of this project who replaces it.")
-        candidate = Candidate.objects.select_related("query__project", "document").get(pk=keys[0])
+        candidate = Candidate.with_removed.select_related("query__project", "document").get(
+            pk=keys[0]
+        )
         text = _read_text(Path(options["text"])) if options["text"] else ""
         new = NewDocument(options["new"], options["title"], text)
         expected = effects(candidate, new)
