@@ -43,13 +43,13 @@ def pool(user: Person, slug: str, pk: int) -> tuple[Membership, Pool]:
 
 
 def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership, Candidate]:
-    """Return a candidate in a query's pool for a lead who may see ranks.
+    """Return a candidate of a query for a lead who may see ranks, also one that was taken out.
 
     Raises Http404 or PermissionDenied.
     """
     member = lead(user, slug)
     pool = access_query(member, query)
-    rows = Candidate.objects.select_related("query__project", "document")
+    rows = Candidate.with_removed.select_related("query__project", "document")
     return member, row_or_404(
         rows.filter(query=pool), pk, "There is no such document in this pool."
     )

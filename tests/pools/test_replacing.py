@@ -16,6 +16,7 @@ from audit.reports.rule_standings import rule_standings
 from base.errors import Refused
 from keeping.verify import verify
 from tests import factories
+from tests.pages import shows
 from tests.programs import Program
 
 pytestmark = pytest.mark.django_db
@@ -229,6 +230,20 @@ def test_a_new_document_of_several_lines_is_made_on_the_page(tides, client):
 
     [text] = Document.objects.get(doc_id="H").texts.all()
     assert text.text == "First line.\n\nThird line."
+
+
+def test_what_was_written_stays_if_another_lead_takes_the_document_out(tides, client):
+    client.force_login(tides.carla.user)
+    candidate = tides.pools["1"]
+    args = [tides.project.slug, candidate.query_id, candidate.pk]
+    Candidate.objects.update(removed_at=timezone.now(), removed_reason="A double.")
+    sent = {"doc_id": "H", "text": "A long text.", "reason": "Off topic.", "preview": "yes"}
+
+    refused = client.post(reverse("annotate:replacement", args=args), sent)
+
+    assert refused.status_code == 422
+    assert shows(refused, "This document was already taken out of its pool.")
+    assert shows(refused, "A long text.")
 
 
 def test_the_api_previews_replaces_lists_and_undoes(tides):
