@@ -165,8 +165,8 @@ def test_the_page_shows_a_draw_and_then_keeps_it(scene, client):
     assert shows(shown, '1 topic meets the conditions; 1 drawn: <span class="id">304</span>')
     assert len(scene.inside()) == 4
 
-    token = re.search(r'name="token" value="(\w+)"', shown)
-    client.post(address, {**fields, "token": token[1]})
+    [token] = re.findall(r'name="token" value="(\w+)"', shown)
+    client.post(address, {**fields, "token": token})
     assert scene.inside() == ["304"]
 
 
