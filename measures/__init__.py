@@ -6,11 +6,10 @@ value give a Measurement that states the reason. docs/measures.md has formulas, 
 
 from __future__ import annotations
 
-from .errors import CannotMeasure
 from .followir import p_mrr
 from .followtable import irs, nfr
 from .infosearch import robustness, sicr, wise
-from .measurement import Measurement, clustered
+from .measurement import CannotMeasure, Measurement, clustered
 from .multi_infosearch import m_sicr, m_wise, mdcr
 from .multiconir import flip_rate, win_rate
 from .runs import Scores

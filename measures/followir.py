@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from .errors import CannotMeasure
-from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement, summarise
+from .measurement import RESAMPLES, Bootstrap, CannotMeasure, IntervalKind, Measurement, summarise
 from .runs import (
     Missing,
     Qrels,

@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from .errors import CannotMeasure
-from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement, summarise
+from .measurement import RESAMPLES, Bootstrap, CannotMeasure, IntervalKind, Measurement, summarise
 from .runs import (
     Run,
     Scores,

@@ -8,8 +8,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from .intervals import Bootstrap
-from .measurement import Measurement, summarise
+from .measurement import Bootstrap, Measurement, summarise
 from .runs import (
     Missing,
     Run,

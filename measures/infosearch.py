@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .errors import CannotMeasure
 from .gold_documents import (
     NO_GOLD,
     Gold,
@@ -19,8 +18,7 @@ from .gold_documents import (
     gold_modes,
     strict_compliance,
 )
-from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement, summarise
+from .measurement import RESAMPLES, Bootstrap, CannotMeasure, IntervalKind, Measurement, summarise
 from .runs import Missing, Run, Ties, as_documents, check_choice, count_queries, list_ids, mean
 
 Variant: TypeAlias = Literal["paper", "source", "wheel"]

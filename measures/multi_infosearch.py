@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias
 
-from .errors import CannotMeasure
 from .gold_documents import (
     NO_GOLD,
     Gold,
@@ -17,8 +16,7 @@ from .gold_documents import (
     strict_compliance,
 )
 from .infosearch import Reward, WiseRules, mean_over_gold
-from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement, summarise
+from .measurement import RESAMPLES, Bootstrap, CannotMeasure, IntervalKind, Measurement, summarise
 from .runs import Missing, Run, Scores, Ties, check_choice, count_queries, list_ids, warn_of_runs
 
 MultiVariant: TypeAlias = Literal["paper", "notebook"]

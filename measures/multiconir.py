@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from .errors import CannotMeasure
-from .intervals import RESAMPLES, Bootstrap, IntervalKind
-from .measurement import Measurement, summarise
+from .measurement import RESAMPLES, Bootstrap, CannotMeasure, IntervalKind, Measurement, summarise
 from .runs import check_choice, count_queries, is_number, list_ids
 
 # The score that should be higher, and one or more scores that should be lower.

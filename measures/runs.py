@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from .errors import CannotMeasure
+from .measurement import CannotMeasure
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Ties: TypeAlias = Literal["id_descending", "file"]

@@ -16,9 +16,16 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .errors import CannotMeasure
-from .intervals import RESAMPLES, Bootstrap, Interval, IntervalKind, ratio_of_sums
-from .measurement import Measurement, cluster_of
+from .measurement import (
+    RESAMPLES,
+    Bootstrap,
+    CannotMeasure,
+    Interval,
+    IntervalKind,
+    Measurement,
+    cluster_of,
+    ratio_of_sums,
+)
 from .runs import check_choice, count_queries, list_ids, mean
 
 Test: TypeAlias = Literal["t", "randomization"]

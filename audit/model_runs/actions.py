@@ -37,11 +37,10 @@ from base.extras import missing_extra
 from base.texts import tidy
 from jobs.models import Job
 from llm.batch import request_lines
-from llm.cost import estimate_call, total_estimate
 from llm.endpoint import Endpoint as Model
 from llm.prompts import Prompt as PromptText
 from llm.prompts import PromptError
-from llm.request import request_body
+from llm.request import estimate_call, request_body, total_estimate
 
 # A plan estimates from so many documents by chance and so many of the longest, and shows so many as
 # examples.

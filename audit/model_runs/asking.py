@@ -40,9 +40,8 @@ from jobs.runner import Progress, save_result
 from llm.answers import Failure, FailureKind, Reply, read_value
 from llm.batch import BatchError, read_answers
 from llm.completion import Answer, complete, open_pool
-from llm.cost import estimate_call
 from llm.endpoint import Prices
-from llm.request import Schema, request_body
+from llm.request import Schema, estimate_call, request_body
 
 logger = logging.getLogger(__name__)
 

@@ -35,8 +35,7 @@ from measures import (
     wise,
 )
 from measures.followir import changed_documents, moves_of
-from measures.intervals import Bootstrap, IntervalKind
-from measures.measurement import summarise
+from measures.measurement import Bootstrap, IntervalKind, summarise
 from measures.runs import count_queries, list_ids
 from measures.significance import Test
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from llm.cost import Estimate, estimate_call, estimate_tokens, total_estimate
 from llm.endpoint import Endpoint, Prices, ResponseFormat
+from llm.request import Estimate, estimate_call, estimate_tokens, total_estimate
 from tests.llm.conftest import QUESTION, SCHEMA
 
 PRICES = Prices(prompt=Decimal("2.50"), completion=Decimal(10))

@@ -12,10 +12,9 @@ from audit.model_runs.tasks.grade import PROMPT, ShownDocument, grade_question, 
 from llm.answers import FailureKind, Reply, read_value
 from llm.batch import read_answers, request_lines
 from llm.completion import complete
-from llm.cost import estimate_call
 from llm.imitation import imitate
 from llm.prompts import Prompt
-from llm.request import request_body
+from llm.request import estimate_call, request_body
 from tests.services.model_server import completion, say
 
 NARRATIVE = "What causes the tides of the ocean?"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from measures import Measurement
-from measures.intervals import Bootstrap, ratio_of_sums
+from measures.measurement import Bootstrap, ratio_of_sums
 
 
 def made(**parts):

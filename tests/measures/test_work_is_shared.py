@@ -9,7 +9,7 @@ import numpy as np
 
 from agreement import bootstrap
 from measures import Scores, compare, p_mrr, sicr, wise
-from measures.intervals import Bootstrap, ratio_of_sums
+from measures.measurement import Bootstrap, ratio_of_sums
 
 from .rankings import ranked
 
