@@ -65,6 +65,8 @@ class CheckedLabel(NamedTuple):
     pk: int = 0
     # Whether its narrative is still current, and neither instruction nor document was taken out.
     in_force: bool = True
+    # Whether its instruction or document was taken out, so that nobody checks it any more.
+    taken_out: bool = False
 
     @property
     def differs(self) -> bool:

@@ -73,8 +73,8 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     them could not judge. `outcome`: the relevance that the first two agree on or the third settles,
     else null. If two questions are asked, the two agree if they answer both alike. `unjudgeable`:
     whether the third could not judge it either. Two who could not judge do not agree: a third
-    settles. `in_force`: whether the narrative is still current, and neither its instruction nor the
-    document was taken out.
+    settles. `taken_out`: whether its instruction or its document was, so that nobody checks it any
+    more. `in_force`: whether it was not, and the narrative is still current.
     """
     checks = Check.objects.current().filter(item=OuterRef("pk"))
 
@@ -101,18 +101,18 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
         unsure=count(cannot_judge=True),
         unjudgeable=Exists(checks.filter(place=Check.SETTLES, cannot_judge=True)),
         stratify=F("sample__stratify"),
-        in_force=Q(
-            narrative__is_current=True,
+        taken_out=~Q(
             narrative__pair__removed_at__isnull=True,
             narrative__pair__query__removed_at__isnull=True,
             candidate__removed_at__isnull=True,
         ),
     ).annotate(
+        in_force=Q(taken_out=False, narrative__is_current=True),
         outcome=Case(
             When(third__isnull=False, then=F("third")),
             When(first=F("second"), first_answers=F("second_answers"), then=F("first")),
             default=None,
-        )
+        ),
     )
 
 

@@ -48,6 +48,11 @@ class Certificate(NamedTuple):
     drawn: int
     checked: int
     unjudgeable: Annotated[int, "Labels that nobody could judge; they count as not drawn."]
+    taken_out: Annotated[
+        int,
+        "Labels not checked before their instruction or document was taken out; they count as not "
+        "drawn.",
+    ]
     by_leads: Annotated[int, "Labels that a lead checked, who could look up what was claimed."]
     note: Annotated[str, "Why there is no certificate; empty if there is one."]
     certified: Certified | None
@@ -106,6 +111,7 @@ def _certificate(sample: Sample, leads: Sequence[int]) -> Certificate:
         drawn=len(labels),
         checked=sum(label.outcome is not None for label in labels),
         unjudgeable=sum(label.unjudgeable for label in labels),
+        taken_out=sum(label.taken_out and not label.closed for label in labels),
         by_leads=of_leads.values("item").distinct().count(),
         note=note,
         certified=None if note else _certify(sample, labels),
@@ -119,7 +125,7 @@ def _why_none(sample: Sample, labels: Sequence[CheckedLabel]) -> str:
     if sample.per == Sample.Per.INSTRUCTION:
         return OF_EACH_INSTRUCTION
     # What people have not settled are the difficult labels, so the others are no random sample.
-    left = sum(not label.closed for label in labels)
+    left = sum(not label.closed and not label.taken_out for label in labels)
     return (
         f"{left:,} of {len(labels):,} drawn labels are not checked or settled yet" if left else ""
     )

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.models import Run
 from audit.checks.claims import ClaimSelection
@@ -133,6 +134,27 @@ def test_labels_that_nobody_could_judge_count_as_not_drawn(scene):
 
     assert (certificate.checked, certificate.unjudgeable) == (3, 1)
     assert certificate.certified.by_people.value == pytest.approx(2 / 3)
+
+
+def test_a_label_that_was_taken_out_before_it_was_checked_counts_as_not_drawn(scene, client):
+    sample = draw(scene, stratify=Sample.Stratify.NONE, size=4)
+    for doc_id, grade in {"A": 0, "B": 1, "D": 1}.items():
+        check_label(sample, doc_id, ada=grade, ben=grade)
+    candidate = scene.candidates["E"]
+    candidate.removed_at, candidate.removed_reason = timezone.now(), "Not a document."
+    candidate.save()
+    # What was checked before stays, as nobody is asked about it again.
+    checked = scene.candidates["D"]
+    checked.removed_at, checked.removed_reason = timezone.now(), "Not a document."
+    checked.save()
+
+    certificate = certificate_of(scene.model)
+
+    assert (certificate.note, certificate.checked, certificate.taken_out) == ("", 3, 1)
+    assert certificate.certified.by_people.value == pytest.approx(2 / 3)
+    client.force_login(scene.carla.user)
+    page = text(client.get(reverse("audit:trust", args=[scene.project.slug, scene.model.pk])))
+    assert "1 was taken out before being checked, and counts as not drawn." in page
 
 
 def test_a_figure_that_cannot_be_computed_says_why(scene):
