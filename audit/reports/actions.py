@@ -10,8 +10,9 @@ from django.conf import settings
 from annotate.projects import access as assignments
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
+from audit.reports.comparison import comparison_of
 from audit.reports.models import AgreementReport
-from audit.reports.reliability import agreement_of, comparison_of
+from audit.reports.reliability import agreement_of
 from audit.reports.scopes import WHOLE, Scope, stored_scope
 from base.errors import Refused
 from jobs.runner import Progress, save_result

@@ -274,33 +274,6 @@ def judgments_in(
     return judgments.filter(_current_in(period, blind=scope.blind))
 
 
-def count_in_both(project: Project, left: Scope, right: Scope) -> Counter[tuple[Pattern, Pattern]]:
-    """Count units by people's answers in one scope and in the other, to compare two scopes. The
-    answers are empty if a unit is not in a scope.
-    """
-    parts: list[str] = []
-    parameters: list[Any] = []
-    for number, scope in enumerate((left, right)):
-        units = _units_of(judgments_in(project, scope), scope)
-        sql, more = units.order_by().query.sql_with_params()
-        parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, listed FROM ({sql}) u")  # noqa: S608 -- ours
-        parameters += more
-    counts: Counter[tuple[Pattern, Pattern]] = Counter()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT on_left, on_right, COUNT(*) FROM ("  # noqa: S608 -- ours
-            "SELECT MAX(CASE WHEN part = 0 THEN listed END) AS on_left, "
-            "MAX(CASE WHEN part = 1 THEN listed END) AS on_right "
-            f"FROM ({' UNION ALL '.join(parts)}) parts GROUP BY narrative_id, candidate_id"
-            ") units GROUP BY on_left, on_right",
-            parameters,
-        )
-        while rows := cursor.fetchmany(10_000):
-            for first, second, times in rows:
-                counts[read_pattern(first or ""), read_pattern(second or "")] += times
-    return counts
-
-
 def _all_judgments(project: Project, scope: Scope) -> StatementQuerySet[Judgment]:
     return Judgment.objects.filter(
         in_pools(), judgment_q(scope), narrative__in=Narrative.objects.in_force([project.pk])
@@ -356,7 +329,7 @@ def could_see(moment: str) -> Q:
 def _by_narrative(project: Project, scope: Scope) -> dict[VersionKey, Patterns]:
     if scope.criterion:
         return {}
-    units = _units_of(judgments_in(project, scope, machines=True), scope)
+    units = units_of(judgments_in(project, scope, machines=True), scope)
     counts = count_patterns(units, "narrative_id")
     under = {
         of[0]: VersionKey(*of[1:])
@@ -381,7 +354,7 @@ def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
         .filter(candidate__query__project=project)
         .annotate(settled=Subquery(decision.values("relevance")[:1]), prior=Case(of_altered))
     )
-    counts = count_patterns(_units_of(judgments, scope, "settled", "prior"), "settled", "prior")
+    counts = count_patterns(units_of(judgments, scope, "settled", "prior"), "settled", "prior")
     # Units without a grade come first.
     outcomes = sorted(counts, key=lambda grades: [(grade is not None, grade) for grade in grades])
     return {UnitOutcome(*grades): counts[grades] for grades in outcomes}
@@ -404,14 +377,14 @@ def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
         .filter(reduce(or_, current.values()))
         .annotate(guideline=Case(*when, output_field=IntegerField()))
     )
-    counts = count_patterns(_units_of(judgments, scope, "guideline"), "guideline")
+    counts = count_patterns(units_of(judgments, scope, "guideline"), "guideline")
     return {version: counts[version,] for (version,) in sorted(counts)}
 
 
 def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     """Count units by the week of their last judgment, when people's agreement was complete."""
     monday = Cast(TruncWeek(Max("at"), tzinfo=UTC), DateField())
-    units = _units_of(judgments_in(project, scope), scope).annotate(monday=monday)
+    units = units_of(judgments_in(project, scope), scope).annotate(monday=monday)
     counts = count_patterns(units, "monday")
     return {
         # SQLite has no type for dates.
@@ -452,11 +425,11 @@ def review_patterns(
 ) -> dict[str, Patterns]:
     """Count the ratings of a scope by pattern, for each criterion or category of instructions."""
     ratings = ratings_in(project, scope, rubric, machines=machines)
-    units = _rated_units_of(ratings, rubric, category=F("review__narrative__pair__category"))
+    units = _ratedunits_of(ratings, rubric, category=F("review__narrative__pair__category"))
     return {of: patterns for (of,), patterns in count_patterns(units, by).items()}
 
 
-def _rated_units_of(ratings: QuerySet[Rating], rubric: Rubric, **columns: F) -> QuerySet[Any, Any]:
+def _ratedunits_of(ratings: QuerySet[Rating], rubric: Rubric, **columns: F) -> QuerySet[Any, Any]:
     """Group ratings by unit, and by more `columns`; the worst level is 0."""
     from_worst = Value(len(rubric.levels) - 1) - F("place")
     units: QuerySet[Any, Any] = ratings.values("review__narrative_id", "criterion", **columns)
@@ -471,7 +444,7 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
     if not Query.objects.filter(project=project).exclude(domain="").exists():
         return {}
     ratings = ratings_in(project, scope, rubric)
-    units = _rated_units_of(ratings, rubric, domain=F("review__narrative__pair__query__domain"))
+    units = _ratedunits_of(ratings, rubric, domain=F("review__narrative__pair__query__domain"))
     counts = count_patterns(units, "domain", "criterion")
     order = {key: place for place, key in enumerate(rubric.keys)}
     return {
@@ -495,7 +468,7 @@ def _in_period(period: Period, moment: str) -> Q:
     return condition if period.end is None else condition & Q(**{f"{moment}__lt": period.end})
 
 
-def _units_of(judgments: QuerySet[Judgment], scope: Scope, *columns: str) -> QuerySet[Any, Any]:
+def units_of(judgments: QuerySet[Judgment], scope: Scope, *columns: str) -> QuerySet[Any, Any]:
     """Group judgments by unit, and by more `columns`, in the week of the scope."""
     units: QuerySet[Any, Any] = judgments.values("narrative_id", "candidate_id", *columns)
     units = units.annotate(listed=joined_answers("annotator_id", "relevance"))

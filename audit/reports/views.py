@@ -27,18 +27,16 @@ from audit.reports.coverage import by_category, coverage, csv_rows
 from audit.reports.differences import TOP, Spot, differences
 from audit.reports.forms import ComparedForm, ScopeForm
 from audit.reports.models import AgreementReport, AgreementReportQuerySet
+from audit.reports.paper import latex_against, paper_text
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.rule_standings import RuleStanding, rule_standings
 from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
 from audit.reports.statements_since import count_changes_since
 from audit.reports.tables import (
-    Against,
     Table,
     against_machines,
-    latex_for_paper,
     people_alone,
-    sentence_for_paper,
     tables,
 )
 from audit.reports.unit_table import Of, units
@@ -492,41 +490,13 @@ def _report_context(report: AgreementReport | None) -> dict[str, Any]:
         "stale_words": count_changes_since(report).words,
         "tables": [table.with_lines(table.lines[:LINES]) for table in shown],
         "lonely_words": _people_alone_words(people_alone(figures)),
-        "against": [
-            (machine, _latex_against(machine, of)) for machine in against_machines(figures)
-        ],
-        "paper": [part for table in shown if (part := _paper_text(table, of))],
+        "against": [(machine, latex_against(machine, of)) for machine in against_machines(figures)],
+        "paper": [part for table in shown if (part := paper_text(table, of))],
         "unit_tables": [
             (key, _unit_table_url(slug, scope, key), title) for key, title in _unit_tables(figures)
         ],
         "unit_table": _unit_table_url(slug, scope, Of.MACHINES) if figures["machines"] else "",
     }
-
-
-def _paper_text(table: Table, of: str) -> dict[str, Any] | None:
-    """Return the sentence and LaTeX for a table's first line; None for a split of a table."""
-    if table.key not in ("judgments", "reviews"):
-        return None
-    line = table.lines[0]
-    sentence = sentence_for_paper(line, unit=table.unit, of=of)
-    if not sentence:
-        return None
-    lines = [latex_for_paper(figure, unit=table.unit, of=of) for figure in line.coefficients]
-    return {"title": table.title, "sentence": sentence, "latex": "\n".join(lines), "key": table.key}
-
-
-def _latex_against(against: Against, of: str) -> str:
-    """Return a line of LaTeX for each coefficient of each person with a machine."""
-    lines = [
-        latex_for_paper(
-            figure,
-            unit=against.table.unit,
-            of=", ".join(filter(None, [f"{line.label} against {against.machine}", of])),
-        )
-        for line in against.table.lines
-        for figure in line.coefficients
-    ]
-    return "\n".join(lines)
 
 
 def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

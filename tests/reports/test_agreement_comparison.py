@@ -11,7 +11,7 @@ from annotate.models import Guideline
 from annotate.pools.removal import DOCUMENTS
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_comparison
-from audit.reports.reliability import COMPARED, comparison_of
+from audit.reports.comparison import COMPARED, comparison_of
 from audit.reports.scopes import WHOLE, Scope
 from audit.reports.statements_since import count_changes_since
 from base.errors import Refused

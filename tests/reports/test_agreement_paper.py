@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.reports.tables import RATED, Line, escape_latex, latex_for_paper, sentence_for_paper
+from audit.reports.paper import escape_latex, latex_for_paper, sentence_for_paper
+from audit.reports.tables import RATED, Line
 
 HOW = "95% expanded percentile bootstrap over units, 2,000 resamples, seed 7"
 
