@@ -148,8 +148,13 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
             # Their text stays; the next save is based on the version that the error names.
             form = NarrativeForm({**request.POST.dict(), "based_on": desk.version})
             form.add_error("text", str(stale))
-        except Unconfirmed:
-            form.add_error("confirmed", "Tick the box if this is what you want, then save again.")
+        except Unconfirmed as unconfirmed:
+            if stale_answers(desk.current, member):
+                words = "Tick the box if this is what you want, then save again."
+                form.add_error("confirmed", words)
+            else:
+                # Without answers there is no box any more.
+                form.add_error(None, str(unconfirmed))
         except actions.ConditionsRefused as refused:
             form.add_error("conditions", str(refused))
         except Refused as refused:

@@ -213,6 +213,16 @@ def test_the_rewrite_page_asks_with_the_numbers(pair, judged, carla, client):
     assert current(pair) == 2
 
 
+def test_the_page_says_if_there_are_no_answers_to_confirm_any_more(pair, carla, client):
+    client.force_login(carla.user)
+    written = {"text": "At sea.", "based_on": 1, "confirmed": "2 judgments"}
+
+    refused = client.post(reverse("annotate:rewrite", args=[pair.pk]), written)
+
+    assert refused.status_code == 422
+    assert shows(refused, "The answers under this version have changed meanwhile. Look again.")
+
+
 def test_the_page_of_a_version_goes_back_to_it(pair, judged, carla, client):
     rewrite(pair, carla)
     client.force_login(carla.user)
