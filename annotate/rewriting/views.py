@@ -72,12 +72,21 @@ def _is_key(value: str) -> bool:
     return value.isdecimal() and len(value) < 19
 
 
+def _ticks(request: HttpRequest, desk: Desk) -> set[int]:
+    """Return the ticked candidates (keys): the draft's, as a page that was sent changes them.
+
+    Ticks on other pages of the list stay as they are.
+    """
+    shown, ticked = (
+        {int(key) for key in request.POST.getlist(name) if _is_key(key)}
+        for name in ("shown", "drop")
+    )
+    return set(desk.draft.drops if desk.draft else []) - shown | ticked
+
+
 def _impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """Return a page of the affected documents, with their ticks."""
     project = desk.pair.project
-    ticked = set(desk.draft.drops if desk.draft else [])
-    if request.method == "POST":
-        ticked |= {int(key) for key in request.POST.getlist("drop") if _is_key(key)}
     rewrite_impact = find_impact(desk.pair, request.GET, desk.member)
     return {
         "project": project,
@@ -90,7 +99,7 @@ def _impact_context(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "advice_url": desk.url("advice"),
         "rewrite_impact": rewrite_impact,
         "names": names_for(desk.member, rewrite_impact.page.rows),
-        "drops": ticked_at_stake(desk.pair, ticked),
+        "drops": ticked_at_stake(desk.pair, _ticks(request, desk)),
         "grades": list(project.grades.order_by("value")),
         "show_prior": project.show_prior or desk.member.leads,
     }
@@ -418,20 +427,12 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
 
 
 def _draft_data(request: HttpRequest, desk: Desk) -> dict[str, Any]:
-    """Return what a button of the page sent, in the shape of a draft.
-
-    Ticks on other pages of the list stay as they are.
-    """
-    sent = request.POST
-    drops: Any = sent.get("drops")
-    if not drops:
-        shown = {int(key) for key in sent.getlist("shown") if _is_key(key)}
-        ticked = {int(key) for key in sent.getlist("drop") if _is_key(key)}
-        drops = sorted((set(desk.draft.drops if desk.draft else []) - shown) | ticked)
+    """Return what a button of the page sent, in the shape of a draft."""
+    sent = request.POST.dict()
     return {
         "place": str(uuid4()),
-        **sent.dict(),
-        "drops": drops,
+        **sent,
+        "drops": sent.get("drops") or sorted(_ticks(request, desk)),
         "turn": int(timezone.now().timestamp() * 1000),
     }
 

@@ -342,6 +342,17 @@ def test_ticks_of_a_long_list_are_counted_whole(pair, ada, client):
     assert "50%" in page
 
 
+def test_a_tick_that_was_taken_away_stays_away_if_saving_is_refused(pair, ada, client):
+    kept, bare = pair.query.candidates.filter(prior_relevance__gte=1)
+    drops = [kept.pk, bare.pk]
+    Draft.objects.create(pair=pair, side="altered", member=ada, text="At sea.", drops=drops)
+
+    page = client.post(url(pair), {"text": "", "based_on": 0, "shown": drops, "drop": [kept.pk]})
+
+    assert page.status_code == 422
+    assert page.context["drops"] == [kept.pk]
+
+
 def test_ticks_of_a_document_taken_out_since_are_not_counted(pair, ada, client):
     kept, bare = pair.query.candidates.filter(prior_relevance__gte=1)
     drops = [kept.pk, bare.pk]
