@@ -13,7 +13,8 @@ from annotate.people.members import check_lead
 from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused
+from annotate.projects.taxonomy import OVERTAKEN
+from base.errors import Refused, Stale, state_token
 
 Task = Assignment.Task
 
@@ -45,10 +46,18 @@ def named_people(query: Query) -> dict[str, set[int]]:
     return members
 
 
-def name_people(*, query: Query, people: Mapping[str, Iterable[int]], by: Membership) -> bool:
+def people_token(named: Mapping[str, set[int]]) -> str:
+    """Return a token of the members named for each task, which differs once they have changed."""
+    return state_token({task: sorted(keys) for task, keys in named.items()})
+
+
+def name_people(
+    *, query: Query, people: Mapping[str, Iterable[int]], token: str = "", by: Membership
+) -> bool:
     """Name the members (by key) who may take each task of a query; return whether anything changed.
 
     A task for which nobody is named is open to everybody. Existing assignments are not affected.
+    Stale: `token` is that of others (`people_token`).
     """
     with transaction.atomic():
         project = lock_project(by.project_id, by)
@@ -56,6 +65,8 @@ def name_people(*, query: Query, people: Mapping[str, Iterable[int]], by: Member
             raise Refused("There is no such query in this project.")
         names = dict(people_to_name(project).values_list("pk", "name"))
         before = named_people(query)
+        if token and token != people_token(before):
+            raise Stale(OVERTAKEN)
         after = {task: set(people.get(task, ())) for task in before}
         if unknown := set().union(*after.values()) - set(names) - set().union(*before.values()):
             raise Refused(

@@ -16,6 +16,7 @@ from annotate.pairs.named_people import name_people, named_people
 from annotate.people.members import set_quota
 from base.errors import Refused
 from tests import factories
+from tests.pages import shows
 
 pytestmark = pytest.mark.both_databases
 
@@ -190,6 +191,21 @@ def test_the_page_of_a_query_names_people(client, carla, first, ada):
 
     assert named_people(first) == {"rewrite": set(), "judge": {ada.pk}, "review": set()}
     assert client.post(page, {"judge": ["0"]}).status_code == 422
+
+
+def test_people_are_not_named_over_what_another_lead_chose_meanwhile(client, carla, first, ada):
+    client.force_login(carla.user)
+    page = reverse("annotate:query_people", args=["tides", first.pk])
+    opened = {"token": client.get(page).context["token"]}
+    name_people(query=first, people={JUDGE: [ada.pk]}, by=carla)
+
+    refused = client.post(page, {**opened, "judge": [carla.pk]})
+    assert refused.status_code == 422
+    assert shows(refused, "Somebody has changed this since you opened the page")
+    assert named_people(first)[JUDGE] == {ada.pk}
+
+    client.post(page, {"token": refused.context["token"], "judge": [carla.pk]})
+    assert named_people(first)[JUDGE] == {carla.pk}
 
 
 def test_the_form_states_how_many_people_do_a_task_where_nobody_can_be_named(carla, first):

@@ -47,7 +47,13 @@ from annotate.overview.progress import (
 from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.named_people import name_people, named_people, people_to_name, set_urgent
+from annotate.pairs.named_people import (
+    name_people,
+    named_people,
+    people_to_name,
+    people_token,
+    set_urgent,
+)
 from annotate.pairs.pool import documents_without_text
 from annotate.pools import access as pool_access
 from annotate.pools.provenance import contributions
@@ -56,8 +62,9 @@ from annotate.projects import access, schedule
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
+from base.errors import Refused, Stale
 from base.pagination import Page, page_by_key, page_in_order
-from base.requests import PageRequest, refusal_as_message, refusal_in
+from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
 
 
@@ -340,18 +347,23 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Set who takes each task of a query (the ticked people, or everybody), and whether first."""
     member = access.lead(request.user, slug)
     query = collection_access.query(member, pk)
+    named, token = named_people(query), request.POST.get("token", "")
     form = QueryPeopleForm(
         request.POST if request.method == "POST" else None,
         project=member.project,
         people=list(people_to_name(member.project)),
-        named=named_people(query),
+        named=named,
         is_urgent=query.is_urgent,
     )
     if request.method == "POST" and form.is_valid():
-        with refusal_in(form):
+        try:
             with transaction.atomic():
-                name_people(query=query, people=form.people(), by=member)
+                name_people(query=query, people=form.people(), token=token, by=member)
                 set_urgent(query=query, urgent=form.is_urgent(), by=member)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+            token = "" if isinstance(refused, Stale) else token
+        else:
             messages.success(request, "Saved. People keep the tasks that they already hold.")
             return redirect("annotate:query", slug, pk)
     return project_page(
@@ -361,6 +373,7 @@ def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         section="queries",
         query=query,
         form=form,
+        token=token or people_token(named),
         status=422 if form.errors else 200,
     )
 
