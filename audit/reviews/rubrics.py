@@ -19,6 +19,8 @@ from base.errors import Refused
 from base.texts import first_invalid_character
 from formats.records import RubricRecord
 
+MAX_NAME = RubricRow._meta.get_field("name").max_length or 0
+
 
 class UnknownRubric(LookupError):
     """The project has no rubric of this name."""
@@ -59,15 +61,22 @@ def rubric_names(project: int) -> list[str]:
 
 
 def next_name(project: int, name: str) -> str:
-    """Return the next free name of this form: “ours-1” is followed by “ours-2”."""
+    """Return the next free name of this form: “ours-1” is followed by “ours-2”. A name that would
+    be too long is cut before its number.
+    """
     stem, _, number = name.rpartition("-")
     if not stem or not number.isdecimal():
         stem, number = name, "1"
     taken = rubric_names(project)
     version = int(number) + 1
-    while f"{stem}-{version}" in taken:
+    while _numbered(stem, version) in taken:
         version += 1
-    return f"{stem}-{version}"
+    return _numbered(stem, version)
+
+
+def _numbered(stem: str, version: int) -> str:
+    suffix = f"-{version}"
+    return stem[: MAX_NAME - len(suffix)] + suffix
 
 
 def rubric_for(narrative: Narrative, project: int) -> Rubric:

@@ -92,6 +92,10 @@ def test_a_name_cannot_be_used_for_two_rubrics(scene):
     assert [one.title for one in Rubric.objects.all()] == ["Ours"]
 
 
+def test_the_next_name_is_never_too_long(scene):
+    assert rubrics.next_name(scene.project.pk, "a" * 60) == "a" * 58 + "-2"
+
+
 def test_the_rubric_chosen_last_is_current(scene):
     save(scene)
     save(scene, name="ours-2")
