@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from annotate.collection.models import Run
@@ -29,6 +30,8 @@ _WORDS = {
     "reversed": {"reversed", "reverse", "rev"},
 }
 _SIDE_WORDS = set().union(*_WORDS.values())
+# A side, or the size of a model: "bm25.base.run", "bge-base.run".
+_SIZE = "base"
 _ENDINGS = {"run", "trec", "txt", "res", "gz"}
 
 
@@ -58,7 +61,7 @@ def propose_systems(runs: Sequence[Run]) -> list[System]:
             if group[0] is same_tag[0]:
                 systems.append(System(group[0].tag, {side_of(run): run for run in same_tag}))
         elif _have_distinct_sides(group):
-            systems.append(System(name, {side_of(run): run for run in group}))
+            systems.append(System(_name_of(group, name), {side_of(run): run for run in group}))
         else:
             systems += [System(run.name, {side_of(run): run}) for run in group]
     return systems
@@ -69,10 +72,20 @@ def side_of(run: Run) -> str:
     if run.side == Run.Side.REVERSED:
         return "reversed"
     words = set(_name_parts(run.name))
+    if run.side == Run.Side.ALTERED:
+        words.discard(_SIZE)
     for side in ("reversed", "changed", "original"):
         if words & _WORDS[side]:
             return side
     return "changed" if run.side == Run.Side.ALTERED else "original"
+
+
+def _name_of(runs: Sequence[Run], stem: str) -> str:
+    """Return the name of a system of runs with this stem: with the size if all of them have it."""
+    names = {_stem(run.name, _SIDE_WORDS - {_SIZE}) for run in runs}
+    if len(runs) == 1 or len(names) > 1:
+        return stem
+    return names.pop() or stem
 
 
 def _have_distinct_sides(runs: Sequence[Run]) -> bool:
@@ -83,13 +96,13 @@ def _name_parts(name: str) -> list[str]:
     return [part for part in re.split(r"[^a-z0-9+]+", name.casefold()) if part]
 
 
-def _stem(name: str) -> str:
-    """Return a run's name without words for a side and without endings; case is kept."""
+def _stem(name: str, words: AbstractSet[str] = _SIDE_WORDS) -> str:
+    """Return a run's name without these words for a side and without endings; case is kept."""
     parts = re.split(r"([^A-Za-z0-9+]+)", name)
     rest = [
         part
         for place, part in enumerate(parts)
-        if place % 2 or part.casefold() not in _SIDE_WORDS | _ENDINGS
+        if place % 2 or part.casefold() not in words | _ENDINGS
     ]
     return re.sub(r"([._-])[._-]+", r"\1", "".join(rest)).strip("._- ")
 

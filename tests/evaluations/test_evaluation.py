@@ -317,6 +317,18 @@ def test_runs_belong_together_by_their_names_without_words_for_a_side():
     }
 
 
+def test_the_size_of_a_model_is_no_side():
+    altered = Run.Side.ALTERED
+    original, changed = make_run("bge-base.original.run"), make_run("bge-base.run", altered)
+
+    assert side_of(changed) == "changed"
+    assert side_of(make_run("bm25.base.run")) == "original"
+    assert runs_by_system([original, changed]) == {
+        "bge-base": {"original": "bge-base.original.run", "changed": "bge-base.run"}
+    }
+    assert list(runs_by_system([make_run("bm25.base.run"), make_run("bm25.ins.run")])) == ["bm25"]
+
+
 def test_runs_whose_names_say_nothing_belong_together_by_their_tags():
     runs = [make_run("one.run", tag="e5"), make_run("two.run", Run.Side.ALTERED, tag="e5")]
 
