@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.pairs.models import Assignment
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project, refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
@@ -35,11 +35,10 @@ def add_member(
     A former member gets the old membership back. A rater of this name from a file becomes this
     person, including the judgments from the file.
     """
-    check_lead(by)
     username = valid_user_name(username)
     check_role(role)
     with transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        project = lock_project(by.project_id, by)
         user = find_account(username)
         if user is None:
             raise Refused(f"{username} has no account. Invite them with a link.")
@@ -53,10 +52,9 @@ def add_member(
 
 def add_rater(*, name: str, by: Membership, now: datetime | None = None) -> Membership:
     """Add a rater who is known only by name and does not sign in; return an existing one."""
-    check_lead(by)
     name = valid_user_name(name)
     with transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        project = lock_project(by.project_id, by)
         membership = project.memberships.named(name).first()
         if membership is not None:
             return membership
@@ -125,10 +123,9 @@ def join(project: Project, user: User, role: str, *, now: datetime | None = None
 
 def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
     """Make a member an annotator or a lead. Refused: the only lead."""
-    check_lead(by)
     check_role(role)
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by)
         member = _member_of(by, member)
         if member.user_id is None:
             raise Refused(f"{member.name} has no account, so there is no role to change.")
@@ -147,13 +144,12 @@ def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> 
 
     Tasks beyond the limit that they already have are kept.
     """
-    check_lead(by)
     if most_tasks is not None and most_tasks not in QUOTAS:
         raise Refused(
             f"Write a number of tasks from 0 to {QUOTAS.stop - 1}, or nothing for no limit."
         )
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by)
         member = _member_of(by, member)
         if member.user_id is None:
             raise Refused(f"{member.name} has no account, so they cannot take tasks.")
@@ -167,10 +163,9 @@ def set_quota(*, member: Membership, most_tasks: int | None, by: Membership) -> 
 
 def remove_member(*, member: Membership, by: Membership, now: datetime | None = None) -> Membership:
     """Remove a member. Their judgments are kept; assignments they never began are freed."""
-    check_lead(by)
     now = now or timezone.now()
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by)
         member = _member_of(by, member)
         if member.user_id is None:
             raise Refused(f"{member.name} has no account, so there is nobody to remove.")

@@ -25,7 +25,7 @@ from annotate.pools.choosing import (
 )
 from annotate.pools.models import Pool, PoolEntry, PoolRun
 from annotate.pools.removal import reopen_judging
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base import bulk
@@ -119,15 +119,15 @@ def request_pool(
     not a lead or is blind, an archived project, an invalid or taken name, while another pool is
     being made.
     """
-    _check_lead(by, recipe.project)
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise Refused(f"A pool has a name of 1 to {MAX_NAME} characters.")
     refuse_invalid_names(name)
     with transaction.atomic():
         # Of two concurrent requests, the second waits here and then finds the first one's pool.
-        project = Project.objects.select_for_update(no_key=True).get(pk=recipe.project.pk)
-        refuse_if_archived(project)
+        project = lock_project(recipe.project.pk, by, "Only leads of this project can make pools.")
+        if by is not None and must_answer_first(by):
+            raise Refused(BLIND)
         _check_name_free(project, name)
         pool = Pool.objects.create(
             project=project,
@@ -231,12 +231,3 @@ def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
         by=job.by,
         words=f"{counts['documents']} documents, {counts['new']} new",
     )
-
-
-def _check_lead(by: Membership | None, project: Project) -> None:
-    if by is None:
-        return
-    if not by.leads or by.project_id != project.pk:
-        raise Refused("Only leads of this project can make pools.")
-    if must_answer_first(by):
-        raise Refused(str(BLIND))
