@@ -55,6 +55,7 @@ def test_each_person_is_compared_with_the_machine(led, client):
     page = text(client.get(led.machines))
 
     assert "People against gauge" in page
+    assert "Computed from judgments of people and machines" in page
     assert "ada and ben" not in page
     assert "1 document left out: judged by one rater only" in page
     assert '<th class="number" scope="col">Raters</th>' in page

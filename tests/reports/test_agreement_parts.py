@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotate.models import Guideline
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_agreement
 from audit.reports.reliability import agreement_of
@@ -172,6 +173,16 @@ def test_the_project_page_shows_the_whole_and_never_a_part(led, client):
     page = text(client.get(reverse("annotate:project", args=[led.project.slug])))
 
     assert "Not computed yet" in page
+
+
+def test_a_part_of_the_past_does_not_say_that_its_judgments_are_current(led, client):
+    Guideline.objects.create(project=led.project, version=1, text="Words.", author=led.carla)
+    computed(led, "guideline=0")
+
+    page = text(client.get(f"{led.url}?guideline=0"))
+
+    assert "as they were at the end of" in page
+    assert "current judgments" not in page
 
 
 def test_a_report_is_shown_as_it_was(led, client):

@@ -72,6 +72,17 @@ def test_the_story_counts_reviews_and_those_that_are_wanted(reviewed, wanted, wo
     assert shows(page, f">{words} made under")
 
 
+def test_more_reviews_than_are_wanted_are_only_counted(reviewed):
+    save_ratings(narrative=reviewed.narrative, answers=levels(), by=reviewed.ben)
+    submit_review(narrative=reviewed.narrative, by=reviewed.ben)
+    Project.objects.update(overlap_review=1)
+
+    listed = reviewed.read(reviewed.carla, reviewed.list)
+
+    assert shows(reviewed.read(reviewed.carla), ">2 reviews, made under")
+    assert shows(listed, '<td class="number">2</td>')
+
+
 @pytest.mark.parametrize("who", ["ben", "ada"])
 def test_members_who_have_not_submitted_read_no_reviews(reviewed, who):
     send_back(reviewed)
