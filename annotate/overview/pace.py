@@ -23,7 +23,7 @@ from annotate.judgments import cached_counts, completion
 from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress
-from annotate.judgments.in_force import final_flags
+from annotate.judgments.in_force import final_flags, in_pools
 from annotate.judgments.models import IS_CURRENT, Statement
 from annotate.overview.finish_date import Estimate, Unknown, estimate
 from annotate.overview.flags import visible_flags
@@ -98,9 +98,10 @@ def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
     """Select answers: narrative, person, day, counts or not, number, milliseconds, timed.
 
     A judgment from a file counts on the day on which it was made, if the file says when. An answer
-    counts while its narrative is current, if the document is judged and nothing replaced it.
+    counts while its narrative is current, if the document is judged, was not taken out, and nothing
+    replaced the answer.
     """
-    counts = rules.shown & IS_CURRENT
+    counts = in_pools() & rules.shown & IS_CURRENT
     return (
         Statement.objects.final()
         .filter(narrative__in=narratives)

@@ -21,6 +21,7 @@ from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import JudgingProgress, PairProgress
 from annotate.judgments.consensus import State, consensus
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.pair_rules import Change, change
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -210,8 +211,11 @@ def people_progress(project: Project) -> list[PersonProgress]:
 
 
 def _judged_by_machines(project: Project) -> dict[int, int]:
-    """Return how many judgments each machine has under the current narratives: one query."""
+    """Return how many judgments of documents in the pools each machine has under the current
+    narratives: one query.
+    """
     judgments = Judgment.objects.current().filter(
+        in_pools(),
         annotator__project=project,
         annotator__is_machine=True,
         narrative__in=judged_narratives(project),

@@ -11,9 +11,18 @@ from django.utils import timezone
 
 from annotate.judgments import assignments
 from annotate.judgments.completion import judging
-from annotate.models import Assignment, Flag, InstructionPair, Judgment
+from annotate.models import Assignment, Candidate, Flag, InstructionPair, Judgment
 from annotate.overview.finish_date import Estimate, Unknown, estimate
-from annotate.overview.pace import Calendar, Day, count_final_flags, last_days, people_pace
+from annotate.overview.pace import (
+    PACES,
+    Calendar,
+    Day,
+    count_final_flags,
+    last_days,
+    people_pace,
+    person_pace,
+)
+from annotate.overview.progress import people_progress
 from tests import factories
 from tests.pages import shows
 
@@ -143,6 +152,27 @@ def test_answers_that_no_longer_count_are_shown_beside_those_that_do(tides):
     assert found.answered == 2
     assert (found.effort.seconds, found.effort.judgments, found.effort.each) == (50.0, 1, 50.0)
     assert found.active == 90.0
+
+
+def test_an_answer_to_a_document_that_was_taken_out_no_longer_counts(tides):
+    project, pair, documents, ada, _, carla = tides
+    model = factories.machine(project)
+    at = datetime(2026, 11, 19, 12, tzinfo=UTC)
+    for document in documents[:2]:
+        judged(pair, document, ada, at, active_ms=30_000)
+        judged(pair, document, model, at)
+    calendar = Calendar.of(UTC, datetime(2026, 11, 20, 12, tzinfo=UTC))
+    assert person_pace(carla, ada, calendar, PACES[0]).answered == 2
+
+    Candidate.objects.filter(pk=documents[0].pk).update(
+        removed_at=timezone.now(), removed_reason="Twice in the pool."
+    )
+
+    pace = person_pace(carla, ada, calendar, PACES[0])
+    assert (pace.answered, pace.effort.judgments, pace.active) == (1, 1, 60.0)
+    assert [(day.counting, day.other) for day in pace.days if day.made] == [(1, 1)]
+    progress = {row.member: row.answered for row in people_progress(project)}
+    assert (progress[ada], progress[model]) == (1, 1)
 
 
 def test_an_imported_judgment_is_on_the_day_that_its_file_gives_else_on_none(tides):
