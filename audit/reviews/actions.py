@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotate.judgments import assignments
 from annotate.judgments.completion import open_assignments
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from audit.reviews import review_chain, rubrics
@@ -248,15 +248,6 @@ def _refuse_incomplete(draft: Pass) -> None:
         raise Refused(f"Not rated yet: {_criterion_names(draft.unrated)}.")
     if draft.unexplained:
         raise Refused(f"Say in words why it fails on: {_criterion_names(draft.unexplained)}.")
-
-
-def lock_led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
-    """Return the pair, locked against other leads and rewriters. Refused: `by` does not lead it."""
-    pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
-    if not by.leads or by.project_id != pair.project_id:
-        raise Refused("Only leads of this project decide on its instructions.")
-    projects_access.refuse_if_archived(by.project)
-    return pair
 
 
 def _criterion_names(criteria: list[Criterion]) -> str:

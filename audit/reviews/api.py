@@ -31,16 +31,15 @@ from audit.reviews.models import Decision, Rating
 from audit.reviews.models import Rubric as RubricRow
 from audit.reviews.passes import (
     Answer,
-    Chapter,
     Contrast,
     SignedPass,
     others_reviews,
     pass_of,
     sign_passes,
-    story,
 )
 from audit.reviews.review_list import STATES, ReviewFilter, filter_reviews, review_rows
 from audit.reviews.review_session import STORED
+from audit.reviews.story import Chapter, story
 from audit.reviews.texts_at_hand import documents_at_hand, texts_of
 from base.api.bodies import FormBody
 from base.api.records import RecordSerializer, serializer_of

@@ -15,7 +15,7 @@ from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.rewriting import actions as rewriting
 from audit.reviews import review_chain
-from audit.reviews.actions import MAX_WORDS, lock_led_pair, refuse_if_superseded
+from audit.reviews.actions import MAX_WORDS, refuse_if_superseded
 from audit.reviews.criteria import Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
@@ -45,7 +45,7 @@ def decide(
     too_long = "The reason has %(length)s characters; at most %(most)s are kept."
     refuse_longer(reason, MAX_WORDS, too_long)
     with transaction.atomic():
-        pair = lock_led_pair(narrative, by)
+        pair = rewriting.lock_for_lead(narrative.pair, by)
         refuse_if_superseded(narrative, "The narrative changed. Read the new version, then decide.")
         current = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
@@ -121,7 +121,7 @@ def withdraw_decision(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        lock_led_pair(decision.narrative, by)
+        rewriting.lock_for_lead(decision.narrative.pair, by)
         current = Decision.objects.select_for_update().get(pk=decision.pk)
         if current.withdrawn_at is not None:
             return current

@@ -47,7 +47,6 @@ from audit.reviews.passes import (
     narratives_to_decide,
     others_reviews,
     owes_review,
-    story,
     words_for,
 )
 from audit.reviews.review_list import (
@@ -59,6 +58,7 @@ from audit.reviews.review_list import (
     review_rows,
 )
 from audit.reviews.review_session import CriterionView, ReviewSession, read_session
+from audit.reviews.story import story
 from audit.reviews.texts_at_hand import count_replaced_texts, documents_at_hand, texts_of
 from base.errors import InvalidField, Refused, Stale, Unconfirmed
 from base.pagination import page_by_key

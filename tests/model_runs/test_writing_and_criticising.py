@@ -21,8 +21,9 @@ from audit.model_runs.models import Endpoint, ModelRun
 from audit.model_runs.tasks import task_of
 from audit.models import Review
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR, Verdict
-from audit.reviews.passes import passes_of, story, verdict_of
+from audit.reviews.passes import passes_of, verdict_of
 from audit.reviews.rubrics import choose_rubric
+from audit.reviews.story import story
 from base.errors import Refused
 from jobs.errors import JobError
 from tests import factories

@@ -16,8 +16,9 @@ from audit.reviews import rubrics
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict
 from audit.reviews.decisions import decide
-from audit.reviews.passes import narratives_to_decide, passes_of, story, verdict_of
+from audit.reviews.passes import narratives_to_decide, passes_of, verdict_of
 from audit.reviews.rejected import rejected
+from audit.reviews.story import story
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, QueueFilter
 from base.errors import Refused
