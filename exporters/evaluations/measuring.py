@@ -183,6 +183,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             all_ranked, notes_of_runs = _read_systems(job, read, progress)
             ranked = [system.only(topics) for system in all_ranked]
             _refuse_without_lines(ranked, topics)
+            progress.step = "Computing the measures"
             prepared = PreparedCollection(collection, options, topics)
             results = system_measures.evaluate(prepared, ranked, job.baseline, progress.advance)
             results["estimates"] = labels and estimates.estimate_measures(
@@ -195,6 +196,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
                 options,
                 folder,
             )
+            progress.step = "Measuring what disagreements decide"
             disputes = settlements.read_disputes(folder / DISPUTED)
             results |= sensitivity.measure_disputes(
                 prepared, ranked, disputes, results, progress.check
@@ -302,6 +304,7 @@ def _read_systems(
 
     Also return notes about ids that are not measured.
     """
+    progress.step = "Reading the runs"
     ranked: list[RankedSystem] = []
     notes: dict[str, None] = {}
     room = MOST_LINES

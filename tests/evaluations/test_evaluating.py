@@ -22,7 +22,7 @@ from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation
 from jobs.errors import JobError
-from jobs.runner import run
+from jobs.runner import Progress, run
 from measures import CannotMeasure
 from tests import factories
 from tests.evaluations.evaluating import both_systems, make_evaluation, scene, store_run
@@ -94,6 +94,22 @@ def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made
     )
 
     assert found.results["systems"][0]["values"]["wise"]["value"] == pytest.approx(0.95)
+
+
+def test_the_progress_says_what_is_done_now(made):
+    steps: dict[str, None] = {}
+
+    class NotedProgress(Progress):
+        def check(self) -> None:
+            steps[self.step] = None
+
+    with patch("jobs.runner.Progress", NotedProgress):
+        make_evaluation(made)
+
+    assert list(steps) == [
+        *("Reading the qrels", "Reading the runs", "Computing the measures"),
+        "Measuring what disagreements decide",
+    ]
 
 
 @pytest.mark.both_databases
