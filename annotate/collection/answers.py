@@ -33,10 +33,15 @@ class AnswerKind:
     # Whether it has evidence: passages of the text that decided.
     has_evidence: bool = False
 
-    def count(self, path: str, keys: Sequence[int] | RawSQL) -> int:
-        """Count the current rows whose `path` leads to one of these keys."""
-        rows = self.current().filter(**{f"{path}__in": keys})
+    def count(self, path: str, keys: Sequence[int] | RawSQL, **more: Any) -> int:
+        """Count the current rows whose `path` leads to one of these keys, and that match `more`."""
+        rows = self.current().filter(**{f"{path}__in": keys}, **more)
         return rows.values("pk").distinct().count()
+
+    def count_under(self, narratives: Sequence[int]) -> int:
+        """Count the current rows under narratives, except on documents that were taken out."""
+        in_pool = {f"{self.candidate}__removed_at": None} if self.candidate else {}
+        return self.count(self.narrative, narratives, **in_pool)
 
     def describe(self, number: int) -> str:
         """Return the number with the name of the answers: "3 judgments"."""
@@ -60,8 +65,11 @@ def kinds_about_documents() -> list[AnswerKind]:
 
 
 def describe_under(narratives: Sequence[int]) -> str:
-    """Describe the current answers under narratives (by key): "24 judgments, 3 flags", or ""."""
-    counts = [(kind, kind.count(kind.narrative, narratives)) for kind in _kinds]
+    """Describe the current answers under narratives (by key): "24 judgments, 3 flags", or "".
+
+    Those on documents that were taken out do not count, whatever becomes of the narrative.
+    """
+    counts = [(kind, kind.count_under(narratives)) for kind in _kinds]
     return ", ".join(kind.describe(number) for kind, number in counts if number)
 
 

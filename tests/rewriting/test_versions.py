@@ -6,6 +6,7 @@ from io import BytesIO
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
@@ -13,6 +14,7 @@ from annotate.models import (
     Adjudication,
     Assignment,
     AuditEvent,
+    Candidate,
     InstructionPair,
     Judgment,
     Narrative,
@@ -85,6 +87,18 @@ def test_a_confirmation_of_other_answers_is_refused(pair, judged, carla):
         rewrite(pair, carla, confirmed="1 judgment")
 
     assert current(pair) == 1
+
+
+def test_answers_on_a_document_that_was_taken_out_do_not_become_stale(pair, judged, carla):
+    out = factories.candidate(pair.query, "B")
+    factories.judgment(judged, out, factories.member(pair.project, "dan"), 1)
+    Candidate.objects.filter(pk=out.pk).update(
+        removed_at=timezone.now(), removed_reason="Twice in the pool."
+    )
+
+    rewrite(pair, carla, confirmed="2 judgments, 1 settling decision")
+
+    assert current(pair) == 2
 
 
 def test_a_version_without_answers_is_replaced_without_a_confirmation(pair, carla):
