@@ -55,7 +55,8 @@ CENT = Decimal("0.01")
 
 
 def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = None) -> Endpoint:
-    """Save a new endpoint of the member's project, and return it.
+    """Save a new endpoint of the member's project, and return it; a removed one with the same
+    choices but for its limits is taken into use again, so that its machines are the same.
 
     Refused: a member who is not a lead, an archived project, a server that the administrator does
     not allow, prices without a limit of cost, a value that no server can be asked with, the same
@@ -70,14 +71,22 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
         endpoint.reach()
     except ValueError as error:
         raise Refused(str(error)) from error
-    endpoint.project, endpoint.by, endpoint.added_at = by.project, by, now or timezone.now()
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         choices = {name: getattr(endpoint, name) for name in Endpoint.CHOICES}
         if Endpoint.objects.in_use(by.project_id).filter(**choices).exists():
             raise Refused("This model is here already, with the same choices.")
-        same_name = Endpoint.objects.filter(project=by.project, model=endpoint.model)
-        endpoint.number = same_name.count() + 1
+        limits = {name: choices.pop(name) for name in Endpoint.LIMITS}
+        of_name = Endpoint.objects.filter(project=by.project, model=endpoint.model)
+        removed = of_name.filter(**choices, removed_at__isnull=False).order_by("pk").last()
+        if removed is None:
+            endpoint.project, endpoint.by, endpoint.added_at = by.project, by, now or timezone.now()
+            endpoint.number = of_name.count() + 1
+        else:
+            endpoint = removed
+            endpoint.removed_at = endpoint.removed_by = None
+            for name, limit in limits.items():
+                setattr(endpoint, name, limit)
         endpoint.save()
         record(project=by.project, what="model.added", about=endpoint, by=by, now=now)
     return endpoint

@@ -45,8 +45,25 @@ def test_a_model_that_is_added_twice_with_the_same_choices_is_refused(cast, serv
     with pytest.raises(Refused, match="here already, with the same choices"):
         add_endpoint(Endpoint(**VALUES), by=cast.carla)
 
+    assert list(Endpoint.objects.all()) == [first]
+
+
+def test_a_removed_model_that_is_added_again_is_the_same_machine(cast, grade, endpoint):
+    before = grade(drawn=1).machine
+    remove_endpoint(endpoint=endpoint, by=cast.carla)
+
+    again = add_endpoint(Endpoint(**VALUES, concurrency=2), by=cast.carla)
+
+    assert (again, again.removed_at, again.most_tokens) == (endpoint, None, 1_000)
+    assert grade(endpoint=again, drawn=1, most_tokens=1_000).machine == before
+
+
+def test_a_removed_model_with_other_choices_stays_removed(cast, server):
+    first = add_endpoint(Endpoint(**VALUES), by=cast.carla)
     remove_endpoint(endpoint=first, by=cast.carla)
-    assert add_endpoint(Endpoint(**VALUES), by=cast.carla).number == 2
+
+    assert add_endpoint(Endpoint(**VALUES, seed=1), by=cast.carla).number == 2
+    assert list(Endpoint.objects.in_use(cast.project.pk).values_list("number", flat=True)) == [2]
 
 
 def test_models_with_one_name_are_told_apart_by_the_number_of_their_machines(cast, server, client):
