@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from urllib.parse import urlencode
 
 import pytest
@@ -229,6 +230,19 @@ def test_a_run_that_reached_a_limit_says_so_in_the_list(carla, grade):
     grade(most_tokens=1)
 
     assert "stopped early" in text(carla.get(address("models")))
+
+
+def test_costs_below_a_cent_are_shown(carla, cast, server):
+    prices = {"prompt_price": Decimal("0.1"), "completion_price": Decimal("0.1")}
+    values = {"server": "lab", "model": MODEL, "most_tokens": 10**6, "max_tokens": 100, **prices}
+    priced = add_endpoint(Endpoint(**values, most_cost=Decimal("0.0049")), by=cast.carla)
+    choices = {"endpoint": priced.pk, "subjects": "all", "draw_seed": 1, "samples": 1}
+
+    plan = carla.get(address("new_model_run"), choices)
+
+    assert Decimal(0) < plan.context["plan"].cost < Decimal("0.001")
+    assert f"<dd>{plan.context['plan'].cost:.4f}</dd>" in text(plan)
+    assert "0.0000 of 0.0049" in text(carla.get(address("models")))
 
 
 def test_the_budget_is_set_on_its_page_and_shown_with_what_is_used(carla, cast, grade):
