@@ -50,9 +50,11 @@ class SentModel(serializers.ModelSerializer[Endpoint], RequestBody):
 class ModelSerializer(serializers.ModelSerializer[Endpoint]):
     """A model, how it is asked, and what all its runs may use."""
 
+    name = serializers.CharField(help_text="With this the names of its machines begin.")
+
     class Meta:
         model = Endpoint
-        fields = ("id", *Endpoint.CHOICES, "added_at", "removed_at")
+        fields = ("id", "name", *Endpoint.CHOICES, "added_at", "removed_at")
         read_only_fields = fields
 
 

@@ -78,6 +78,8 @@ def test_models_with_one_name_are_told_apart_by_the_number_of_their_machines(cas
     assert f"<bdi>{MODEL} (2)</bdi>" in listed
     assert f"{MODEL} (lab, temperature 0)" in offered
     assert f"{MODEL} (2) (lab, temperature 0)" in offered
+    models = client.get("/api/v1/projects/tides/models/").json()["results"]
+    assert [model["name"] for model in models] == [MODEL, f"{MODEL} (2)"]
 
 
 def test_a_removed_model_keeps_its_runs_and_is_not_asked(cast, grade, endpoint):
