@@ -1,8 +1,7 @@
 """Bulk writes of many rows; the differences between SQLite and PostgreSQL are handled only here.
 
-Rows are gathered in a stage, a temporary table of this connection. Filling a stage locks nothing
-that other connections use. When the stage is complete, a few statements that are the same on both
-databases move its rows into the real tables.
+Rows are gathered in a stage (`base.stages`). A few statements that are the same on both databases
+move its rows into the real tables.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ from django.db import connection
 from django.db.models import Aggregate, TextField
 from django.db.models.functions import Collate
 
-# The maximum of rows sent at once, and of the characters of text in them.
+# The maximum of rows sent at once.
 CHUNK = 5_000
-WEIGHT = 4_000_000
 
 Row = Sequence[Any]
 Adapter = Callable[[Any], Any]
@@ -31,15 +29,7 @@ class _PostgreSQL:
     temporary_schema = "pg_temp"
     byte_order = "C"
     new_uuid = "gen_random_uuid()"
-    types: Mapping[str, str] = {
-        "text": "text",
-        "integer": "bigint",
-        "real": "double precision",
-        "moment": "timestamp with time zone",
-        "uuid": "uuid",
-        "json": "jsonb",
-    }
-    # Kind of column -> the function that adapts its values for the driver.
+    # Kind of field -> the function that adapts its values for the driver.
     adapters: Mapping[str, Adapter] = {}
 
     def tune_stage(self, name: str, texts: Sequence[str]) -> None:
@@ -80,18 +70,10 @@ class _SQLite:
     temporary_schema = "temp"
     byte_order = "BINARY"
     new_uuid = "LOWER(HEX(RANDOMBLOB(16)))"
-    types: Mapping[str, str] = {
-        "text": "text",
-        "integer": "integer",
-        "real": "real",
-        "moment": "text",
-        "uuid": "text",
-        "json": "text",
-    }
 
     @property
     def adapters(self) -> Mapping[str, Adapter]:
-        return {"moment": datetime_parameter, "uuid": _hex}
+        return {"DateTimeField": datetime_parameter, "UUIDField": _hex}
 
     def tune_stage(self, name: str, texts: Sequence[str]) -> None:
         # Some builds of SQLite overwrite dropped tables with zeros, which takes time.
@@ -135,72 +117,26 @@ def on_postgresql() -> bool:
     return isinstance(_database(), _PostgreSQL)
 
 
-class Stage:
-    """A temporary table that is filled row by row; column `n` numbers the rows from 1.
-
-    `columns` maps names to kinds: text, integer, real, moment (aware datetimes), uuid, json (as
-    text). A kind with a default ("integer 0") is not filled; these columns come last.
-    """
-
-    def __init__(self, name: str, columns: Mapping[str, str]) -> None:
-        self.name = name
-        self.count = 0
-        self._rows: list[Row] = []
-        self._weight = 0
-        filled = ["n", *(column for column, kind in columns.items() if " " not in kind)]
-        self._filled = ", ".join(filled)
-        adapters = _database().adapters
-        self._adapt = [
-            (place, adapters[columns[column]])
-            for place, column in enumerate(filled)
-            if columns.get(column) in adapters
-        ]
-        declared = [f"{column} {_declared(kind)}" for column, kind in columns.items()]
-        drop(name)
-        run(f"CREATE TEMPORARY TABLE {name} ({', '.join([_database().number_column, *declared])})")
-        texts = [column for column, kind in columns.items() if kind.startswith("text")]
-        _database().tune_stage(name, texts)
-
-    def add(self, *values: Any, weight: int = 0) -> None:
-        """Add one row; `weight` is the number of characters of long text in it."""
-        self.count += 1
-        self._rows.append((self.count, *values))
-        self._weight += weight
-        if len(self._rows) >= CHUNK or self._weight >= WEIGHT:
-            self.flush()
-
-    def flush(self) -> None:
-        """Send the gathered rows to the database."""
-        if not self._rows:
-            return
-        rows = [self._adapted(row) for row in self._rows] if self._adapt else self._rows
-        insert(self.name, self._filled, rows)
-        self._rows = []
-        self._weight = 0
-
-    def _adapted(self, row: Row) -> Row:
-        """Return a row with values that this database's driver accepts."""
-        adapted = list(row)
-        for place, adapt in self._adapt:
-            if adapted[place] is not None:
-                adapted[place] = adapt(adapted[place])
-        return adapted
-
-    def settle(self) -> None:
-        """Send the remaining rows; afterwards statements may read the stage."""
-        self.flush()
-        analyze(self.name)
-
-    def drop(self) -> None:
-        """Drop the stage and its rows."""
-        drop(self.name)
-
-
-def run(sql: str, params: Mapping[str, Any] | None = None) -> int:
+def run(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> int:
     """Execute a statement; return the number of affected rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return int(cursor.rowcount)
+
+
+def create_temporary_table(name: str, columns: Sequence[str]) -> None:
+    """Create a temporary table with a number `n` and the declared columns."""
+    run(f"CREATE TEMPORARY TABLE {name} ({', '.join([_database().number_column, *columns])})")
+
+
+def tune_stage(name: str, texts: Sequence[str]) -> None:
+    """Make an empty stage with these columns of long text fast to fill and to drop."""
+    _database().tune_stage(name, texts)
+
+
+def adapters() -> Mapping[str, Adapter]:
+    """Return functions by kind of field (`DateTimeField`): they adapt values for the driver."""
+    return _database().adapters
 
 
 def insert(table: str, columns: str, rows: Sequence[Row]) -> None:
@@ -284,13 +220,6 @@ def datetime_parameter(value: datetime) -> Any:
 def large_work_mem() -> AbstractContextManager[None]:
     """Let PostgreSQL sort and join up to 64 MB in memory inside this context."""
     return _database().large_work_mem()
-
-
-def _declared(kind: str) -> str:
-    """Return a column's SQL type, with its default ("integer 0")."""
-    kind, _, default = kind.partition(" ")
-    declared = _database().types[kind]
-    return f"{declared} DEFAULT {default}" if default else declared
 
 
 def _hex(value: uuid.UUID | str) -> str:

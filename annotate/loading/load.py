@@ -10,11 +10,11 @@ from typing import Any
 from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
-from annotate.collection.intake.arrivals import Intake, Options, StagedRecords
+from annotate.collection.intake.arrivals import Intake, NamedQuery, Options, StagedRecords
 from annotate.collection.intake.documents import ANALYZE_AFTER, Documents
 from annotate.collection.intake.files import InputFile, NoProgress, Progress
 from annotate.collection.intake.report import FileReport, LineProblem
-from annotate.collection.models import Run
+from annotate.collection.models import Query, Run
 from annotate.judgments.intake.versions import describe_rows
 from annotate.pairs.intake.steps import finish_load
 from annotate.projects.access import refuse_if_archived
@@ -27,14 +27,6 @@ from formats.problems import FormatError
 from formats.records import JudgmentRecord, Qrel, RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from formats.source import Source
-
-# Queries that a note names, of the file and of the project.
-_FIRST_FRESH = "SELECT query_id FROM stage_query_ids WHERE fresh = 1 ORDER BY n, query_id LIMIT 4"
-_FIRST_KNOWN = """
-    SELECT q.query_id FROM annotate_query q WHERE q.project_id = %(project)s AND NOT EXISTS (
-        SELECT 1 FROM stage_query_ids g WHERE g.query_id = q.query_id AND g.fresh = 1
-    ) ORDER BY q.id LIMIT 4
-"""
 
 
 def _first_three(ids: list[str]) -> str:
@@ -52,8 +44,8 @@ class NamedIds:
 
     def gather(self) -> None:
         """Collect the distinct ids in two temporary tables."""
-        of_queries = [sql for records in self.intake.staged for sql in records.query_ids()]
-        of_docs = [sql for records in self.intake.staged for sql in records.doc_ids()]
+        of_queries = [rows for records in self.intake.staged for rows in records.query_ids()]
+        of_docs = [rows for records in self.intake.staged for rows in records.doc_ids()]
         self.drop()
         bulk.run(
             "CREATE TEMPORARY TABLE stage_query_ids "
@@ -61,17 +53,19 @@ class NamedIds:
         )
         bulk.run("CREATE TEMPORARY TABLE stage_doc_ids (doc_id text)")
         if of_queries:
-            named = " UNION ALL ".join(of_queries)
+            first, *others = of_queries
+            sql, params = first.union(*others, all=True).query.sql_with_params()
             bulk.run(
-                "INSERT INTO stage_query_ids (query_id, n) "  # noqa: S608
-                f"SELECT query_id, MIN(n) FROM ({named}) x "
-                "WHERE query_id IS NOT NULL GROUP BY query_id"
+                f"WITH named (query_id, n) AS ({sql}) INSERT INTO stage_query_ids (query_id, n) "  # noqa: S608
+                "SELECT query_id, MIN(n) FROM named GROUP BY query_id",
+                params,
             )
         if of_docs:
-            distinct = " UNION ".join(of_docs)
+            first, *others = of_docs
+            sql, params = first.distinct().union(*others).query.sql_with_params()
             bulk.run(
-                f"INSERT INTO stage_doc_ids SELECT DISTINCT doc_id FROM ({distinct}) x "  # noqa: S608
-                "ORDER BY doc_id"
+                f"INSERT INTO stage_doc_ids SELECT doc_id FROM ({sql}) x ORDER BY doc_id",  # noqa: S608
+                params,
             )
         bulk.analyze("stage_query_ids")
         bulk.analyze("stage_doc_ids")
@@ -121,9 +115,13 @@ class NamedIds:
 
     def _note_foreign_queries(self, created: int) -> None:
         """Add a note if the project has queries, and the file names none of them."""
-        fresh = [row[0] for row in bulk.select(_FIRST_FRESH)]
-        foreign = [row[0] for row in bulk.select(_FIRST_KNOWN, self.intake.params)]
-        if created == bulk.number("SELECT COUNT(*) FROM stage_query_ids") and foreign:
+        fresh_ids = NamedQuery.objects.filter(fresh=1).order_by("n", "query_id")
+        fresh = list(fresh_ids.values_list("query_id", flat=True)[:4])
+        known = Query.objects.filter(project=self.intake.project).exclude(
+            query_id__in=NamedQuery.objects.filter(fresh=1).values("query_id")
+        )
+        foreign = list(known.order_by("pk").values_list("query_id", flat=True)[:4])
+        if created == NamedQuery.objects.count() and foreign:
             self.intake.report.notes.append(
                 f"no query of this file is in the project: the file has {_first_three(fresh)}, "
                 f"the project has {_first_three(foreign)}; "
@@ -134,8 +132,7 @@ class NamedIds:
     def count(self) -> None:
         """Count the queries and documents that did not change."""
         queries, documents = self.intake.row_counts("queries"), self.intake.row_counts("documents")
-        named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
-        queries.unchanged = named - queries.new - queries.changed
+        queries.unchanged = NamedQuery.objects.count() - queries.new - queries.changed
         named = bulk.number("SELECT COUNT(*) FROM stage_doc_ids")
         if self.intake.has_records(Documents):
             named = bulk.number(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 from django.utils import timezone
 
 from annotate.collection.models import Run
@@ -30,6 +30,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base import bulk
 from base.errors import Refused, refuse_invalid_names
+from base.stages import Stage, StagedRow
 from jobs import queue
 from jobs.errors import JobError
 from jobs.models import Job
@@ -39,8 +40,6 @@ MAX_NAME = 60
 MOST_RUNS = 100
 MAX_DEPTH = 10_000
 MAX_SEED = 2**31 - 1
-# The temporary table of chosen documents.
-STAGE = "stage_pool"
 CHANGED = (
     "Runs, candidates or judgments changed after this pool was counted, and it would hold other "
     "documents now. Count it again."
@@ -170,6 +169,17 @@ def recipe_of_pool(pool: Pool) -> Recipe:
     return Recipe(pool.project, pool.method, in_order, pool.depth, strata, pool.seed)
 
 
+class StagedEntry(StagedRow):
+    """A chosen document."""
+
+    query = models.BigIntegerField()
+    document = models.BigIntegerField()
+    is_new = models.BigIntegerField()
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_pool"
+
+
 def make_pool(job: Pool, progress: Progress) -> None:
     """Make a pool: choose its documents, and add those that are not candidates yet.
 
@@ -179,7 +189,7 @@ def make_pool(job: Pool, progress: Progress) -> None:
     if job.counts is not None:
         return
     progress.start(job.project.queries.count(), "Choosing documents")
-    stage = bulk.Stage(STAGE, {"query": "integer", "document": "integer", "is_new": "integer"})
+    stage = Stage(StagedEntry)
     try:
         pool_counts = PoolCounts(recipe_of_pool(job))
         for query, query_id, chosen in choose_documents(pool_counts.recipe):
@@ -203,20 +213,20 @@ def make_pool(job: Pool, progress: Progress) -> None:
 def _write_pool(job: Pool, pool_counts: PoolCounts) -> None:
     """Write the entries, and add new candidates in the order of entries, which reveals no rank."""
     bulk.run(
-        f"""
+        """
         INSERT INTO annotate_poolentry (pool_id, query_id, document_id, is_new)
-        SELECT %(pool)s, s.query, s.document, s.is_new <> 0 FROM {STAGE} s ORDER BY s.n
-        """,  # noqa: S608 (our own name)
+        SELECT %(pool)s, s.query, s.document, s.is_new <> 0 FROM stage_pool s ORDER BY s.n
+        """,
         {"pool": job.pk},
     )
     added = bulk.run(
-        f"""
+        """
         INSERT INTO annotate_candidate
             (query_id, document_id, prior_relevance, origin, removed_reason)
         SELECT s.query, s.document, CAST(NULL AS integer), 'run', ''
-        FROM {STAGE} s WHERE s.is_new <> 0 ORDER BY s.n
+        FROM stage_pool s WHERE s.is_new <> 0 ORDER BY s.n
         ON CONFLICT (query_id, document_id) DO NOTHING
-        """  # noqa: S608 (our own name)
+        """
     )
     if added != pool_counts.total[NEW]:
         raise JobError(CHANGED)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from annotate.collection.intake import Intake, StagedRecords
+from django.db import models
+from django.db.models import F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from annotate.collection.intake import Intake, StagedLine, StagedRecords
+from annotate.collection.models import Document
 from annotate.pairs.intake.steps import (
     MAX_NAME,
     WITHDRAWN_BY,
@@ -16,23 +21,17 @@ from annotate.pairs.intake.steps import (
     refuse_other_query,
     refuse_second,
 )
+from annotate.pairs.models import Narrative
 from annotate.projects import hash_chain
+from annotate.projects.models import Membership
 from audit.reviews import review_chain, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.models import Decision, Review
 from audit.reviews.models import Rubric as RubricRow
 from base import bulk
+from base.stages import StagedRow, key_of
 from formats.records import DecisionRecord, ReviewRecord, RubricRecord
 
-# The narrative version and the author of a review or decision, as the file names them.
-NAMED = {"pair_id": "text", "query_id": "text", "side": "text", "version": "integer", "who": "text"}
-# The narrative and member, looked up when it is written.
-FOUND = {
-    "narrative": "integer NULL",
-    "member": "integer NULL",
-    "known": "integer NULL",
-    "state": "integer 0",
-}
 MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
 
 
@@ -78,46 +77,97 @@ class Rubrics(StagedRecords):
         rows.unchanged += len(self.rubrics) - len(fresh)
 
 
+class StagedOfNarrative(StagedLine):
+    """What somebody said of a version of a narrative, as the file names both."""
+
+    pair_id = models.TextField()
+    query_id = models.TextField()
+    side = models.TextField()
+    version = models.BigIntegerField()
+    who = models.TextField()
+    narrative = key_of(Narrative, "narrative")
+    member = key_of(Membership, "member")
+    # 1 changed, 2 new.
+    state = models.IntegerField(db_default=0)
+
+    class Meta(StagedRow.Meta):
+        abstract = True
+
+
 class OfNarratives(StagedRecords):
     """Intake of rows about a version of a narrative."""
 
-    name: ClassVar[str]
+    model: ClassVar[type[StagedOfNarrative]]
     kind: ClassVar[str]
-    # The column that says whether the author is a machine; a constant if only people are.
-    machine: ClassVar[str] = "0"
+    # Whether the author is a machine: a field, or one value for all.
+    machine: ClassVar[str | Value] = Value(0)
 
-    def query_ids(self) -> list[str]:
-        return [f"SELECT query_id, n FROM {self.name}"]  # noqa: S608 (our own stage)
+    def query_ids(self) -> list[QuerySet[Any]]:
+        return [self.model.objects.values_list("query_id", "n")]
 
     def find(self) -> None:
         """Look up narrative and member of each row; refuse rows about unknown versions."""
-        intake = self.intake
-        refuse_other_query(intake, self.name)
-        intake.run(
-            f"""
-            UPDATE {self.name} SET narrative = (
-                SELECT v.id FROM annotate_instructionpair p
-                JOIN annotate_narrative v ON v.pair_id = p.id
-                WHERE p.project_id = %(project)s AND p.pair_id = {self.name}.pair_id
-                AND v.side = {self.name}.side AND v.version = {self.name}.version
-            )
-            """  # noqa: S608
+        intake, staged = self.intake, self.model.objects.all()
+        refuse_other_query(intake, staged)
+        narrative = Narrative.objects.filter(
+            pair__project=intake.project,
+            pair__pair_id=OuterRef("pair_id"),
+            side=OuterRef("side"),
+            version=OuterRef("version"),
         )
+        staged.update(narrative=Subquery(narrative.values("pk")))
         intake.refuse_rows(
-            f"SELECT n, place, pair_id, side, version FROM {self.name} WHERE narrative IS NULL",  # noqa: S608
+            staged.filter(narrative=None).values_list("n", "place", "pair_id", "side", "version"),
             lambda pair, side, version: (
                 f"there is no version {version} of the {side} narrative of {pair} in this "
                 "project: load the instruction pairs first"
             ),
         )
-        intake.add_raters(
-            f"SELECT n, place, who AS name, {self.machine} AS machine FROM {self.name}"  # noqa: S608
-        )
-        find_members(intake, self.name, "who")
+        intake.add_raters((staged, "who", self.machine))
+        find_members(intake, staged, "who")
 
     def count(self) -> None:
         """Count the new and the changed rows."""
-        self.new, self.changed = count_states(self.intake, self.name, self.kind)
+        self.new, self.changed = count_states(self.intake, self.model.objects.all(), self.kind)
+
+
+class StagedReview(StagedOfNarrative):
+    """A review."""
+
+    rubric = models.TextField()
+    machine = models.BigIntegerField()
+    started_at = models.DateTimeField(null=True)
+    at = models.DateTimeField(null=True)
+    known = key_of(Review, "known")
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_reviews"
+
+
+class StagedRating(StagedLine):
+    """A rating of a review."""
+
+    review = models.BigIntegerField()
+    criterion = models.TextField()
+    level = models.TextField()
+    place_on_scale = models.BigIntegerField()
+    rejects = models.BigIntegerField()
+    words = models.TextField()
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_ratings"
+
+
+class StagedReviewedText(StagedLine):
+    """A text that was at hand in a review."""
+
+    review = models.BigIntegerField()
+    doc_id = models.TextField()
+    version = models.BigIntegerField()
+    document = key_of(Document, "document")
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_reviewed_texts"
 
 
 class Reviews(OfNarratives):
@@ -125,37 +175,15 @@ class Reviews(OfNarratives):
 
     order = 80
     records: ClassVar = (ReviewRecord,)
-    name: ClassVar = "stage_reviews"
+    model: ClassVar = StagedReview
     kind: ClassVar = "reviews"
     machine: ClassVar = "machine"
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.reviews = self.create_stage(
-            self.name,
-            **NAMED,
-            rubric="text",
-            machine="integer",
-            started_at="moment",
-            at="moment",
-            **FOUND,
-        )
-        self.ratings = self.create_stage(
-            "stage_ratings",
-            review="integer",
-            criterion="text",
-            level="text",
-            place_on_scale="integer",
-            rejects="integer",
-            words="text",
-        )
-        self.texts = self.create_stage(
-            "stage_reviewed_texts",
-            review="integer",
-            doc_id="text",
-            version="integer",
-            document="integer NULL",
-        )
+        self.reviews = self.create_stage(StagedReview)
+        self.ratings = self.create_stage(StagedRating)
+        self.texts = self.create_stage(StagedReviewedText)
         self._rubrics: dict[str, Rubric | None] = {}
 
     def take(self, record: ReviewRecord, place: int) -> None:
@@ -204,9 +232,9 @@ class Reviews(OfNarratives):
     def check(self) -> None:
         refuse_second(
             self.intake,
-            self.name,
-            "pair_id, side, version, who",
-            "who, pair_id",
+            StagedReview.objects.all(),
+            ["pair_id", "side", "version", "who"],
+            ["who", "pair_id"],
             lambda first, who, pair: f"{who} has reviewed this version of {pair} on {first}",
         )
 
@@ -214,30 +242,19 @@ class Reviews(OfNarratives):
         self.find()
         self._find_documents()
         bulk.index("stage_ratings", "review")
-        run = self.intake.run
-        run(
-            """
-            UPDATE stage_reviews SET known = (
-                SELECT r.id FROM audit_review r WHERE r.narrative_id = stage_reviews.narrative
-                AND r.auditor_id = stage_reviews.member
-            )
-            """
-        )
+        same = Review.objects.filter(narrative=OuterRef("narrative"), auditor=OuterRef("member"))
+        StagedReview.objects.update(known=Subquery(same.values("pk")))
         self._refuse_other_reviews()
         if self.intake.report.refused:
             return
         self._insert()
         if not self.intake.dry_run:
-            fresh = bulk.select(
-                """
-                SELECT r.id FROM stage_reviews s JOIN audit_review r
-                    ON r.narrative_id = s.narrative AND r.auditor_id = s.member
-                WHERE s.known IS NULL
-                """
+            written = StagedReview.objects.filter(known=None).annotate(
+                written=Subquery(same.values("pk"))
             )
-            keys = {key for (key,) in fresh}
+            keys = set(written.values_list("written", flat=True))
             review_chain.follow(review_chain.REVIEW, self.intake.project.pk, new=keys)
-        run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
+        StagedReview.objects.filter(known=None).update(state=2)
         self.count()
 
     def _refuse_other_reviews(self) -> None:
@@ -300,26 +317,18 @@ class Reviews(OfNarratives):
 
     def _find_documents(self) -> None:
         """Look up the documents that were at hand; refuse unknown documents and texts."""
-        self.intake.run(
-            """
-            UPDATE stage_reviewed_texts SET document = (
-                SELECT d.id FROM annotate_document d
-                WHERE d.project_id = %(project)s AND d.doc_id = stage_reviewed_texts.doc_id
-            )
-            """
-        )
+        staged = StagedReviewedText.objects.all()
+        document = Document.objects.filter(project=self.intake.project, doc_id=OuterRef("doc_id"))
+        staged.update(document=Subquery(document.values("pk")))
         self.intake.refuse_rows(
-            "SELECT n, place, doc_id FROM stage_reviewed_texts WHERE document IS NULL",
+            staged.filter(document=None).values_list("n", "place", "doc_id"),
             lambda doc_id: (
                 f"there is no document {doc_id} in this project, which was at hand in this review: "
                 "load the documents first"
             ),
         )
-        refuse_missing_texts(
-            self.intake,
-            "FROM stage_reviewed_texts s JOIN annotate_document d ON d.id = s.document",
-            "version",
-        )
+        known = staged.filter(document__isnull=False)
+        refuse_missing_texts(self.intake, known, "version", "document__text_version")
 
 
 def _why_no_rubric(record: ReviewRecord) -> str:
@@ -346,26 +355,31 @@ def _why_refused(record: ReviewRecord, rubric: Rubric) -> str | None:
     return None
 
 
+class StagedDecision(StagedOfNarrative):
+    """A decision."""
+
+    outcome = models.TextField()
+    reason = models.TextField()
+    at = models.DateTimeField(null=True)
+    withdrawn_by = models.TextField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+    known = key_of(Decision, "known")
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_decisions"
+
+
 class Decisions(OfNarratives):
     """Decisions on narratives. A file cannot overrule a current decision."""
 
     order = 90
     records: ClassVar = (DecisionRecord,)
-    name: ClassVar = "stage_decisions"
+    model: ClassVar = StagedDecision
     kind: ClassVar = "decisions"
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.decisions = self.create_stage(
-            self.name,
-            **NAMED,
-            outcome="text",
-            reason="text",
-            at="moment",
-            withdrawn_by="text",
-            withdrawn_at="moment",
-            **FOUND,
-        )
+        self.decisions = self.create_stage(StagedDecision)
 
     def take(self, record: DecisionRecord, place: int) -> None:
         self.taken += 1
@@ -395,32 +409,25 @@ class Decisions(OfNarratives):
     def check(self) -> None:
         refuse_second(
             self.intake,
-            self.name,
-            "pair_id, side, version",
-            "pair_id",
+            StagedDecision.objects.filter(withdrawn_at=None),
+            ["pair_id", "side", "version"],
+            ["pair_id"],
             lambda first, pair: f"this version of {pair} was decided on {first}",
-            where="withdrawn_at IS NULL",
         )
 
     def write(self) -> None:
         self.find()
-        run = self.intake.run
-        self.intake.add_raters(
-            "SELECT n, place, withdrawn_by AS name, 0 AS machine FROM stage_decisions "
-            "WHERE withdrawn_by IS NOT NULL"
+        run, staged = self.intake.run, StagedDecision.objects.all()
+        self.intake.add_raters((staged, "withdrawn_by", Value(0)))
+        refuse_machines(self.intake, staged, "who", "a decision")
+        same = Decision.objects.filter(
+            narrative=OuterRef("narrative"),
+            by=OuterRef("member"),
+            outcome=OuterRef("outcome"),
+            reason=OuterRef("reason"),
+            at=Coalesce(OuterRef("at"), F("at")),
         )
-        refuse_machines(self.intake, self.name, "who", "a decision")
-        run(
-            """
-            UPDATE stage_decisions SET known = (
-                SELECT MIN(d.id) FROM audit_decision d
-                WHERE d.narrative_id = stage_decisions.narrative
-                AND d.by_id = stage_decisions.member
-                AND d.outcome = stage_decisions.outcome AND d.reason = stage_decisions.reason
-                AND d.at = COALESCE(stage_decisions.at, d.at)
-            )
-            """
-        )
+        staged.update(known=Subquery(same.order_by("pk").values("pk")[:1]))
         self.intake.refuse_rows(
             """
             SELECT s.n, s.place, s.version, s.pair_id, m.name, d.outcome FROM stage_decisions s
@@ -448,14 +455,14 @@ class Decisions(OfNarratives):
         )
         if not self.intake.dry_run:
             self._link(newest)
-        run("UPDATE stage_decisions SET state = 2 WHERE known IS NULL")
+        staged.filter(known=None).update(state=2)
         self._apply()
         self.count()
 
     def _link(self, newest: int) -> None:
         """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
         project = self.intake.project.pk
-        withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
+        withdrawn = StagedDecision.objects.filter(state=1)
         fresh = hash_chain.find_unlinked(
             review_chain.DECISION, project, review_chain.decisions(project)
         )
@@ -463,30 +470,24 @@ class Decisions(OfNarratives):
             review_chain.DECISION,
             project,
             new={key for key in fresh if key > newest},
-            ended={key for (key,) in withdrawn},
+            ended=set(withdrawn.values_list("known", flat=True)),
         )
 
     def _withdraw(self) -> None:
         """Withdraw current decisions that are withdrawn in the file."""
         end_known(
             self.intake,
-            self.name,
+            "stage_decisions",
             "audit_decision",
             "withdrawn_at",
             staged="withdrawn_at",
             also=f", withdrawn_by_id = {WITHDRAWN_BY}",
         )
-        run = self.intake.run
-        run(
-            """
-            UPDATE annotate_narrative
-            SET sent_back_at = NULL, sent_back_by_id = NULL, sent_back_reason = ''
-            WHERE id IN (
-                SELECT narrative FROM stage_decisions WHERE state = 1 AND outcome = 'revise'
-            )
-            """
+        revised = StagedDecision.objects.filter(state=1, outcome=Decision.Outcome.REVISE)
+        Narrative.objects.filter(pk__in=revised.values("narrative")).update(
+            sent_back_at=None, sent_back_by=None, sent_back_reason=""
         )
-        run(
+        self.intake.run(
             """
             UPDATE annotate_instructionpair SET removed_at = q.removed_at,
                 removed_by_id = q.removed_by_id, removed_reason = q.removed_reason

@@ -7,14 +7,14 @@ import threading
 import tracemalloc
 
 import pytest
-from django.db import IntegrityError, OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection, models
 
 from annotate.collection import intake
 from annotate.loading.load import load_rows
 from annotate.models import Candidate, Document, Judgment, Membership, Project, Query
 from base import bulk
-from base.bulk import Stage
 from base.errors import Refused
+from base.stages import Stage, StagedRow
 from formats.records import Qrel
 from formats.registry import lookup
 from tests import factories
@@ -197,11 +197,20 @@ def test_memory_does_not_grow_with_the_file(project):
     assert meter.most - before < 4_000_000
 
 
+class StagedWord(StagedRow):
+    """A word."""
+
+    word = models.TextField()
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_test"
+
+
 @pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
 def test_reading_a_file_neither_waits_for_writers_nor_blocks_them():
     other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, timeout=0)
-    stage = Stage("stage_test", {"word": "text"})
+    stage = Stage(StagedWord)
     # Another connection holds the lock the whole time.
     other.execute("BEGIN IMMEDIATE")
     for number in range(12_000):

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from annotate.collection.intake.arrivals import Intake, Options, StagedRecords, register
+from annotate.collection.intake.arrivals import (
+    Intake,
+    Options,
+    StagedLine,
+    StagedRecords,
+    register,
+)
 from annotate.collection.intake.files import InputFile, Progress, file_on_disk, uploaded_file
 from annotate.collection.intake.report import KINDS, FileReport, LineProblem, RowCounts, totals
 
@@ -15,6 +21,7 @@ __all__ = [
     "Options",
     "Progress",
     "RowCounts",
+    "StagedLine",
     "StagedRecords",
     "file_on_disk",
     "register",

@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import IO, Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple, Self
+
+from django.db import models
+from django.db.models import Min, QuerySet, Value
 
 from annotate.collection.intake.report import MAX_SHOWN, FileReport, LineProblem, RowCounts
 from annotate.projects.models import Membership, Project
 from base import bulk
-from base.bulk import Stage
+from base.stages import Stage, StagedRow
 from base.texts import code_not_in_names
 
 # A place is one number that encodes a file of a folder and a line of that file.
@@ -109,33 +112,54 @@ class Intake:
         file, line = (self.report.file, None) if place is None else self.decode_place(place)
         self.report.refuse(LineProblem(file, line, None, message))
 
-    def refuse_rows(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
-        """Refuse each row that `sql` finds; return their number.
+    def refuse_rows(
+        self, rows: QuerySet[Any] | str, sentence: Callable[..., str], **params: Any
+    ) -> int:
+        """Refuse each of these rows (a query in SQL has the project's parameters, and `params`).
 
-        Its columns are n, place and the arguments of `sentence`.
+        Their columns are n, place and the arguments of `sentence`. Returns their number.
         """
-        rows, count = self._select_rows(sql, params)
-        for _, place, *columns in rows:
+        first, count = self._first_rows(rows, params)
+        for _, place, *columns in first:
             self.refuse(sentence(*columns), place)
-        self.report.refused += count - len(rows)
+        self.report.refused += count - len(first)
         return count
 
-    def report_broken_rows(self, sql: str, sentence: Callable[..., str], **params: Any) -> None:
-        """Report each row that `sql` finds as breaking a rule. Parameters as in `refuse_rows`."""
-        rows, count = self._select_rows(sql, params)
-        for _, place, *columns in rows:
+    def refuse_repeats(
+        self, rows: QuerySet[Any] | str, sentence: Callable[..., str], **params: Any
+    ) -> None:
+        """Refuse each of these rows because of an earlier one; as `refuse_rows`.
+
+        Their third column is the place of the earlier row, which `sentence` takes in words.
+        """
+        first, count = self._first_rows(rows, params)
+        for _, place, earlier, *columns in first:
+            self.refuse(sentence(self.describe_place(earlier, place), *columns), place)
+        self.report.refused += count - len(first)
+
+    def report_broken_rows(
+        self, rows: QuerySet[Any] | str, sentence: Callable[..., str], **params: Any
+    ) -> None:
+        """Report each of these rows as breaking a rule. Parameters as in `refuse_rows`."""
+        first, count = self._first_rows(rows, params)
+        for _, place, *columns in first:
             file, line = self.decode_place(place)
             self.report.report_broken(LineProblem(file, line, None, sentence(*columns)))
-        self.report.broken += count - len(rows)
+        self.report.broken += count - len(first)
 
-    def _select_rows(self, sql: str, params: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
-        """Return the first MAX_SHOWN rows that `sql` finds, and the number of all."""
+    def _first_rows(
+        self, rows: QuerySet[Any] | str, params: dict[str, Any]
+    ) -> tuple[list[tuple[Any, ...]], int]:
+        """Return the first MAX_SHOWN rows in the order of `n`, and the number of all."""
+        if isinstance(rows, QuerySet):
+            first = list(rows.order_by("n")[:MAX_SHOWN])
+            return first, len(first) if len(first) < MAX_SHOWN else rows.count()
         params = {**self.params, **params}
-        everything = f"FROM ({sql}) AS found"
-        rows = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
-        if len(rows) < MAX_SHOWN:
-            return rows, len(rows)
-        return rows, bulk.number(f"SELECT COUNT(*) {everything}", params)
+        everything = f"FROM ({rows}) AS found"
+        first = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
+        if len(first) < MAX_SHOWN:
+            return first, len(first)
+        return first, bulk.number(f"SELECT COUNT(*) {everything}", params)
 
     def run(self, sql: str, **params: Any) -> int:
         """Execute a statement with the project's parameters; return the number of affected rows."""
@@ -173,53 +197,50 @@ class Intake:
         self.row_counts("candidates").new += made
         return made
 
-    def add_raters(self, names: str) -> None:
+    def add_raters(self, *named: tuple[QuerySet[Any], str, str | Value]) -> None:
         """Create raters without a login for unknown names.
 
-        `names` is a query for columns n, place, name and machine (1, 0). Refused: a machine with
-        the name of a person, and a new name with a control character.
+        `named`: rows of a stage, their field of a name, and their field that is 1 for a machine, or
+        one value for all. Refused: a machine with the name of a person, and a new name with a
+        control character.
         """
-        self.refuse_rows(
-            f"""
-            SELECT MIN(x.n) AS n, MIN(x.place) AS place, x.name FROM ({names}) x
-            JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
-            WHERE x.machine = 1 AND NOT m.is_machine GROUP BY x.name
-            """,  # noqa: S608 (our own statements)
-            lambda name: f"“{name}” is a person in this project; a machine needs another name",
-        )
-        raters = bulk.select(
-            f"""
-            SELECT x.name, MAX(x.machine), SUM(CASE WHEN m.id IS NULL THEN 1 ELSE 0 END)
-            FROM ({names}) x
-            LEFT JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
-            WHERE x.name IS NOT NULL GROUP BY x.name ORDER BY x.name
-            """,  # noqa: S608
-            self.params,
-        )
-        fresh = [(name, machine) for name, machine, missing in raters if missing]
-        for name, _machine in fresh:
+        lines: dict[str, list[tuple[int, int, int]]] = {}
+        for staged, name, machine in named:
+            names = staged.exclude(**{name: None}).values_list(name, machine)
+            for rater, is_machine, n, place in names.annotate(Min("n"), Min("place")):
+                lines.setdefault(rater, []).append((n, place, is_machine))
+        members = Membership.objects.filter(project=self.project)
+        known = dict(members.values_list("name", "is_machine"))
+        machines = [
+            (*min(line for line in rows if line[2]), name)
+            for name, rows in lines.items()
+            if not known.get(name, True) and any(line[2] for line in rows)
+        ]
+        for _, place, _, name in sorted(machines):
+            self.refuse(
+                f"“{name}” is a person in this project; a machine needs another name", place
+            )
+        fresh = sorted(lines.keys() - known.keys())
+        for name in fresh:
             if code := code_not_in_names(name):
-                self.refuse_rows(
-                    f"SELECT MIN(n) AS n, MIN(place) AS place FROM ({names}) x "  # noqa: S608
-                    "WHERE name = %(name)s",
-                    lambda code=code: f"a person's or machine's name contains {code}; remove it",
-                    name=name,
+                self.refuse(
+                    f"a person's or machine's name contains {code}; remove it", min(lines[name])[1]
                 )
         Membership.objects.bulk_create(
             [
                 Membership(
                     project=self.project,
                     name=name,
-                    is_machine=bool(machine),
+                    is_machine=any(line[2] for line in lines[name]),
                     joined_at=self.now,
                 )
-                for name, machine in fresh
+                for name in fresh
             ],
             batch_size=1_000,
         )
         counts = self.row_counts("raters")
         counts.new += len(fresh)
-        counts.unchanged += len(raters) - len(fresh)
+        counts.unchanged += len(lines) - len(fresh)
 
     def mark_committed(self) -> None:
         """Note that the transaction with the rows was committed."""
@@ -238,6 +259,31 @@ def placed_rows(stage: str) -> str:
         WHERE q.project_id = %(project)s AND q.query_id = s.query_id
         AND d.project_id = %(project)s AND d.doc_id = s.doc_id
         """
+
+
+class StagedLine(StagedRow):
+    """A row of a stage with the place of its record in the file."""
+
+    place = models.BigIntegerField()
+
+    class Meta(StagedRow.Meta):
+        abstract = True
+
+
+class NamedQuery(models.Model):
+    """A query that the file names, in the order of `n`; `fresh` is 1 if the project lacks it."""
+
+    query_id = models.TextField(primary_key=True)
+    n = models.BigIntegerField()
+    fresh = models.IntegerField()
+
+    objects: ClassVar[models.Manager[Self]] = models.Manager()
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_query_ids"
+
+    def __str__(self) -> str:
+        return self.query_id
 
 
 class StagedRecords(ABC):
@@ -262,9 +308,9 @@ class StagedRecords(ABC):
         self.changed = 0
         self.stages: list[Stage] = []
 
-    def create_stage(self, name: str, /, **columns: str) -> Stage:
+    def create_stage(self, model: type[StagedLine]) -> Stage:
         """Create a stage that `close` drops."""
-        made = Stage(name, {"place": "integer", **columns})
+        made = Stage(model)
         self.stages.append(made)
         return made
 
@@ -272,15 +318,12 @@ class StagedRecords(ABC):
     def take(self, record: Any, place: int) -> None:
         """Stage a record, or refuse it."""
 
-    def query_ids(self) -> list[str]:
-        """Return SQL for the ids of all queries named, columns query_id and n, a number of the row.
-
-        Queries are created in the order of n.
-        """
+    def query_ids(self) -> list[QuerySet[Any]]:
+        """Return the ids of all queries named, each with `n`: queries are created in that order."""
         return []
 
-    def doc_ids(self) -> list[str]:
-        """Return SQL for the ids of documents named but not contained, column doc_id."""
+    def doc_ids(self) -> list[QuerySet[Any]]:
+        """Return the ids of documents named but not contained."""
         return []
 
     def check(self) -> None:  # noqa: B027 (many have nothing to check)
@@ -326,10 +369,9 @@ class StagedRecords(ABC):
                 CROSS JOIN {stage.name} s
                 WHERE f.n = t.first AND s.n <> t.first AND {same_key}
                 """
-            self.intake.refuse_rows(
-                f"SELECT s.n, s.place, s.place AS at, f.place AS first, {key_columns} "
-                f"{repeats} AND ({differs})",
-                lambda place, first, *ids: sentence(self.intake.describe_place(first, place), *ids),
+            self.intake.refuse_repeats(
+                f"SELECT s.n, s.place, f.place AS first, {key_columns} {repeats} AND ({differs})",
+                sentence,
             )
             if not self.intake.report.refused:
                 self.intake.run(f"DELETE FROM {stage.name} WHERE n IN (SELECT s.n {repeats})")  # noqa: S608

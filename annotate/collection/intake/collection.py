@@ -4,9 +4,19 @@ and by machines' filters.
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from annotate.collection.intake.arrivals import Intake, StagedRecords, placed_rows
+from django.db import models
+from django.db.models import Exists, OuterRef, QuerySet, Value
+
+from annotate.collection.intake.arrivals import (
+    Intake,
+    NamedQuery,
+    StagedLine,
+    StagedRecords,
+    placed_rows,
+)
+from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON
 from annotate.pairs.intake.steps import (
     MAX_NAME,
@@ -14,7 +24,8 @@ from annotate.pairs.intake.steps import (
     refuse_unknown_pairs,
     update_titles,
 )
-from base import bulk
+from annotate.pairs.models import InstructionPair
+from base.stages import StagedRow
 from formats.records import CollectionRecord, FilterRecord
 
 # The beginning of the reason for taking out what a machine's filter discards.
@@ -84,6 +95,29 @@ class _TargetedRecords(StagedRecords):
         )
 
 
+class StagedRecord(StagedLine):
+    """What a line says of a query, an instruction or a candidate."""
+
+    what = models.TextField()
+    query_id = models.TextField()
+    pair_id = models.TextField()
+    doc_id = models.TextField()
+    relevance = models.BigIntegerField(null=True)
+    title = models.TextField()
+    description = models.TextField()
+    reason = models.TextField()
+    at = models.DateTimeField(null=True)
+    who = models.TextField(null=True)
+    machine = models.BigIntegerField()
+    # Looked up when it is written: the row, and whether it is new (2) or changed (1).
+    target = models.BigIntegerField(db_default=0)
+    state = models.IntegerField(db_default=0)
+    retitled = models.IntegerField(db_default=0)
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_collection"
+
+
 class Collection(_TargetedRecords):
     """Queries, instructions and candidates. What is taken out already keeps its reason."""
 
@@ -94,24 +128,7 @@ class Collection(_TargetedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.rows = self.create_stage(
-            self.stage,
-            what="text",
-            query_id="text",
-            pair_id="text",
-            doc_id="text",
-            relevance="integer",
-            title="text",
-            description="text",
-            reason="text",
-            at="moment",
-            who="text",
-            machine="integer",
-            # Looked up when it is written: the row, and whether it is new (2) or changed (1).
-            target="integer 0",
-            state="integer 0",
-            retitled="integer 0",
-        )
+        self.rows = self.create_stage(StagedRecord)
 
     def take(self, record: CollectionRecord, place: int) -> None:
         self.taken += 1
@@ -128,11 +145,11 @@ class Collection(_TargetedRecords):
                 weight=len(record.description) + len(record.reason),
             )
 
-    def query_ids(self) -> list[str]:
-        return ["SELECT query_id, n FROM stage_collection"]
+    def query_ids(self) -> list[QuerySet[Any]]:
+        return [StagedRecord.objects.values_list("query_id", "n")]
 
-    def doc_ids(self) -> list[str]:
-        return ["SELECT doc_id FROM stage_collection WHERE what = 'candidate'"]
+    def doc_ids(self) -> list[QuerySet[Any]]:
+        return [StagedRecord.objects.filter(what="candidate").values_list("doc_id")]
 
     def check(self) -> None:
         self.refuse_contradictions(
@@ -146,58 +163,47 @@ class Collection(_TargetedRecords):
         )
 
     def write(self) -> None:
-        refuse_other_query(self.intake, "stage_collection")
+        refuse_other_query(self.intake, StagedRecord.objects.all())
         for target in _TARGETS:
             self.find(target)
+        pairs = InstructionPair.objects.filter(
+            project=self.intake.project, pair_id=OuterRef("pair_id")
+        )
         refuse_unknown_pairs(
             self.intake,
-            self.stage,
-            "what = 'instruction' AND NOT EXISTS (SELECT 1 FROM annotate_instructionpair p "
-            "WHERE p.project_id = %(project)s AND p.pair_id = stage_collection.pair_id)",
+            StagedRecord.objects.filter(~Exists(pairs), what="instruction"),
         )
-        self.intake.add_raters(
-            "SELECT n, place, who AS name, machine FROM stage_collection WHERE who IS NOT NULL"
-        )
+        self.intake.add_raters((StagedRecord.objects.all(), "who", "machine"))
         if self.intake.report.refused:
             return
         self._write_queries()
         self._write_candidates()
         for target in _TARGETS:
             self._take_out(target)
-        self.new = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE state = 2")
-        self.changed = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE state = 1")
+        self.new = StagedRecord.objects.filter(state=2).count()
+        self.changed = StagedRecord.objects.filter(state=1).count()
 
     def _write_queries(self) -> None:
-        update_titles(self.intake, "stage_collection")
-        self.intake.run(
-            """
-            UPDATE stage_collection SET state = CASE WHEN retitled = 1 THEN 1 ELSE 2 END
-            WHERE what = 'query' AND (retitled = 1 OR query_id IN (
-                SELECT query_id FROM stage_query_ids WHERE fresh = 1
-            ))
-            """
-        )
+        update_titles(self.intake, StagedRecord)
+        queries = StagedRecord.objects.filter(what="query")
+        fresh = NamedQuery.objects.filter(fresh=1)
+        queries.filter(query_id__in=fresh.values("query_id")).update(state=2)
+        queries.filter(retitled=1).update(state=1)
 
     def _write_candidates(self) -> None:
         """Write the candidates that the project lacks, and relevances that differ."""
-        run = self.intake.run
-        made = run("UPDATE stage_collection SET state = 2 WHERE what = 'candidate' AND target = 0")
+        candidates = StagedRecord.objects.filter(what="candidate")
+        made = candidates.filter(target=0).update(state=2)
         self.intake.insert_candidates(
             f"SELECT q.id AS query, d.id AS document, s.relevance {placed_rows(self.stage)} "
             "AND s.what = 'candidate' AND s.target = 0"
         )
         self.find(_TARGETS[-1])
-        run(
-            """
-            UPDATE stage_collection SET state = 1
-            WHERE state = 0 AND relevance IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM annotate_candidate c
-                WHERE c.id = stage_collection.target
-                AND c.prior_relevance = stage_collection.relevance
-            )
-            """
+        same = Candidate.with_removed.filter(
+            pk=OuterRef("target"), prior_relevance=OuterRef("relevance")
         )
-        changed = run(
+        StagedRecord.objects.filter(~Exists(same), state=0, relevance__isnull=False).update(state=1)
+        changed = self.intake.run(
             """
             UPDATE annotate_candidate SET prior_relevance = s.relevance FROM stage_collection s
             WHERE s.what = 'candidate' AND s.state = 1 AND s.target = annotate_candidate.id
@@ -205,8 +211,7 @@ class Collection(_TargetedRecords):
         )
         rows = self.intake.row_counts("candidates")
         rows.changed += changed
-        in_all = bulk.number("SELECT COUNT(*) FROM stage_collection WHERE what = 'candidate'")
-        rows.unchanged += in_all - made - changed
+        rows.unchanged += candidates.count() - made - changed
 
     def _take_out(self, target: _Target) -> None:
         """Take out what the lines say, and mark these lines as changes."""
@@ -226,6 +231,24 @@ class Collection(_TargetedRecords):
         self.take_out(target, which, at="COALESCE(s.at, %(now)s)", reason="s.reason")
 
 
+class StagedFilterDecision(StagedLine):
+    """A decision of a machine's filter."""
+
+    what = models.TextField()
+    query_id = models.TextField()
+    who = models.TextField()
+    decision = models.TextField()
+    reason = models.TextField()
+    doc_id = models.TextField()
+    pair_id = models.TextField()
+    back = models.BigIntegerField()
+    target = models.BigIntegerField(db_default=0)
+    known = models.IntegerField(db_default=0)
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_filter"
+
+
 class Filters(_TargetedRecords):
     """Decisions of machines on queries, instructions and documents of this project."""
 
@@ -235,19 +258,7 @@ class Filters(_TargetedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.decisions = self.create_stage(
-            self.stage,
-            what="text",
-            query_id="text",
-            who="text",
-            decision="text",
-            reason="text",
-            doc_id="text",
-            pair_id="text",
-            back="integer",
-            target="integer 0",
-            known="integer 0",
-        )
+        self.decisions = self.create_stage(StagedFilterDecision)
 
     def take(self, record: FilterRecord, place: int) -> None:
         self.taken += 1
@@ -277,20 +288,22 @@ class Filters(_TargetedRecords):
         for target in _TARGETS:
             self.find(target)
         self.intake.refuse_rows(
-            "SELECT n, place, query_id, doc_id, pair_id FROM stage_filter WHERE target = 0",
+            StagedFilterDecision.objects.filter(target=0).values_list(
+                "n", "place", "query_id", "doc_id", "pair_id"
+            ),
             _unknown,
         )
-        self.intake.add_raters("SELECT n, place, who AS name, 1 AS machine FROM stage_filter")
+        self.intake.add_raters((StagedFilterDecision.objects.all(), "who", Value(1)))
         for target in _TARGETS:
             self._refuse_other(target)
         if self.intake.report.refused:
             return
         for target in _TARGETS:
             self._write(target)
-        self.new = bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 0")
+        self.new = StagedFilterDecision.objects.filter(known=0).count()
         counts = self.intake.row_counts("filter_decisions")
         counts.new += self.new
-        counts.unchanged += bulk.number("SELECT COUNT(*) FROM stage_filter WHERE known = 1")
+        counts.unchanged += StagedFilterDecision.objects.filter(known=1).count()
 
     def _refuse_other(self, target: _Target) -> None:
         """Refuse a decision that differs from an earlier one of the machine; mark known ones."""

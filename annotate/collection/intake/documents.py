@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from typing import ClassVar
 
+from django.db import models
 from django.db.models.expressions import RawSQL
 
 from annotate.collection.answers import (
@@ -18,8 +19,9 @@ from annotate.collection.answers import (
     describe_beside,
     kinds_about_documents,
 )
-from annotate.collection.intake.arrivals import Intake, StagedRecords
+from annotate.collection.intake.arrivals import Intake, StagedLine, StagedRecords
 from base import bulk
+from base.stages import StagedRow
 from base.texts import amount
 from formats.records import Doc
 
@@ -40,6 +42,32 @@ def digest(markup: str, text: str) -> str:
     return hashlib.blake2b(f"{markup}\0{text}".encode(), digest_size=16).hexdigest()
 
 
+class StagedDocument(StagedLine):
+    """A document without its text."""
+
+    doc_id = models.TextField()
+    title = models.TextField()
+    markup = models.TextField()
+    digest = models.TextField()
+    length = models.BigIntegerField(null=True)
+    # The text version that the record names; 0 for none.
+    version = models.BigIntegerField()
+    # Whether the file has no later version of the document.
+    newest = models.IntegerField(db_default=1)
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_docs"
+
+
+class StagedText(StagedLine):
+    """The text of the document with the same number: comparing documents never reads a text."""
+
+    text = models.TextField(null=True)
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_texts"
+
+
 class Documents(StagedRecords):
     """Documents with their text versions; without a text, only id and title are known.
 
@@ -54,20 +82,8 @@ class Documents(StagedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.docs = self.create_stage(
-            "stage_docs",
-            doc_id="text",
-            title="text",
-            markup="text",
-            digest="text",
-            length="integer",
-            # The text version that the record names; 0 for none.
-            version="integer",
-            # Whether the file has no later version of the document.
-            newest="integer 1",
-        )
-        # A stage of their own with the same numbers: comparing documents never reads a text.
-        self.texts = self.create_stage("stage_texts", text="text")
+        self.docs = self.create_stage(StagedDocument)
+        self.texts = self.create_stage(StagedText)
         self.names_versions = False
 
     def take(self, record: Doc, place: int) -> None:
@@ -94,17 +110,17 @@ class Documents(StagedRecords):
         if not self.names_versions:
             return
         bulk.index("stage_docs", "doc_id, version")
-        self.intake.refuse_rows(
+        self.intake.refuse_repeats(
             """
-            SELECT s.n, s.place, s.place AS here, f.place AS first, s.doc_id, f.version
+            SELECT s.n, s.place, f.place AS first, s.doc_id, f.version
             FROM stage_docs s CROSS JOIN stage_docs f
             WHERE s.version = 0 AND f.doc_id = s.doc_id AND f.version > 0
             AND f.version = (SELECT MIN(x.version) FROM stage_docs x
                 WHERE x.doc_id = s.doc_id AND x.version > 0)
             """,
-            lambda place, first, doc_id, version: (
+            lambda first, doc_id, version: (
                 f"document {doc_id} has no text version on this line, and version {version} on "
-                f"{self.intake.describe_place(first, place)}: give one on every line, or on none"
+                f"{first}: give one on every line, or on none"
             ),
         )
         bulk.run(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from django.db.models import Max
+from django.db import models
+from django.db.models import Count, Max, QuerySet
 
-from annotate.collection.intake.arrivals import Intake, StagedRecords, placed_rows
+from annotate.collection.intake.arrivals import Intake, StagedLine, StagedRecords, placed_rows
 from annotate.collection.models import Candidate
 from base import bulk
+from base.stages import StagedRow
 from formats.records import Pooled, Qrel
 
 # Lines with their queries and documents, and those with their existing candidates `c`.
@@ -21,6 +23,17 @@ _OF_CANDIDATES = (
 _NAMED = 10
 
 
+class StagedQrel(StagedLine):
+    """A line of a qrels file."""
+
+    query_id = models.TextField()
+    doc_id = models.TextField()
+    relevance = models.BigIntegerField(null=True)
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_qrels"
+
+
 class Qrels(StagedRecords):
     """Earlier relevance: each line becomes a candidate of its query."""
 
@@ -30,9 +43,7 @@ class Qrels(StagedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.qrels = self.create_stage(
-            "stage_qrels", query_id="text", doc_id="text", relevance="integer"
-        )
+        self.qrels = self.create_stage(StagedQrel)
         self._add = self.qrels.add
         self._no_grade = intake.options.no_grade
         self._without_grade = 0
@@ -45,11 +56,11 @@ class Qrels(StagedRecords):
         self.taken += 1
         self._add(place, record[0], record[1], relevance)
 
-    def query_ids(self) -> list[str]:
-        return ["SELECT query_id, n FROM stage_qrels"]
+    def query_ids(self) -> list[QuerySet[Any]]:
+        return [StagedQrel.objects.values_list("query_id", "n")]
 
-    def doc_ids(self) -> list[str]:
-        return ["SELECT doc_id FROM stage_qrels"]
+    def doc_ids(self) -> list[QuerySet[Any]]:
+        return [StagedQrel.objects.values_list("doc_id")]
 
     def check(self) -> None:
         self.refuse_contradictions(
@@ -77,11 +88,8 @@ class Qrels(StagedRecords):
         highest = self.intake.project.grades.aggregate(highest=Max("value"))["highest"]
         if highest is None:
             return
-        above = bulk.select(
-            "SELECT relevance, COUNT(*) FROM stage_qrels WHERE relevance > %(highest)s "
-            "GROUP BY relevance ORDER BY relevance",
-            {"highest": highest},
-        )
+        lines_above = StagedQrel.objects.filter(relevance__gt=highest).values_list("relevance")
+        above = lines_above.annotate(Count("n")).order_by("relevance")
         if above:
             lines = sum(count for _, count in above)
             each = ", ".join(f"{relevance} ({count:,})" for relevance, count in above[:_NAMED])
@@ -108,7 +116,7 @@ class Qrels(StagedRecords):
         prior = intake.row_counts("prior")
         prior.new += self.new - only_pooled
         prior.changed += self.changed
-        graded = bulk.number("SELECT COUNT(*) FROM stage_qrels WHERE relevance IS NOT NULL")
+        graded = StagedQrel.objects.filter(relevance__isnull=False).count()
         prior.unchanged += graded - prior.new - prior.changed
 
     def _change_existing(self) -> None:
@@ -157,12 +165,21 @@ class Qrels(StagedRecords):
 
     def _count_new_without_grade(self) -> int:
         known = self.intake.number(f"SELECT COUNT(*) {_OF_CANDIDATES} AND s.relevance IS NULL")
-        ungraded = bulk.number("SELECT COUNT(*) FROM stage_qrels WHERE relevance IS NULL")
-        return ungraded - known
+        return StagedQrel.objects.filter(relevance=None).count() - known
 
     def count_qrels(self) -> int:
         """Return the number of lines without repeats."""
-        return bulk.number("SELECT COUNT(*) FROM stage_qrels")
+        return StagedQrel.objects.count()
+
+
+class StagedPooled(StagedLine):
+    """A document of a query's pool."""
+
+    query_id = models.TextField()
+    doc_id = models.TextField()
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_pooled"
 
 
 class Pools(StagedRecords):
@@ -174,17 +191,17 @@ class Pools(StagedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.pooled = self.create_stage("stage_pooled", query_id="text", doc_id="text")
+        self.pooled = self.create_stage(StagedPooled)
 
     def take(self, record: Pooled, place: int) -> None:
         self.taken += 1
         self.pooled.add(place, record.query_id, record.doc_id)
 
-    def query_ids(self) -> list[str]:
-        return ["SELECT query_id, n FROM stage_pooled"]
+    def query_ids(self) -> list[QuerySet[Any]]:
+        return [StagedPooled.objects.values_list("query_id", "n")]
 
-    def doc_ids(self) -> list[str]:
-        return ["SELECT doc_id FROM stage_pooled"]
+    def doc_ids(self) -> list[QuerySet[Any]]:
+        return [StagedPooled.objects.values_list("doc_id")]
 
     def check(self) -> None:
         self.refuse_contradictions(
@@ -199,5 +216,5 @@ class Pools(StagedRecords):
             "SELECT q.id AS query, d.id AS document, CAST(NULL AS integer) AS relevance "
             + placed_rows("stage_pooled")
         )
-        pooled = bulk.number("SELECT COUNT(*) FROM stage_pooled")
+        pooled = StagedPooled.objects.count()
         self.intake.row_counts("candidates").unchanged += pooled - self.new

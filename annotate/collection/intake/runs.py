@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import PurePath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.core.files import File
+from django.db import models
+from django.db.models import OuterRef, QuerySet, Subquery
 
-from annotate.collection.intake.arrivals import Intake, StagedRecords
-from annotate.collection.models import Run
+from annotate.collection.intake.arrivals import Intake, StagedLine, StagedRecords
+from annotate.collection.models import Query, Run
+from annotate.collection.models import RunLine as RankedDocument
 from base import bulk
+from base.stages import StagedRow
 from formats.recognition import recognize
 from formats.records import RunLine
 
 MAX_NAME = Run._meta.get_field("name").max_length or 0
 CHUNK = 1_048_576
 MAX_TAG = Run._meta.get_field("tag").max_length or 0
+
+
+class StagedRunLine(StagedLine):
+    """A line of a run."""
+
+    query_id = models.TextField()
+    doc_id = models.TextField()
+    score = models.FloatField()
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_run"
 
 
 class Runs(StagedRecords):
@@ -27,7 +42,7 @@ class Runs(StagedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.lines = self.create_stage("stage_run", query_id="text", doc_id="text", score="real")
+        self.lines = self.create_stage(StagedRunLine)
         self._add = self.lines.add
         self._tags: dict[str, None] = {}
         self._run: Run | None = None
@@ -46,19 +61,17 @@ class Runs(StagedRecords):
             self._tags[tag] = None
         self._add(place, query_id, doc_id, score)
 
-    def query_ids(self) -> list[str]:
-        if self._names_pairs:
-            return [
-                f"""
-                SELECT q.query_id, s.n FROM stage_run s CROSS JOIN annotate_instructionpair p
-                JOIN annotate_query q ON q.id = p.query_id
-                WHERE p.project_id = {int(self.intake.project.pk)} AND p.pair_id = s.query_id
-                """  # noqa: S608 (a number)
-            ]
-        return ["SELECT query_id, n FROM stage_run"]
+    def query_ids(self) -> list[QuerySet[Any]]:
+        if not self._names_pairs:
+            return [StagedRunLine.objects.values_list("query_id", "n")]
+        of_pair = Query.objects.filter(
+            pairs__project=self.intake.project, pairs__pair_id=OuterRef("query_id")
+        )
+        lines = StagedRunLine.objects.annotate(of=Subquery(of_pair.values("query_id")))
+        return [lines.filter(of__isnull=False).values_list("of", "n")]
 
-    def doc_ids(self) -> list[str]:
-        return ["SELECT doc_id FROM stage_run"]
+    def doc_ids(self) -> list[QuerySet[Any]]:
+        return [StagedRunLine.objects.values_list("doc_id")]
 
     def check(self) -> None:
         self._side = self._side_of_lines()
@@ -260,12 +273,15 @@ class Runs(StagedRecords):
         """Add the first documents of each query to the pool."""
         if not self.intake.options.pool:
             return
-        first = (
+        pool = self.intake.options.pool
+        joined = self.intake.insert_candidates(
             "SELECT DISTINCT query_id AS query, document_id AS document, "
             "CAST(NULL AS integer) AS relevance FROM annotate_runline "
-            "WHERE run_id = %(run)s AND rank <= %(pool)s"
+            "WHERE run_id = %(run)s AND rank <= %(pool)s",
+            "run",
+            run=run,
+            pool=pool,
         )
-        ranked = {"run": run, "pool": self.intake.options.pool}
-        joined = self.intake.insert_candidates(first, "run", **ranked)
-        in_all = self.intake.number(f"SELECT COUNT(*) FROM ({first}) x", **ranked)  # noqa: S608
+        first = RankedDocument.objects.filter(run=run, rank__lte=pool)
+        in_all = first.values("query", "document").distinct().count()
         self.intake.row_counts("candidates").unchanged += in_all - joined

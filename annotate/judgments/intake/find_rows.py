@@ -7,19 +7,38 @@ if the project has it already.
 from __future__ import annotations
 
 import uuid
+from typing import Any
+
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    Func,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, Length
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.collection.intake.qrels import Qrels
+from annotate.collection.models import Document, DocumentText
 from annotate.judgments.intake.statement_kinds import (
     ADJUDICATION,
     FLAG,
     JUDGMENT,
     NAMESPACE,
-    OTHER_VERDICTS,
-    TEXT_NAMED,
+    StagedStatement,
     StatementKind,
+    has_other_verdicts,
+    with_text_named,
 )
-from annotate.pairs.intake.pairs import Pairs
+from annotate.pairs.intake.pairs import Pairs, StagedNarrative
 from annotate.pairs.intake.steps import find_members as point_to_members
 from annotate.pairs.intake.steps import (
     insert_candidates_of_pairs,
@@ -30,29 +49,29 @@ from annotate.pairs.intake.steps import (
     refuse_other_query,
     refuse_unknown_pairs,
 )
+from annotate.pairs.models import InstructionPair, Narrative
 from base import bulk
-from base.bulk import Stage
+from base.stages import Stage
 
 
 def find_pairs(intake: Intake) -> None:
     """Find the pair of each statement; create one with an empty original if the query has none."""
-    refuse_other_query(intake, "stage_statements")
+    staged = StagedStatement.objects.all()
+    refuse_other_query(intake, staged.filter(query_id__isnull=False))
     if intake.report.refused:
         return
-    point_to_pairs(intake, "stage_statements")
+    point_to_pairs(intake, staged)
+    without = staged.filter(instruction=None)
     refuse_unknown_pairs(
-        intake,
-        "stage_statements",
-        "pair IS NULL AND pair_id IS NOT NULL AND (query_id IS NULL OR query_id <> pair_id)",
+        intake, without.filter(pair_id__isnull=False).exclude(query_id=F("pair_id"))
     )
     _find_sole_pairs(intake)
+    pairs = InstructionPair.objects.filter(project=intake.project)
     intake.refuse_rows(
-        """
-        SELECT s.n, s.place, s.query_id FROM stage_statements s
-        CROSS JOIN annotate_instructionpair p
-        WHERE s.pair IS NULL AND COALESCE(s.pair_id, s.query_id) = s.query_id
-        AND p.project_id = %(project)s AND p.pair_id = s.query_id
-        """,
+        without.filter(
+            Q(pair_id=None) | Q(pair_id=F("query_id")),
+            Exists(pairs.filter(pair_id=OuterRef("query_id"))),
+        ).values_list("n", "place", "query_id"),
         lambda query_id: (
             f"query {query_id} has no instruction pair, and another query's pair has its id: "
             "load its pair first"
@@ -64,38 +83,19 @@ def find_pairs(intake: Intake) -> None:
 
 def _find_sole_pairs(intake: Intake) -> None:
     """Find the pair of each statement that names only its query; refuse a query with several."""
-    bulk.drop("stage_pairs_of")
-    intake.run(
-        """
-        CREATE TEMPORARY TABLE stage_pairs_of AS
-        SELECT q.query_id, MIN(p.id) AS pair, COUNT(*) AS pairs FROM annotate_query q
-        JOIN annotate_instructionpair p ON p.query_id = q.id
-        WHERE q.project_id = %(project)s AND q.query_id IN (
-            SELECT query_id FROM stage_statements WHERE pair IS NULL AND pair_id IS NULL
-        )
-        GROUP BY q.query_id
-        """
-    )
-    bulk.index("stage_pairs_of", "query_id")
+    pairs = InstructionPair.objects.filter(
+        query__project=intake.project, query__query_id=OuterRef("query_id")
+    ).values("query")
+    alone = StagedStatement.objects.filter(instruction=None, pair_id=None)
     intake.refuse_rows(
-        """
-        SELECT s.n, s.place, s.query_id, x.pairs FROM stage_statements s
-        JOIN stage_pairs_of x ON x.query_id = s.query_id
-        WHERE s.pair IS NULL AND s.pair_id IS NULL AND x.pairs > 1
-        """,
+        alone.annotate(pairs=Subquery(pairs.annotate(pairs=Count("pk")).values("pairs")))
+        .filter(pairs__gt=1)
+        .values_list("n", "place", "query_id", "pairs"),
         lambda query_id, pairs: (
             f"query {query_id} has {pairs} instruction pairs: say which one, in pair_id"
         ),
     )
-    intake.run(
-        """
-        UPDATE stage_statements SET pair = (
-            SELECT x.pair FROM stage_pairs_of x WHERE x.query_id = stage_statements.query_id
-        )
-        WHERE pair IS NULL AND pair_id IS NULL
-        """
-    )
-    bulk.drop("stage_pairs_of")
+    alone.update(instruction=Subquery(pairs.annotate(first=Min("pk")).values("first")))
 
 
 def _make_pairs(intake: Intake) -> None:
@@ -112,15 +112,8 @@ def _make_pairs(intake: Intake) -> None:
     )
     if not made:
         return
-    intake.run(
-        """
-        UPDATE stage_statements SET pair = (
-            SELECT p.id FROM annotate_instructionpair p
-            WHERE p.project_id = %(project)s AND p.pair_id = stage_statements.query_id
-        )
-        WHERE pair IS NULL
-        """
-    )
+    pair = InstructionPair.objects.filter(project=intake.project, pair_id=OuterRef("query_id"))
+    StagedStatement.objects.filter(instruction=None).update(instruction=Subquery(pair.values("pk")))
     written = intake.run(
         """
         INSERT INTO annotate_narrative
@@ -135,43 +128,29 @@ def _make_pairs(intake: Intake) -> None:
 
 def find_candidates(intake: Intake) -> None:
     """Find the candidate of each statement; add documents that are not in the pool to it."""
-    point_to_candidates(intake, "stage_statements")
-    joined = insert_candidates_of_pairs(intake, "stage_statements", "judged")
+    staged = StagedStatement.objects.all()
+    point_to_candidates(intake, staged)
+    joined = insert_candidates_of_pairs(intake, StagedStatement, "judged")
     if joined:
-        point_to_candidates(intake, "stage_statements")
+        point_to_candidates(intake, staged)
     if not intake.has_records(Qrels):
-        candidates = bulk.number("SELECT COUNT(DISTINCT candidate) FROM stage_statements")
+        candidates = staged.aggregate(number=Count("candidate", distinct=True))["number"]
         intake.row_counts("candidates").unchanged += candidates - joined
 
 
 def find_texts(intake: Intake) -> None:
     """Find the text version that each statement is about: the one it names, or the newest."""
-    refuse_missing_texts(
-        intake,
-        "FROM stage_statements s CROSS JOIN annotate_candidate c CROSS JOIN annotate_document d "
-        "WHERE c.id = s.candidate AND d.id = c.document_id",
-        "text_version",
+    staged = StagedStatement.objects.all()
+    refuse_missing_texts(intake, staged, "text_version", "candidate__document__text_version")
+    document = Document.objects.filter(candidates=OuterRef("candidate"))
+    staged.update(text_read=Coalesce(F("text_version"), Subquery(document.values("text_version"))))
+    replacing = DocumentText.objects.filter(
+        document__candidates=OuterRef("candidate"),
+        document__text_version__gte=F("version"),
+        version=OuterRef("text_read") + 1,
     )
-    intake.run(
-        """
-        UPDATE stage_statements SET text_read = COALESCE(text_version, (
-            SELECT d.text_version FROM annotate_candidate c
-            CROSS JOIN annotate_document d
-            WHERE c.id = stage_statements.candidate AND d.id = c.document_id
-        ))
-        """
-    )
-    intake.run(
-        """
-        UPDATE stage_statements SET text_replaced = (
-            SELECT t.created_at FROM annotate_candidate c
-            CROSS JOIN annotate_document d CROSS JOIN annotate_documenttext t
-            WHERE c.id = stage_statements.candidate AND d.id = c.document_id
-            AND t.document_id = d.id AND t.version = stage_statements.text_read + 1
-            AND t.version <= d.text_version
-        )
-        WHERE text_version IS NOT NULL
-        """
+    staged.filter(text_version__isnull=False).update(
+        text_replaced=Subquery(replacing.values("created_at"))
     )
 
 
@@ -179,49 +158,37 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
     """Find the narrative version of each statement: the one it names, or the current one."""
     if intake.has_records(Pairs):
         # Claims are about the narratives they came with, even after these were rewritten.
-        bulk.index("stage_narratives", "pair_id, side")
-        intake.run(
-            """
-            UPDATE stage_statements SET version = (
-                SELECT MAX(x.version) FROM stage_narratives x
-                WHERE x.pair_id = stage_statements.pair_id AND x.side = stage_statements.side
-                AND x.withdrawn_at IS NULL
-            )
-            WHERE version IS NULL AND side IS NOT NULL
-            """
+        named = StagedNarrative.objects.filter(
+            pair_id=OuterRef("pair_id"), side=OuterRef("side"), withdrawn_at=None
+        )
+        StagedStatement.objects.filter(version=None, side__isnull=False).update(
+            version=Subquery(named.order_by("-version").values("version")[:1])
         )
     _find_judgments(intake, renamed)
-    intake.run(
-        """
-        UPDATE stage_statements SET side = CASE WHEN EXISTS (
-            SELECT 1 FROM annotate_narrative v
-            WHERE v.pair_id = stage_statements.pair AND v.side = 'altered'
-        ) THEN 'altered' ELSE 'original' END
-        WHERE side IS NULL
-        """
+    narratives = Narrative.objects.filter(pair=OuterRef("instruction"))
+    altered = narratives.filter(side=Narrative.Side.ALTERED)
+    without_side = StagedStatement.objects.filter(side=None)
+    without_side.update(
+        side=Case(
+            When(Exists(altered), then=Value(Narrative.Side.ALTERED)),
+            default=Value(Narrative.Side.ORIGINAL),
+        )
     )
     _find_flags(intake)
-    _find_adjudications(intake)
-    intake.run(
-        """
-        UPDATE stage_statements SET narrative = (
-            SELECT v.id FROM annotate_narrative v
-            WHERE v.pair_id = stage_statements.pair AND v.side = stage_statements.side
-            AND (v.version = stage_statements.version
-                OR stage_statements.version IS NULL AND v.is_current)
-        )
-        WHERE known IS NULL
-        """
+    _find_adjudications()
+    of_side = narratives.filter(side=OuterRef("side"))
+    new = StagedStatement.objects.filter(known=None)
+    new.filter(version=None).update(
+        narrative=Subquery(of_side.filter(is_current=True).values("pk"))
     )
+    new.filter(version__isnull=False).update(
+        narrative=Subquery(of_side.filter(version=OuterRef("version")).values("pk"))
+    )
+    newest = of_side.order_by("-version").values("version")[:1]
     intake.refuse_rows(
-        """
-        SELECT s.n, s.place, p.pair_id, s.side, s.version, (
-            SELECT MAX(x.version) FROM annotate_narrative x
-            WHERE x.pair_id = s.pair AND x.side = s.side
-        ) AS newest
-        FROM stage_statements s CROSS JOIN annotate_instructionpair p
-        WHERE s.known IS NULL AND s.narrative IS NULL AND p.id = s.pair
-        """,
+        new.filter(narrative=None)
+        .annotate(newest=Subquery(newest))
+        .values_list("n", "place", "instruction__pair_id", "side", "version", "newest"),
         lambda pair, side, version, newest: (
             f"the {side} narrative of {pair} has no version {version}; the newest is {newest}"
             if newest
@@ -232,14 +199,11 @@ def find_narratives(intake: Intake, renamed: Stage) -> None:
 
 def find_members(intake: Intake) -> None:
     """Find the member who made each statement; create members without a login for new raters."""
-    intake.add_raters(
-        "SELECT n, place, rater AS name, machine FROM stage_statements UNION ALL "
-        "SELECT n, place, withdrawn_by, 0 FROM stage_statements WHERE withdrawn_by IS NOT NULL"
-    )
-    point_to_members(intake, "stage_statements", "rater")
-    refuse_machines(
-        intake, "stage_statements", "rater", "an adjudication", where=ADJUDICATION.where
-    )
+    staged = StagedStatement.objects.all()
+    intake.add_raters((staged, "rater", "machine"), (staged, "withdrawn_by", Value(0)))
+    point_to_members(intake, staged, "rater")
+    adjudications = staged.filter(what=ADJUDICATION.what)
+    refuse_machines(intake, adjudications, "rater", "an adjudication")
 
 
 # --- statements that the project already has, by UUID or else by content --------------------------
@@ -254,9 +218,11 @@ def _find_judgments(intake: Intake, renamed: Stage) -> None:
         return
     if _rename_later_claims(renamed) and _find_by_uuid(intake, JUDGMENT):
         return
-    verdicts = OTHER_VERDICTS.format(row="o", statement="s.n")
     _refuse_other_content(
-        intake, JUDGMENT, f"o.repeat OR o.flag <> '' OR o.relevance <> s.relevance OR {verdicts}"
+        intake,
+        JUDGMENT,
+        Q(repeat=False, flag="", relevance=OuterRef("relevance")),
+        unless=has_other_verdicts("known"),
     )
 
 
@@ -264,91 +230,68 @@ def _find_flags(intake: Intake) -> None:
     """Find flags by UUID, and by content those without one or from before flags had UUIDs."""
     if _find_by_uuid(intake, FLAG):
         return
-    _refuse_other_content(intake, FLAG, "o.repeat OR o.flag <> s.kind")
-    _find_by_content(
-        intake,
-        FLAG,
-        "NOT o.repeat AND o.flag = stage_statements.kind AND o.note = stage_statements.words",
-        among="known IS NULL AND (given = 0 OR at IS NOT NULL)",
-    )
+    same = Q(repeat=False, flag=OuterRef("kind"))
+    _refuse_other_content(intake, FLAG, same)
+    among = FLAG.staged.filter(Q(given=0) | Q(at__isnull=False), known=None)
+    _find_by_content(FLAG, among, same & Q(note=OuterRef("words")))
 
 
-def _find_adjudications(intake: Intake) -> None:
+def _find_adjudications() -> None:
     """Find adjudications by content: they have no UUID."""
-    _find_by_content(
-        intake,
-        ADJUDICATION,
-        "o.relevance = stage_statements.relevance AND o.cause = stage_statements.kind "
-        "AND o.reason = stage_statements.words",
-        among="known IS NULL",
-    )
+    same = Q(relevance=OuterRef("relevance"), cause=OuterRef("kind"), reason=OuterRef("words"))
+    _find_by_content(ADJUDICATION, ADJUDICATION.staged.filter(known=None), same)
 
 
 def _find_by_uuid(intake: Intake, kind: StatementKind) -> int:
     """Find rows by UUID; refuse those of another project, and return how many were refused."""
-    intake.run(
-        f"""
-        UPDATE stage_statements SET known = (
-            SELECT o.id FROM {kind.table} o WHERE o.uuid = stage_statements.uuid
-        )
-        WHERE {kind.where}
-        """  # noqa: S608 (our own tables)
+    stored = kind.model._base_manager
+    kind.staged.update(known=Subquery(stored.filter(uuid=OuterRef("uuid")).values("pk")))
+    of_others = stored.filter(pk=OuterRef("known")).exclude(
+        **{f"{kind.author}__project": intake.project}
     )
     return intake.refuse_rows(
-        f"""
-        SELECT s.n, s.place, s.uuid FROM stage_statements s
-        CROSS JOIN {kind.table} o CROSS JOIN annotate_membership m
-        WHERE {kind.where} AND o.id = s.known AND m.id = o.{kind.author}
-        AND m.project_id <> %(project)s
-        """,  # noqa: S608
+        kind.staged.filter(Exists(of_others)).values_list("n", "place", "uuid"),
         lambda key: (
-            f"the {kind.what} with the UUID {uuid.UUID(str(key))} is already in another project "
+            f"the {kind.what} with the UUID {key} is already in another project "
             "of this installation, and a UUID can exist only once: remove the field uuid from "
             f"every line, and they become new {kind.what}s of this project"
         ),
     )
 
 
-def _refuse_other_content(intake: Intake, kind: StatementKind, differs: str) -> None:
+def _same_target(kind: StatementKind) -> Any:
+    """Return the stored rows with the person, the narrative and the text of a staged statement."""
+    return with_text_named(kind.model._base_manager.all()).filter(
+        **{kind.author: OuterRef("member")},
+        candidate=OuterRef("candidate"),
+        narrative__pair=OuterRef("instruction"),
+        narrative__side=Coalesce(OuterRef("side"), F("narrative__side")),
+        narrative__version=Coalesce(OuterRef("version"), F("narrative__version")),
+    )
+
+
+def _refuse_other_content(
+    intake: Intake, kind: StatementKind, same: Q, *, unless: Q | None = None
+) -> None:
     """Refuse statements whose UUID is stored with other content.
 
-    In `differs`, `o` is the stored row and `s` the staged statement.
+    `same` compares a stored row with the staged statement; `unless` is a further difference.
     """
+    stored = _same_target(kind).filter(same, pk=OuterRef("known"))
     intake.refuse_rows(
-        f"""
-        SELECT s.n, s.place, s.uuid FROM stage_statements s
-        CROSS JOIN {kind.table} o CROSS JOIN annotate_narrative v
-        WHERE {kind.where} AND o.id = s.known AND v.id = o.narrative_id AND (
-            v.pair_id <> s.pair OR o.candidate_id <> s.candidate
-            OR o.{kind.author} <> s.member OR v.side <> COALESCE(s.side, v.side)
-            OR v.version <> COALESCE(s.version, v.version)
-            OR NOT {TEXT_NAMED.format(row="o", statement="s")}
-            OR {differs}
-        )
-        """,  # noqa: S608
-        lambda key: (
-            f"a {kind.what} with the UUID {uuid.UUID(str(key))} already exists with other content"
+        kind.staged.filter(~Exists(stored) | (unless or Q()), known__isnull=False).values_list(
+            "n", "place", "uuid"
         ),
+        lambda key: f"a {kind.what} with the UUID {key} already exists with other content",
     )
 
 
-def _find_by_content(intake: Intake, kind: StatementKind, same: str, *, among: str) -> None:
+def _find_by_content(kind: StatementKind, among: QuerySet[StagedStatement], same: Q) -> None:
     """Find the first row with the same content, target and time."""
-    intake.run(
-        f"""
-        UPDATE stage_statements SET known = (
-            SELECT MIN(o.id) FROM {kind.table} o
-            JOIN annotate_narrative v ON v.id = o.narrative_id
-            WHERE o.candidate_id = stage_statements.candidate
-            AND o.{kind.author} = stage_statements.member AND {same}
-            AND o.at = COALESCE(stage_statements.at, o.at)
-            AND v.pair_id = stage_statements.pair AND v.side = stage_statements.side
-            AND v.version = COALESCE(stage_statements.version, v.version)
-            AND {TEXT_NAMED.format(row="o", statement="stage_statements")}
-        )
-        WHERE {kind.where} AND {among}
-        """  # noqa: S608
-    )
+    stored = _same_target(kind).filter(same, at=Coalesce(OuterRef("at"), F("at")))
+    # The aggregate Min would group the rows, and SQLite then searches among all of the annotator's.
+    lowest = stored.annotate(lowest=Func("pk", function="MIN"))
+    among.update(known=Subquery(lowest.values("lowest")))
 
 
 def _rename_later_claims(renamed: Stage) -> int:
@@ -398,12 +341,9 @@ def refuse_unknown_grades(intake: Intake) -> None:
         return text
 
     intake.refuse_rows(
-        """
-        SELECT n, place, relevance FROM stage_statements
-        WHERE what IN ('judgment', 'adjudication') AND relevance NOT IN (
-            SELECT g.value FROM annotate_grade g WHERE g.project_id = %(project)s
-        )
-        """,
+        StagedStatement.objects.filter(what__in=(JUDGMENT.what, ADJUDICATION.what))
+        .exclude(relevance__in=grades)
+        .values_list("n", "place", "relevance"),
         sentence,
     )
 
@@ -411,13 +351,11 @@ def refuse_unknown_grades(intake: Intake) -> None:
 def refuse_other_instructions(intake: Intake) -> None:
     """Refuse statements on a document under an instruction that it was not generated for."""
     intake.refuse_rows(
-        """
-        SELECT s.n, s.place, s.doc_id, o.pair_id AS own, p.pair_id AS other
-        FROM stage_statements s
-        CROSS JOIN annotate_candidate c CROSS JOIN annotate_instructionpair o
-        CROSS JOIN annotate_instructionpair p
-        WHERE c.id = s.candidate AND o.id = c.made_for_id AND o.id <> s.pair AND p.id = s.pair
-        """,
+        StagedStatement.objects.filter(candidate__made_for__isnull=False)
+        .exclude(candidate__made_for=F("instruction"))
+        .values_list(
+            "n", "place", "doc_id", "candidate__made_for__pair_id", "instruction__pair_id"
+        ),
         lambda doc_id, own, other: (
             f"document {doc_id} was generated for instruction {own}, so it has no label under "
             f"{other}"
@@ -427,29 +365,28 @@ def refuse_other_instructions(intake: Intake) -> None:
 
 def refuse_spans_outside(intake: Intake) -> None:
     """Refuse new judgments whose spans are outside a known text."""
+    new = StagedStatement.objects.filter(known=None)
+    text = DocumentText.objects.filter(
+        document__candidates=OuterRef("candidate"), version=OuterRef("text_read")
+    )
     intake.refuse_rows(
-        """
-        SELECT s.n, s.place, s.doc_id, s.evidence_end, t.length
-        FROM stage_statements s
-        CROSS JOIN annotate_candidate c CROSS JOIN annotate_documenttext t
-        WHERE s.known IS NULL AND s.evidence_end > 0 AND c.id = s.candidate
-        AND t.document_id = c.document_id AND t.version = s.text_read
-        AND t.length < s.evidence_end
-        """,
+        new.filter(evidence_end__gt=0)
+        .annotate(length=Subquery(text.values("length")))
+        .filter(length__lt=F("evidence_end"))
+        .values_list("n", "place", "doc_id", "evidence_end", "length"),
         lambda doc_id, end, length: (
             f"the evidence goes to character {end:,}, but the text of document {doc_id} has "
             f"{length:,}"
         ),
     )
     intake.refuse_rows(
-        """
-        SELECT s.n, s.place, p.pair_id, v.side, v.version, s.clauses_end,
-            LENGTH(v.text) AS length
-        FROM stage_statements s
-        CROSS JOIN annotate_narrative v CROSS JOIN annotate_instructionpair p
-        WHERE s.known IS NULL AND s.clauses_end > 0 AND v.id = s.narrative
-        AND p.id = v.pair_id AND LENGTH(v.text) < s.clauses_end
-        """,
+        new.filter(clauses_end__gt=0)
+        .annotate(length=Length("narrative__text"))
+        .filter(length__lt=F("clauses_end"))
+        .values_list(
+            *("n", "place", "instruction__pair_id", "narrative__side", "narrative__version"),
+            *("clauses_end", "length"),
+        ),
         lambda pair, side, version, end, length: (
             f"the clauses go to character {end:,}, but version {version} of the {side} "
             f"narrative of {pair} has {length:,}"

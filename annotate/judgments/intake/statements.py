@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from django.db.models import CharField
+from django.db.models import F, Min, Q, QuerySet, Window
+from django.db.models.functions import Coalesce, FirstValue
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
 from annotate.collection.marking import Span
@@ -22,42 +23,20 @@ from annotate.judgments.evidence import ANY_LENGTH, merge_spans
 from annotate.judgments.intake import find_rows, writing
 from annotate.judgments.intake.statement_kinds import (
     ADJUDICATION,
+    CONTENT,
     FLAG,
     JUDGMENT,
     KEY,
     NAMESPACE,
+    RenamedClaim,
+    StagedStatement,
+    StagedVerdict,
     StatementKind,
 )
 from annotate.judgments.models import Adjudication, Flag, Statement
 from annotate.pairs.intake.steps import MAX_NAME
 from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
-
-
-def _stage_type(name: str) -> tuple[str, Any]:
-    """Return the type of a judgment's column in the stage, and its value if a record has none."""
-    is_text = isinstance(Statement._meta.get_field(name), CharField)
-    return ("text", "") if is_text else ("integer", None)
-
-
-# The columns of the stage for the content of statements: type, and value if a record has none.
-_CONTENT: dict[str, tuple[str, Any]] = {
-    "relevance": ("integer", None),
-    "words": ("text", ""),
-    # The kind of a flag, or the cause of an adjudication.
-    "kind": ("text", ""),
-    "uuid": ("uuid", None),
-    # All of them in one text, for comparison with those of another line.
-    "verdicts": ("text", ""),
-    **{name: _stage_type(name) for name in Statement.HOW},
-    "made_at": ("moment", None),
-    # When it ended: superseded, cleared or withdrawn.
-    "ended_at": ("moment", None),
-    "withdrawn_at": ("moment", None),
-    "withdrawn_by": ("text", None),
-    # 1 if its relevance is the value that means no grade.
-    "ungraded": ("integer", 0),
-}
 
 
 class Statements(StagedRecords):
@@ -68,44 +47,9 @@ class Statements(StagedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.statements = self.create_stage(
-            "stage_statements",
-            what="text",
-            query_id="text",
-            pair_id="text",
-            side="text",
-            version="integer",
-            doc_id="text",
-            text_version="integer",
-            at="moment",
-            rater="text",
-            machine="integer",
-            # Whether the UUID came with the record.
-            given="integer",
-            evidence="json",
-            clauses="json",
-            # The end of the last span of each; 0 if there is none.
-            evidence_end="integer",
-            clauses_end="integer",
-            **{column: kind for column, (kind, _empty) in _CONTENT.items()},
-            # Found while writing: keys of the rows it refers to, ...
-            pair="integer NULL",
-            candidate="integer NULL",
-            member="integer NULL",
-            narrative="integer NULL",
-            # ... the text version it is about, and when a newer one replaced that, ...
-            text_read="integer NULL",
-            text_replaced="moment NULL",
-            # ... the key of the equal row, if there is one, and of the one it supersedes.
-            known="integer NULL",
-            superseded="integer NULL",
-            # 1 changed, 2 new.
-            state="integer 0",
-        )
-        self.verdicts = self.create_stage(
-            "stage_verdicts", statement="integer", number="integer", answer="text"
-        )
-        self.renamed = self.create_stage("stage_renamed", statement="integer", uuid="uuid")
+        self.statements = self.create_stage(StagedStatement)
+        self.verdicts = self.create_stage(StagedVerdict)
+        self.renamed = self.create_stage(RenamedClaim)
 
     # --- staging ----------------------------------------------------------------------------------
 
@@ -216,12 +160,12 @@ class Statements(StagedRecords):
         clauses: Sequence[Span] = (),
         **values: Any,
     ) -> None:
-        """Stage a statement; `values` are named as in `_CONTENT`."""
+        """Stage a statement; `values` are named as in `CONTENT`."""
         if isinstance(record, AdjudicationRecord):
             machine, graded = False, False
         else:
             machine, graded = record.machine, record.uuid is not None and "ungraded" not in values
-        content = [values.get(column, empty) for column, (_kind, empty) in _CONTENT.items()]
+        content = [values.get(name, empty) for name, empty in CONTENT.items()]
         self.statements.add(
             place,
             statement.what,
@@ -263,11 +207,11 @@ class Statements(StagedRecords):
         parts = ("" if part is None else str(part) for part in content)
         return uuid.uuid5(NAMESPACE, "\x1f".join(parts))
 
-    def query_ids(self) -> list[str]:
-        return ["SELECT query_id, n FROM stage_statements WHERE query_id IS NOT NULL"]
+    def query_ids(self) -> list[QuerySet[Any]]:
+        return [StagedStatement.objects.filter(query_id__isnull=False).values_list("query_id", "n")]
 
-    def doc_ids(self) -> list[str]:
-        return ["SELECT doc_id FROM stage_statements"]
+    def doc_ids(self) -> list[QuerySet[Any]]:
+        return [StagedStatement.objects.values_list("doc_id")]
 
     # --- comparing lines --------------------------------------------------------------------------
 
@@ -305,8 +249,8 @@ class Statements(StagedRecords):
                 return
         writing.write_statements(intake, with_verdicts=bool(self.verdicts.count))
         writing.write_adjudications(intake)
-        self.new = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 2")
-        self.changed = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 1")
+        self.new = StagedStatement.objects.filter(state=2).count()
+        self.changed = StagedStatement.objects.filter(state=1).count()
 
 
 def _spans(spans: Sequence[Evidence]) -> list[Span]:
@@ -328,76 +272,58 @@ def _verdicts(record: JudgmentRecord) -> str:
 # --- lines that contradict each other -------------------------------------------------------------
 
 
+def _first(name: str, key: Sequence[Any]) -> Window:
+    """Return a field's value on the first line with the same key."""
+    return Window(FirstValue(name), partition_by=list(key), order_by="n")
+
+
 def _refuse_other_relevance(intake: Intake) -> None:
     """Refuse a second, different relevance by one rater for one document, unless times differ."""
-    intake.refuse_rows(
-        f"""
-        SELECT n, place, place AS here, first_place, doc_id, query_id, rater FROM (
-            SELECT s.*, FIRST_VALUE(place) OVER w AS first_place,
-                FIRST_VALUE(relevance) OVER w AS first_relevance,
-                FIRST_VALUE(at) OVER w AS first_at
-            FROM stage_statements s
-            WHERE (what = 'judgment' OR ungraded = 1) AND ended_at IS NULL
-            WINDOW w AS (PARTITION BY {KEY} ORDER BY n)
-        ) x
-        WHERE relevance <> first_relevance
-        AND (at IS NULL OR first_at IS NULL OR at = first_at)
-        """,  # noqa: S608 (a constant)
-        lambda place, first, doc_id, query_id, rater: (
+    rows = StagedStatement.objects.filter(
+        Q(what=JUDGMENT.what) | Q(ungraded=1), ended_at=None
+    ).annotate(
+        **{f"first_{name}": _first(name, KEY) for name in ("place", "relevance", "at")},
+    )
+    intake.refuse_repeats(
+        rows.exclude(relevance=F("first_relevance"))
+        .filter(Q(at=None) | Q(first_at=None) | Q(at=F("first_at")))
+        .values_list("n", "place", "first_place", "doc_id", "query_id", "rater"),
+        lambda first, doc_id, query_id, rater: (
             f"{rater} has given document {doc_id}"
             f"{f' of query {query_id}' if query_id else ''} another relevance on "
-            f"{intake.describe_place(first, place)}"
+            f"{first}"
         ),
     )
 
 
 def _refuse_other_content(intake: Intake) -> None:
     """Refuse a UUID that another line of the file uses for other content."""
-    intake.refuse_rows(
-        """
-        SELECT n, place, place AS here, first_place, what, uuid FROM (
-            SELECT s.*, FIRST_VALUE(place) OVER w AS first_place,
-                FIRST_VALUE(relevance) OVER w AS first_relevance,
-                FIRST_VALUE(doc_id) OVER w AS first_doc,
-                FIRST_VALUE(rater) OVER w AS first_rater,
-                FIRST_VALUE(what) OVER w AS first_what,
-                FIRST_VALUE(verdicts) OVER w AS first_verdicts,
-                FIRST_VALUE(kind) OVER w AS first_kind
-            FROM stage_statements s WHERE given = 1
-            WINDOW w AS (PARTITION BY uuid ORDER BY n)
-        ) x
-        WHERE COALESCE(relevance, 0) <> COALESCE(first_relevance, 0) OR doc_id <> first_doc
-        OR what <> first_what OR rater <> first_rater OR verdicts <> first_verdicts
-        OR kind <> first_kind
-        """,
-        lambda place, first, what, key: (
-            f"the UUID {uuid.UUID(str(key))} is that of another {what} on "
-            f"{intake.describe_place(first, place)}"
+    content = ("grade", "doc_id", "what", "rater", "verdicts", "kind")
+    rows = StagedStatement.objects.filter(given=1).annotate(
+        grade=Coalesce("relevance", 0),
+        **{f"first_{name}": _first(name, ["uuid"]) for name in ("place", *content)},
+    )
+    same = {name: F(f"first_{name}") for name in content}
+    intake.refuse_repeats(
+        rows.exclude(**same).values_list("n", "place", "first_place", "what", "uuid"),
+        lambda first, what, key: (
+            f"the UUID {uuid.UUID(str(key))} is that of another {what} on {first}"
         ),
     )
 
 
 def _drop_repeated(intake: Intake) -> None:
     """Keep only the first of several equal statements."""
-    intake.run(
-        f"""
-        DELETE FROM stage_statements WHERE n IN (
-            SELECT n FROM (
-                SELECT n, ROW_NUMBER() OVER (
-                    PARTITION BY what, uuid, {KEY}, relevance, kind, words, at, ended_at
-                    ORDER BY n
-                ) AS nth FROM stage_statements
-            ) x WHERE nth > 1
-        )
-        """  # noqa: S608
-    )
+    content = map(F, ("what", "uuid", "relevance", "kind", "words", "at", "ended_at"))
+    equal: list[Any] = [*content, *KEY]
+    first = Window(Min("n"), partition_by=equal)
+    repeats = StagedStatement.objects.annotate(first=first).filter(n__gt=F("first"))
+    StagedStatement.objects.filter(n__in=repeats.values("n")).delete()
 
 
 def _note_ungraded(intake: Intake) -> None:
     """Note in the report how many lines have the value that means no grade."""
-    if ungraded := bulk.number(
-        "SELECT COUNT(*) FROM stage_statements WHERE ungraded = 1 AND ended_at IS NULL"
-    ):
+    if ungraded := StagedStatement.objects.filter(ungraded=1, ended_at=None).count():
         lines, outcome = (
             ("1 line has", "kept as a flag")
             if ungraded == 1

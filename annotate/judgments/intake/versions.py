@@ -11,19 +11,20 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 
 from annotate.collection.answers import describe_under
-from annotate.collection.intake.arrivals import Intake
+from annotate.collection.intake.arrivals import Intake, StagedLine
 from annotate.collection.intake.documents import Documents
-from annotate.collection.intake.qrels import Qrels
+from annotate.collection.intake.qrels import Qrels, StagedQrel
 from annotate.judgments import judgment_chain
 from annotate.judgments.in_force import in_pools
+from annotate.judgments.intake.statement_kinds import JUDGMENT
 from annotate.judgments.intake.statements import Statements
 from annotate.judgments.machine_claims import count_undecided
 from annotate.judgments.models import Flag, Judgment, Verdict
-from annotate.pairs.intake.pairs import Pairs
+from annotate.pairs.intake.pairs import Pairs, StagedCondition, StagedPair
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.projects import hash_chain
 from annotate.projects.kinds import kind_of
@@ -296,30 +297,28 @@ def _condition_count(intake: Intake, limits: Mapping[str, int]) -> None:
             ),
             most=most,
         )
-    of_narrative = "SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = "
     if intake.has_records(Statements):
+        conditions = Condition.objects.filter(narrative=OuterRef("narrative")).values("narrative")
         intake.report_broken_rows(
-            f"""
-            SELECT s.n, s.place, s.doc_id, s.relevance, ({of_narrative} s.narrative) AS conditions
-            FROM stage_statements s
-            WHERE s.what = 'judgment' AND s.relevance > ({of_narrative} s.narrative)
-            AND EXISTS (SELECT 1 FROM annotate_condition c WHERE c.narrative_id = s.narrative)
-            """,  # noqa: S608 (our own statements)
+            JUDGMENT.staged.annotate(
+                conditions=Subquery(conditions.annotate(number=Count("pk")).values("number"))
+            )
+            .filter(relevance__gt=F("conditions"))
+            .values_list("n", "place", "doc_id", "relevance", "conditions"),
             _too_many_conditions,
         )
     if intake.has_records(Qrels):
+        narratives = (
+            Narrative.objects.filter(
+                pair__query__project=intake.project, pair__query__query_id=OuterRef("query_id")
+            )
+            .annotate(number=Count("conditions"))
+            .order_by("-number")
+        )
         intake.report_broken_rows(
-            f"""
-            SELECT n, place, doc_id, relevance, conditions FROM (
-                SELECT s.n, s.place, s.doc_id, s.relevance, (
-                    SELECT MAX(({of_narrative} v.id)) FROM annotate_narrative v
-                    JOIN annotate_instructionpair p ON p.id = v.pair_id
-                    JOIN annotate_query q ON q.id = p.query_id
-                    WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-                ) AS conditions
-                FROM stage_qrels s
-            ) counted WHERE conditions > 0 AND relevance > conditions
-            """,  # noqa: S608
+            StagedQrel.objects.annotate(conditions=Subquery(narratives.values("number")[:1]))
+            .filter(conditions__gt=0, relevance__gt=F("conditions"))
+            .values_list("n", "place", "doc_id", "relevance", "conditions"),
             _too_many_conditions,
         )
 
@@ -331,16 +330,15 @@ def _too_many_conditions(doc_id: str, relevance: int, conditions: int) -> str:
     )
 
 
-def _type(stage: str, column: str, noun: str, intake: Intake, limits: Mapping[str, int]) -> None:
-    """Report rows whose column names none of the project's types, if it has types."""
-    if not intake.has_records(Pairs):
+def _type(
+    staged: type[StagedLine], field: str, noun: str, intake: Intake, limits: Mapping[str, int]
+) -> None:
+    """Report rows whose field names none of the project's types, if it has types."""
+    types = list(intake.project.categories.values_list("key", flat=True))
+    if not intake.has_records(Pairs) or not types:
         return
-    of_project = "SELECT 1 FROM annotate_category k WHERE k.project_id = %(project)s"
     intake.report_broken_rows(
-        f"""
-        SELECT s.n, s.place, s.{column} FROM {stage} s WHERE s.{column} <> ''
-        AND EXISTS ({of_project}) AND NOT EXISTS ({of_project} AND k.key = s.{column})
-        """,  # noqa: S608 (our own stages)
+        staged.objects.exclude(**{f"{field}__in": ["", *types]}).values_list("n", "place", field),
         lambda name: f"the {noun} {name} is not one of the project's types",
     )
 
@@ -349,6 +347,6 @@ _RULES: Mapping[LoadRule, Callable[[Intake, Mapping[str, int]], None]] = {
     LoadRule.POSITIVES: _positives,
     LoadRule.REVERSED: _reversed,
     LoadRule.CONDITION_COUNT: _condition_count,
-    LoadRule.CATEGORY: partial(_type, "stage_pairs", "category", "category"),
-    LoadRule.DIMENSION: partial(_type, "stage_conditions", "name", "dimension"),
+    LoadRule.CATEGORY: partial(_type, StagedPair, "category", "category"),
+    LoadRule.DIMENSION: partial(_type, StagedCondition, "name", "dimension"),
 }

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import uuid
 
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, When
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Coalesce
 
 from annotate.collection.intake.arrivals import Intake
 from annotate.judgments import adjudication_chain, judgment_chain
@@ -15,9 +17,8 @@ from annotate.judgments.intake.statement_kinds import (
     ADJUDICATION,
     FLAG,
     JUDGMENT,
-    OTHER_VERDICTS,
-    TEXT_READ,
     StatementKind,
+    has_other_verdicts,
 )
 from annotate.judgments.models import Judgment, Statement
 from annotate.pairs.intake.steps import WITHDRAWN_BY, count_states, end_known, refuse_second
@@ -54,10 +55,10 @@ def _write(intake: Intake, kind: StatementKind, rows: str) -> None:
         where=kind.where,
     )
     _end_all_but_the_last(intake, kind)
-    _find_superseded(intake, kind)
+    _find_superseded(kind)
     if kind == JUDGMENT:
         _renew_undated(intake)
-        _match_current(intake)
+        _match_current()
     _end_outdated(intake, kind)
     _supersede_current(intake, kind)
     how = Statement.HOW
@@ -86,11 +87,10 @@ def write_adjudications(intake: Intake) -> None:
     newest = bulk.number("SELECT MAX(a.id) FROM annotate_adjudication a")
     refuse_second(
         intake,
-        "stage_statements",
-        "narrative, candidate, COALESCE(text_read, 1)",
-        "doc_id",
+        ADJUDICATION.staged.filter(known=None, ended_at=None),
+        ["narrative", "candidate", Coalesce("text_read", 1)],
+        ["doc_id"],
         lambda first, doc_id: f"document {doc_id} was settled differently on {first}",
-        where="what = 'adjudication' AND known IS NULL AND ended_at IS NULL",
     )
     if intake.report.refused:
         return
@@ -102,7 +102,7 @@ def write_adjudications(intake: Intake) -> None:
         also=f", withdrawn_by_id = {WITHDRAWN_BY}",
         where=ADJUDICATION.where,
     )
-    _find_superseded(intake, ADJUDICATION)
+    _find_superseded(ADJUDICATION)
     _end_outdated(intake, ADJUDICATION)
     _supersede_current(intake, ADJUDICATION, also=", withdrawn_by_id = s.member")
     intake.run(
@@ -142,19 +142,15 @@ def _end_all_but_the_last(intake: Intake, kind: StatementKind) -> None:
     )
 
 
-def _find_superseded(intake: Intake, kind: StatementKind) -> None:
+def _find_superseded(kind: StatementKind) -> None:
     """Find the current row that each new statement may supersede."""
-    intake.run(
-        f"""
-        UPDATE stage_statements SET superseded = (
-            SELECT o.id FROM {kind.table} o
-            WHERE o.narrative_id = stage_statements.narrative
-            AND o.candidate_id = stage_statements.candidate AND o.{kind.ended} IS NULL
-            AND {kind.excludes} AND {TEXT_READ.format(row="o")}
-        )
-        WHERE {kind.where} AND known IS NULL AND ended_at IS NULL
-        """  # noqa: S608 (constants)
+    current = (
+        kind.model._base_manager.annotate(text=Coalesce("text_version", 1))
+        .filter(**{kind.ended: None}, **kind.excludes)
+        .filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))
+        .filter(text=Coalesce(OuterRef("text_read"), 1))
     )
+    kind.staged.filter(known=None, ended_at=None).update(superseded=Subquery(current.values("pk")))
 
 
 def _end_outdated(intake: Intake, kind: StatementKind) -> None:
@@ -162,7 +158,7 @@ def _end_outdated(intake: Intake, kind: StatementKind) -> None:
     intake.run(
         f"""
         UPDATE stage_statements SET ended_at = o.at, withdrawn_by = m.name
-        FROM {kind.table} o JOIN annotate_membership m ON m.id = o.{kind.author}
+        FROM {kind.table} o JOIN annotate_membership m ON m.id = o.{kind.author}_id
         WHERE o.id = stage_statements.superseded AND o.at > stage_statements.at
         AND stage_statements.{kind.where} AND stage_statements.known IS NULL
         AND stage_statements.ended_at IS NULL
@@ -184,14 +180,9 @@ def _supersede_current(intake: Intake, kind: StatementKind, *, also: str = "") -
 
 def _count(intake: Intake, kind: StatementKind, rows: str) -> None:
     """Mark and count new statements; those that supersede others count as changes."""
-    intake.run(
-        f"""
-        UPDATE stage_statements SET state =
-            CASE WHEN superseded IS NOT NULL AND ended_at IS NULL THEN 1 ELSE 2 END
-        WHERE {kind.where} AND known IS NULL
-        """  # noqa: S608
-    )
-    count_states(intake, "stage_statements", rows, where=kind.where)
+    replacing = When(superseded__isnull=False, ended_at=None, then=1)
+    kind.staged.filter(known=None).update(state=Case(replacing, default=2))
+    count_states(intake, kind.staged, rows)
 
 
 def _renew_undated(intake: Intake) -> None:
@@ -229,19 +220,13 @@ def _renew_undated(intake: Intake) -> None:
     )
 
 
-def _match_current(intake: Intake) -> None:
+def _match_current() -> None:
     """Match statements without a UUID to the current judgment if it has the same content."""
-    intake.run(
-        f"""
-        UPDATE stage_statements SET known = superseded
-        WHERE what = 'judgment' AND known IS NULL AND given = 0 AND EXISTS (
-            SELECT 1 FROM annotate_statement j
-            WHERE j.id = stage_statements.superseded AND j.relevance = stage_statements.relevance
-            AND (stage_statements.words = '' OR j.note = stage_statements.words)
-            AND NOT {OTHER_VERDICTS.format(row="j", statement="stage_statements.n")}
-        )
-        """  # noqa: S608 (a constant)
-    )
+    current = Statement.objects.filter(pk=OuterRef("superseded"), relevance=OuterRef("relevance"))
+    same_words = Q(words="") | Q(Exists(current.filter(note=OuterRef("words"))))
+    JUDGMENT.staged.filter(
+        Exists(current), same_words, ~has_other_verdicts("superseded"), known=None, given=0
+    ).update(known=F("superseded"))
 
 
 def _write_verdicts(intake: Intake) -> None:
@@ -291,7 +276,7 @@ def _link_judgments(intake: Intake, newest: int) -> None:
 
 def _link_adjudications(intake: Intake, newest: int) -> None:
     """Append decisions above the key `newest`, and the ends of those they replace, to the chain."""
-    if not bulk.number("SELECT COUNT(*) FROM stage_statements WHERE what = 'adjudication'"):
+    if not ADJUDICATION.staged.exists():
         return
     project = intake.project.pk
     ended = bulk.select(_ENDED_ROWS.format(where=ADJUDICATION.where))

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from annotate.collection.intake.arrivals import Intake, StagedRecords
+from django.db import models
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import NullIf
+
+from annotate.collection.intake.arrivals import Intake, StagedLine, StagedRecords
+from annotate.collection.intake.documents import ANALYZE_AFTER
 from annotate.pairs import condition_lines
 from annotate.pairs.intake.steps import (
     MAX_NAME,
     WITHDRAWN_BY,
+    point_to_pairs,
     refuse_other_query,
     reopen_assignments,
     update_titles,
 )
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Condition, InstructionPair, Narrative
 from base import bulk
+from base.stages import StagedRow, key_of
 from formats.records import PairRecord, writer_of
-
-# Versions in the project that the file says are withdrawn, and that are not.
-_WITHDRAWN = """
-    FROM stage_narratives s CROSS JOIN annotate_instructionpair p
-    CROSS JOIN annotate_narrative o
-    WHERE s.withdrawn_at IS NOT NULL AND p.project_id = %(project)s AND p.pair_id = s.pair_id
-    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
-    AND o.withdrawn_at IS NULL
-"""
 
 MAX_CATEGORY = 60
 MAX_MODEL = 120
@@ -35,30 +33,70 @@ MAX_CORE = 255
 MAX_SOURCE_FIELDS = 20_000
 MAX_DOMAIN = 120
 
-# Narratives of the file that already exist: `s` is the staged row, `o` the existing one.
-_KNOWN = """
-    FROM stage_narratives s
-    CROSS JOIN annotate_instructionpair p
-    CROSS JOIN annotate_narrative o
-    WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
-    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
-"""
 
-# Whether the file has such a narrative with the same text and different conditions.
-_OTHER_CONDITIONS = """
-    o.text = s.text AND (
-        (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
-        <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
-            AND x.side = s.side AND x.version = s.version)
-        OR EXISTS (
-            SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
-            AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
-                SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
-                AND c.number = x.number AND c.name = x.name AND c.text = x.text
-            )
-        )
-    )
-"""
+class StagedPair(StagedLine):
+    """An instruction pair."""
+
+    pair_id = models.TextField()
+    query_id = models.TextField()
+    title = models.TextField()
+    description = models.TextField()
+    category = models.TextField()
+    origin = models.TextField()
+    model = models.TextField()
+    domain = models.TextField()
+    restates = models.TextField()
+    core = models.TextField()
+    source_fields = models.TextField()
+    # Its row, if the project has it already.
+    instruction = key_of(InstructionPair, "pair")
+    retitled = models.IntegerField(db_default=0)
+    changed = models.IntegerField(db_default=0)
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_pairs"
+
+
+class StagedNarrative(StagedLine):
+    """A version of a narrative."""
+
+    pair_id = models.TextField()
+    side = models.TextField()
+    version = models.BigIntegerField()
+    text = models.TextField()
+    author = models.TextField(null=True)
+    at = models.DateTimeField(null=True)
+    note = models.TextField()
+    origin = models.TextField()
+    model = models.TextField()
+    # Whether the version itself names its writer; if not, the pair does.
+    names_writer = models.BigIntegerField()
+    withdrawn_by = models.TextField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+    # All conditions as JSON, for comparison with those of another line.
+    conditions = models.TextField()
+    instruction = key_of(InstructionPair, "pair")
+    # The same version, if the project has it already.
+    known = key_of(Narrative, "known")
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_narratives"
+
+
+class StagedCondition(StagedLine):
+    """A condition of a version of a narrative."""
+
+    pair_id = models.TextField()
+    side = models.TextField()
+    version = models.BigIntegerField()
+    number = models.BigIntegerField()
+    name = models.TextField()
+    text = models.TextField()
+    negated = models.BigIntegerField(null=True)
+    narrative = key_of(Narrative, "narrative")
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_conditions"
 
 
 class Pairs(StagedRecords):
@@ -70,51 +108,9 @@ class Pairs(StagedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.pairs = self.create_stage(
-            "stage_pairs",
-            pair_id="text",
-            query_id="text",
-            title="text",
-            description="text",
-            category="text",
-            origin="text",
-            model="text",
-            domain="text",
-            restates="text",
-            core="text",
-            source_fields="text",
-            known="integer 0",
-            retitled="integer 0",
-            changed="integer 0",
-        )
-        self.narratives = self.create_stage(
-            "stage_narratives",
-            pair_id="text",
-            side="text",
-            version="integer",
-            text="text",
-            author="text",
-            at="moment",
-            note="text",
-            origin="text",
-            model="text",
-            # Whether the version itself names its writer; if not, the pair does.
-            names_writer="integer",
-            withdrawn_by="text",
-            withdrawn_at="moment",
-            # All conditions as JSON, for comparison with those of another line.
-            conditions="text",
-        )
-        self.conditions = self.create_stage(
-            "stage_conditions",
-            pair_id="text",
-            side="text",
-            version="integer",
-            number="integer",
-            name="text",
-            text="text",
-            negated="integer",
-        )
+        self.pairs = self.create_stage(StagedPair)
+        self.narratives = self.create_stage(StagedNarrative)
+        self.conditions = self.create_stage(StagedCondition)
 
     def take(self, record: PairRecord, place: int) -> None:
         self.taken += 1
@@ -154,8 +150,8 @@ class Pairs(StagedRecords):
                     None if negated is None else int(negated),
                 )
 
-    def query_ids(self) -> list[str]:
-        return ["SELECT query_id, n FROM stage_pairs"]
+    def query_ids(self) -> list[QuerySet[Any]]:
+        return [StagedPair.objects.values_list("query_id", "n")]
 
     def check(self) -> None:
         self.refuse_contradictions(
@@ -192,84 +188,73 @@ class Pairs(StagedRecords):
             (("title", "description"), "title or description"),
             (("core",), "core query"),
         ):
-            several = " OR ".join(f"COUNT(DISTINCT NULLIF({column}, '')) > 1" for column in columns)
             self.intake.refuse_rows(
-                f"""
-                SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
-                    SELECT query_id FROM stage_pairs GROUP BY query_id HAVING {several}
-                ) x ON x.query_id = s.query_id
-                """,  # noqa: S608 (our own columns)
+                StagedPair.objects.filter(query_id__in=_queries_with_several(*columns)).values_list(
+                    "n", "place", "query_id"
+                ),
                 partial(_different_description, what),
             )
         self.intake.refuse_rows(
-            """
-            SELECT s.n, s.place, s.query_id FROM stage_pairs s JOIN (
-                SELECT query_id FROM stage_pairs WHERE domain <> '' GROUP BY query_id
-                HAVING COUNT(DISTINCT domain) > 1
-            ) x ON x.query_id = s.query_id WHERE s.domain <> ''
-            """,
+            StagedPair.objects.filter(query_id__in=_queries_with_several("domain"))
+            .exclude(domain="")
+            .values_list("n", "place", "query_id"),
             lambda query_id: f"query {query_id} belongs to another domain on another line",
         )
 
     def write(self) -> None:
+        # PostgreSQL uses no index that the same transaction creates after updating its table.
+        bulk.index("stage_narratives", "pair_id, side")
         if self.conditions.count:
             bulk.index("stage_conditions", "pair_id, side, version, number")
-        refuse_other_query(self.intake, "stage_pairs")
+        pairs = InstructionPair.objects.filter(
+            project=self.intake.project, pair_id=OuterRef("pair_id")
+        )
+        StagedPair.objects.update(instruction=Subquery(pairs.values("pk")))
+        StagedNarrative.objects.update(known=Subquery(self._named_narratives().values("pk")))
+        refuse_other_query(self.intake, StagedPair.objects.all())
         refuse_overwriting(self.intake)
         refuse_unknown_restated(self.intake)
         if self.intake.report.refused:
             return
-        update_titles(self.intake, "stage_pairs")
+        update_titles(self.intake, StagedPair)
         self._write_pairs()
         self._write_restated()
+        narratives = StagedNarrative.objects.all()
         self.intake.add_raters(
-            "SELECT n, place, author AS name, 0 AS machine FROM stage_narratives "
-            "WHERE author IS NOT NULL UNION ALL "
-            "SELECT n, place, withdrawn_by, 0 FROM stage_narratives "
-            "WHERE withdrawn_by IS NOT NULL"
+            (narratives, "author", Value(0)), (narratives, "withdrawn_by", Value(0))
         )
         self._write_narratives()
         self._write_conditions()
         self._write_missing_originals()
-        self.new = bulk.number("SELECT COUNT(*) FROM stage_pairs WHERE known = 0")
-        self.changed = bulk.number(
-            "SELECT COUNT(*) FROM stage_pairs WHERE known = 1 AND (changed = 1 OR retitled = 1)"
+        self.new = StagedPair.objects.filter(instruction=None).count()
+        changed = Q(changed=1) | Q(retitled=1)
+        self.changed = StagedPair.objects.filter(changed, instruction__isnull=False).count()
+
+    def _named_narratives(self) -> QuerySet[Narrative]:
+        """Return the narrative version that a row of a stage names."""
+        return Narrative.objects.filter(
+            pair__project=self.intake.project,
+            pair__pair_id=OuterRef("pair_id"),
+            side=OuterRef("side"),
+            version=OuterRef("version"),
         )
 
     def _write_pairs(self) -> None:
         run = self.intake.run
-        run(
-            """
-            UPDATE stage_pairs SET known = 1 WHERE EXISTS (
-                SELECT 1 FROM annotate_instructionpair p
-                WHERE p.project_id = %(project)s AND p.pair_id = stage_pairs.pair_id
-            )
-            """
+        other_model = ~Q(instruction__model=F("model")) & (~Q(model="") | ~Q(origin="llm"))
+        other_core = ~Q(instruction__query__core=F("core")) | Q(
+            instruction__query__core_given=False
         )
-        differs = """
-            (s.category <> '' AND p.category <> s.category
-            OR s.source_fields <> '' AND p.source_fields <> s.source_fields
-            OR p.origin <> s.origin OR p.model <> s.model AND (s.model <> '' OR s.origin <> 'llm')
-            OR s.domain <> '' AND EXISTS (
-                SELECT 1 FROM annotate_query q WHERE q.id = p.query_id AND q.domain <> s.domain
-            )
-            OR s.core <> '' AND EXISTS (
-                SELECT 1 FROM annotate_query q
-                WHERE q.id = p.query_id AND (q.core <> s.core OR NOT q.core_given)
-            )
-            OR s.restates <> '' AND NOT EXISTS (
-                SELECT 1 FROM annotate_instructionpair r
-                WHERE r.id = p.restates_id AND r.pair_id = s.restates
-            ))
-            """
-        run(
-            f"""
-            UPDATE stage_pairs SET changed = 1 WHERE known = 1 AND n IN (
-                SELECT s.n FROM stage_pairs s CROSS JOIN annotate_instructionpair p
-                WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id AND {differs}
-            )
-            """  # noqa: S608
-        )
+        StagedPair.objects.filter(
+            ~Q(category="") & ~Q(instruction__category=F("category"))
+            | ~Q(source_fields="") & ~Q(instruction__source_fields=F("source_fields"))
+            | ~Q(instruction__origin=F("origin"))
+            | other_model
+            | ~Q(domain="") & ~Q(instruction__query__domain=F("domain"))
+            | ~Q(core="") & other_core
+            | ~Q(restates="") & ~Q(instruction__restates__pair_id=F("restates")),
+            instruction__isnull=False,
+        ).update(changed=1)
         pairs = self.intake.row_counts("pairs")
         changed = run(
             """
@@ -291,13 +276,15 @@ class Pairs(StagedRecords):
                 (project_id, query_id, pair_id, category, origin, model, source_fields)
             SELECT %(project)s, q.id, s.pair_id, s.category, s.origin, s.model, s.source_fields
             FROM stage_pairs s CROSS JOIN annotate_query q
-            WHERE s.known = 0 AND q.project_id = %(project)s AND q.query_id = s.query_id
+            WHERE s.pair IS NULL AND q.project_id = %(project)s AND q.query_id = s.query_id
             ORDER BY s.n
             """
         )
+        if made > ANALYZE_AFTER:
+            bulk.analyze("annotate_instructionpair")
         pairs.new += made
         pairs.changed += changed
-        pairs.unchanged += bulk.number("SELECT COUNT(*) FROM stage_pairs") - made - changed
+        pairs.unchanged += StagedPair.objects.count() - made - changed
 
     def _write_restated(self) -> None:
         """Write the core queries and domains of queries, and the pairs that other pairs restate."""
@@ -329,125 +316,94 @@ class Pairs(StagedRecords):
         )
 
     def _write_narratives(self) -> None:
-        run = self.intake.run
-        fresh = """
-            FROM stage_narratives s CROSS JOIN annotate_instructionpair p
-            WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id AND NOT EXISTS (
-                SELECT 1 FROM annotate_narrative o
-                WHERE o.pair_id = p.id AND o.side = s.side AND o.version = s.version
-            )
-            """
-        run(
-            "UPDATE stage_pairs SET changed = 1 "  # noqa: S608
-            f"WHERE known = 1 AND pair_id IN (SELECT s.pair_id {fresh})"
+        intake = self.intake
+        point_to_pairs(intake, StagedNarrative.objects.all())
+        fresh = StagedNarrative.objects.filter(known=None)
+        withdrawn = StagedNarrative.objects.filter(
+            known__withdrawn_at=None, known__isnull=False, withdrawn_at__isnull=False
         )
-        reopen_assignments(
-            self.intake,
-            f"SELECT p.id {fresh} AND s.side = 'altered'",
-            "judge",
-            "review",
+        for changed in (fresh, withdrawn):
+            StagedPair.objects.filter(
+                instruction__isnull=False, pair_id__in=changed.values("pair_id")
+            ).update(changed=1)
+        altered = fresh.filter(side=Narrative.Side.ALTERED)
+        reopen_assignments(intake, altered.values("instruction"), "judge", "review")
+        # Current narratives that get a newer version, or that the file withdraws.
+        older = Narrative.objects.filter(
+            pair=OuterRef("instruction"),
+            side=OuterRef("side"),
+            version__lt=OuterRef("version"),
+            is_current=True,
         )
-        self._find_replaced(fresh)
-        written = run(
+        replaced = fresh.filter(withdrawn_at=None).annotate(older=Subquery(older.values("pk")))
+        intake.replaced_narratives.update(
+            replaced.filter(older__isnull=False).values_list("older", flat=True),
+            withdrawn.filter(known__is_current=True).values_list("known", flat=True),
+        )
+        written = intake.run(
             f"""
             INSERT INTO annotate_narrative
                 (pair_id, side, version, text, note, author_id, created_at, origin, model,
                 withdrawn_at, withdrawn_by_id)
-            SELECT p.id, s.side, s.version, s.text, s.note, (
+            SELECT s.pair, s.side, s.version, s.text, s.note, (
                 SELECT m.id FROM annotate_membership m
                 WHERE m.project_id = %(project)s AND m.name = s.author
             ), COALESCE(s.at, %(now)s), s.origin, s.model, s.withdrawn_at, {WITHDRAWN_BY}
-            {fresh} ORDER BY s.n
+            FROM stage_narratives s WHERE s.known IS NULL ORDER BY s.n
             """  # noqa: S608
         )
-        withdrawn = self._withdraw_narratives()
-        Narrative.objects.filter(pair__project=self.intake.project).choose_current()
-        narratives = self.intake.row_counts("narratives")
-        narratives.new += written
-        narratives.changed += withdrawn
-        narratives.unchanged += (
-            bulk.number("SELECT COUNT(*) FROM stage_narratives") - written - withdrawn
-        )
-
-    def _find_replaced(self, fresh: str) -> None:
-        """Find the current narratives that get a newer version, or that the file withdraws.
-
-        `fresh`: the clauses that select the new versions of the file.
-        """
-        newer_version = f"""
-            SELECT s.n {fresh} AND p.id = c.pair_id AND s.side = c.side
-            AND s.version > c.version AND s.withdrawn_at IS NULL
-        """
-        for replacing in (newer_version, f"SELECT s.n {_WITHDRAWN} AND o.id = c.id"):
-            rows = bulk.select(
-                f"""
-                SELECT c.id FROM annotate_narrative c
-                JOIN annotate_instructionpair i ON i.id = c.pair_id
-                WHERE i.project_id = %(project)s AND c.is_current AND EXISTS ({replacing})
-                """,  # noqa: S608 (our own conditions)
-                self.intake.params,
-            )
-            self.intake.replaced_narratives.update(row[0] for row in rows)
-
-    def _withdraw_narratives(self) -> int:
-        """Withdraw the versions that the file says are withdrawn; return their number."""
-        run = self.intake.run
-        pairs = f"SELECT p.pair_id {_WITHDRAWN}"
-        run(f"UPDATE stage_pairs SET changed = 1 WHERE known = 1 AND pair_id IN ({pairs})")  # noqa: S608
-        return run(
+        if written > ANALYZE_AFTER:
+            bulk.analyze("annotate_narrative")
+        withdrawn_now = intake.run(
             f"""
-            UPDATE annotate_narrative SET is_current = FALSE, withdrawn_at = x.withdrawn_at,
-                withdrawn_by_id = x.by_id
-            FROM (
-                SELECT o.id, s.withdrawn_at, {WITHDRAWN_BY} AS by_id {_WITHDRAWN}
-            ) x WHERE annotate_narrative.id = x.id
+            UPDATE annotate_narrative SET is_current = FALSE, withdrawn_at = s.withdrawn_at,
+                withdrawn_by_id = {WITHDRAWN_BY}
+            FROM stage_narratives s WHERE annotate_narrative.id = s.known
+            AND s.withdrawn_at IS NOT NULL AND annotate_narrative.withdrawn_at IS NULL
             """  # noqa: S608
         )
+        Narrative.objects.filter(pair__project=intake.project).choose_current()
+        narratives = intake.row_counts("narratives")
+        narratives.new += written
+        narratives.changed += withdrawn_now
+        narratives.unchanged += StagedNarrative.objects.count() - written - withdrawn_now
 
     def _write_conditions(self) -> None:
         """Write the conditions of new narratives; existing narratives already have theirs."""
         if not self.conditions.count:
             return
-        run = self.intake.run
-        of_narratives = """
-            FROM stage_conditions x
-            CROSS JOIN annotate_instructionpair p
-            CROSS JOIN annotate_narrative o {further}
-            WHERE p.project_id = %(project)s AND p.pair_id = x.pair_id
-            AND o.pair_id = p.id AND o.side = x.side AND o.version = x.version
-            """
+        run, staged = self.intake.run, StagedCondition.objects.all()
+        staged.update(narrative=Subquery(self._named_narratives().values("pk")))
         written = run(
-            f"""
+            """
             INSERT INTO annotate_condition (narrative_id, number, name, text, negated)
-            SELECT o.id, x.number, x.name, x.text,
+            SELECT x.narrative, x.number, x.name, x.text,
                 CASE WHEN x.negated IS NULL THEN NULL ELSE x.negated = 1 END
-            {of_narratives.format(further="")} AND NOT EXISTS (
+            FROM stage_conditions x WHERE NOT EXISTS (
                 SELECT 1 FROM annotate_condition c
-                WHERE c.narrative_id = o.id AND c.number = x.number
+                WHERE c.narrative_id = x.narrative AND c.number = x.number
             )
             ORDER BY x.n
-            """  # noqa: S608 (our own conditions)
+            """
         )
         # Only where it is not known yet: people's answers are kept.
-        answered = f"""
-            {of_narratives.format(further="CROSS JOIN annotate_condition c")}
-            AND c.narrative_id = o.id AND c.number = x.number
-            AND c.negated IS NULL AND x.negated IS NOT NULL
-            """
-        run(
-            f"UPDATE stage_pairs SET changed = 1 WHERE pair_id IN (SELECT x.pair_id {answered})"  # noqa: S608
+        unknown = Condition.objects.filter(
+            narrative=OuterRef("narrative"), number=OuterRef("number"), negated=None
         )
+        answered = staged.filter(Exists(unknown), negated__isnull=False)
+        StagedPair.objects.filter(pair_id__in=answered.values("pair_id")).update(changed=1)
         changed = run(
-            f"""
-            UPDATE annotate_condition SET negated = (y.negated = 1)
-            FROM (SELECT c.id, x.negated {answered}) y WHERE annotate_condition.id = y.id
-            """  # noqa: S608
+            """
+            UPDATE annotate_condition SET negated = (x.negated = 1) FROM stage_conditions x
+            WHERE annotate_condition.narrative_id = x.narrative
+            AND annotate_condition.number = x.number
+            AND annotate_condition.negated IS NULL AND x.negated IS NOT NULL
+            """
         )
         conditions = self.intake.row_counts("conditions")
         conditions.new += written
         conditions.changed += changed
-        total = bulk.number("SELECT COUNT(*) FROM stage_conditions")
-        conditions.unchanged += total - written - changed
+        conditions.unchanged += staged.count() - written - changed
 
     def _write_missing_originals(self) -> None:
         """Give each pair without an original narrative that of the topic, or an empty one."""
@@ -468,6 +424,16 @@ class Pairs(StagedRecords):
             ORDER BY s.n
             """
         )
+
+
+def _queries_with_several(*fields: str) -> Any:
+    """Return the queries whose lines give several values for one of these fields."""
+    distinct = {name: Count(NullIf(name, Value("")), distinct=True) for name in fields}
+    several = Q(*((f"several_{name}__gt", 1) for name in fields), _connector=Q.OR)
+    counted = {f"several_{name}": count for name, count in distinct.items()}
+    return (
+        StagedPair.objects.values("query_id").annotate(**counted).filter(several).values("query_id")
+    )
 
 
 def _different_description(what: str, query_id: str) -> str:
@@ -524,40 +490,59 @@ def fault_of(record: PairRecord) -> str | None:
 
 def refuse_overwriting(intake: Intake) -> None:
     """Refuse versions that exist with another text, other conditions or another writer."""
-    for what, differs in (("words", "o.text <> s.text"), ("conditions", _OTHER_CONDITIONS)):
+    known = StagedNarrative.objects.filter(known__isnull=False)
+    newest = Narrative.objects.filter(pair=OuterRef("known__pair"), side=OuterRef("side"))
+    same_words = Q(known__text=F("text"))
+    for what, overwriting in (
+        ("words", known.exclude(same_words)),
+        ("conditions", known.filter(same_words, _has_other_conditions())),
+    ):
         intake.refuse_rows(
-            f"""
-            SELECT s.n, s.place, s.pair_id, s.side, s.version, (
-                SELECT MAX(v.version) FROM annotate_narrative v
-                WHERE v.pair_id = o.pair_id AND v.side = o.side
-            ) AS newest
-            {_KNOWN} AND {differs}
-            """,  # noqa: S608 (our own conditions)
+            overwriting.annotate(
+                newest=Subquery(newest.order_by("-version").values("version")[:1])
+            ).values_list("n", "place", "pair_id", "side", "version", "newest"),
             partial(_overwriting_message, what),
         )
+    by_others = known.exclude(known__origin=F("origin"), known__model=F("model"))
     intake.refuse_rows(
-        f"""
-        SELECT s.n, s.place, s.pair_id, s.side, s.version, o.origin, o.model
-        {_KNOWN} AND s.names_writer = 1 AND (o.origin <> s.origin OR o.model <> s.model)
-        """,
+        by_others.filter(names_writer=1).values_list(
+            *("n", "place", "pair_id", "side", "version", "known__origin", "known__model")
+        ),
         lambda pair, side, version, origin, model: (
             f"version {version} of the {side} narrative of {pair} already exists, written by "
             f"{_writer_name(origin, model)}: the writer of a version is never changed"
         ),
     )
-    other = bulk.number(
-        f"""
-        SELECT COUNT(*) {_KNOWN} AND s.names_writer = 0 AND s.side <> 'original'
-        AND s.author IS NULL AND o.author_id IS NULL
-        AND (o.origin <> s.origin OR o.model <> s.model)
-        """,
-        intake.params,
-    )
+    unnamed = by_others.filter(names_writer=0, author=None, known__author=None)
+    other = unnamed.exclude(side=Narrative.Side.ORIGINAL).count()
     if other:
         versions = "version already exists" if other == 1 else "versions already exist"
         intake.report.notes.append(
             f"{other:,} {versions}, written by another model: the recorded writer stays"
         )
+
+
+def _has_other_conditions() -> Q:
+    """Return whether a staged narrative has other conditions than the known one."""
+    staged = StagedCondition.objects.filter(
+        pair_id=OuterRef("pair_id"), side=OuterRef("side"), version=OuterRef("version")
+    )
+    stored = Condition.objects.filter(narrative=OuterRef("known"))
+    same_stored = Condition.objects.filter(
+        narrative=OuterRef(OuterRef("known")),
+        number=OuterRef("number"),
+        name=OuterRef("name"),
+        text=OuterRef("text"),
+    )
+    same_staged = StagedCondition.objects.filter(
+        pair_id=OuterRef(OuterRef("pair_id")),
+        side=OuterRef(OuterRef("side")),
+        version=OuterRef(OuterRef("version")),
+        number=OuterRef("number"),
+    )
+    return Q(Exists(staged.filter(~Exists(same_stored)))) | Q(
+        Exists(stored.filter(~Exists(same_staged)))
+    )
 
 
 def refuse_unknown_restated(intake: Intake) -> None:

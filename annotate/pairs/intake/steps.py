@@ -7,19 +7,20 @@ The latter work on a stage with the columns `known` (the key of the existing row
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import FirstValue
 
 from annotate.collection.core_queries import set_core_queries
-from annotate.collection.intake.arrivals import Intake
+from annotate.collection.intake.arrivals import Intake, NamedQuery, StagedLine
 from annotate.collection.intake.documents import Documents
 from annotate.collection.models import Candidate, Query
-from annotate.pairs.models import Assignment
+from annotate.pairs.models import Assignment, InstructionPair
 from annotate.pairs.pool import in_scope
 from annotate.projects.models import Membership
-from base import bulk
 
 MAX_NAME = Membership._meta.get_field("name").max_length or 0
 
@@ -30,12 +31,13 @@ WITHDRAWN_BY = """(
 )"""
 
 
-def update_titles(intake: Intake, stage: str) -> None:
+def update_titles(intake: Intake, staged: type[StagedLine]) -> None:
     """Set titles and descriptions of queries from a stage; an empty one erases nothing.
 
     Sets `retitled` on the rows of the stage whose query existed and has changed.
     """
     # Several pairs of a query are several rows: one may have its title, another its description.
+    stage = staged._meta.db_table
     named = f"""
         (SELECT query_id, MAX(NULLIF(title, '')) AS title,
             MAX(NULLIF(description, '')) AS description FROM {stage} GROUP BY query_id)
@@ -61,71 +63,57 @@ def update_titles(intake: Intake, stage: str) -> None:
         WHERE annotate_query.id = q.id AND {differs}
         """  # noqa: S608
     )
-    intake.row_counts("queries").changed += intake.number(
-        f"SELECT COUNT(DISTINCT query_id) FROM {stage} WHERE retitled = 1"  # noqa: S608
-    )
+    retitled = staged.objects.filter(retitled=1)
+    intake.row_counts("queries").changed += retitled.values("query_id").distinct().count()
 
 
-def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> None:
-    """Refuse rows whose pair belongs to another query."""
+def refuse_other_query(intake: Intake, rows: QuerySet[Any], pair_id: str = "pair_id") -> None:
+    """Refuse rows of a stage whose pair belongs to another query."""
+    pair = InstructionPair.objects.filter(project=intake.project, pair_id=OuterRef(pair_id))
+    of_other = pair.exclude(query__query_id=OuterRef("query_id"))
     intake.refuse_rows(
-        f"""
-        SELECT s.n, s.place, p.pair_id, q.query_id, s.query_id AS stated FROM {stage} s
-        CROSS JOIN annotate_instructionpair p
-        CROSS JOIN annotate_query q
-        WHERE p.project_id = %(project)s AND p.pair_id = s.{pair_id} AND q.id = p.query_id
-        AND q.query_id <> s.query_id
-        """,  # noqa: S608
+        rows.annotate(of=Subquery(of_other.values("query__query_id")))
+        .filter(of__isnull=False)
+        .values_list("n", "place", pair_id, "of", "query_id"),
         lambda pair, query, stated: (
             f"instruction pair {pair} belongs to query {query} in this project, not to {stated}"
         ),
     )
 
 
-def point_to_pairs(intake: Intake, stage: str) -> None:
-    """Look up the pair of each row of a stage that names one and has none yet."""
-    intake.run(
-        f"""
-        UPDATE {stage} SET pair = (
-            SELECT p.id FROM annotate_instructionpair p
-            WHERE p.project_id = %(project)s AND p.pair_id = {stage}.pair_id
-        )
-        WHERE pair IS NULL AND pair_id IS NOT NULL
-        """  # noqa: S608
+def point_to_pairs(intake: Intake, rows: QuerySet[Any]) -> None:
+    """Look up the instruction of each row of a stage that names one and has none yet."""
+    pair = InstructionPair.objects.filter(project=intake.project, pair_id=OuterRef("pair_id"))
+    rows.filter(instruction=None, pair_id__isnull=False).update(
+        instruction=Subquery(pair.values("pk"))
     )
 
 
-def refuse_unknown_pairs(intake: Intake, stage: str, missing: str) -> None:
-    """Refuse rows of a stage whose pair the project does not have: a condition."""
+def refuse_unknown_pairs(intake: Intake, rows: QuerySet[Any]) -> None:
+    """Refuse these rows of a stage, because the project does not have their pair."""
     intake.refuse_rows(
-        f"SELECT n, place, pair_id FROM {stage} WHERE {missing}",  # noqa: S608
+        rows.values_list("n", "place", "pair_id"),
         lambda pair_id: f"there is no instruction pair {pair_id} in this project: load it first",
     )
 
 
-def point_to_candidates(intake: Intake, stage: str) -> None:
-    """Look up the candidate of each row of a stage with a pair and a document, if there is one."""
-    intake.run(
-        f"""
-        UPDATE {stage} SET candidate = (
-            SELECT c.id FROM annotate_instructionpair p
-            CROSS JOIN annotate_document d
-            CROSS JOIN annotate_candidate c
-            WHERE p.id = {stage}.pair
-            AND d.project_id = %(project)s AND d.doc_id = {stage}.doc_id
-            AND c.query_id = p.query_id AND c.document_id = d.id
-        )
-        WHERE candidate IS NULL
-        """  # noqa: S608
+def point_to_candidates(intake: Intake, rows: QuerySet[Any]) -> None:
+    """Look up the candidate of each row of a stage with an instruction, if there is one."""
+    candidate = Candidate.with_removed.filter(
+        query__pairs=OuterRef("instruction"),
+        document__project=intake.project,
+        document__doc_id=OuterRef("doc_id"),
     )
+    rows.filter(candidate=None).update(candidate=Subquery(candidate.values("pk")))
 
 
-def insert_candidates_of_pairs(intake: Intake, stage: str, origin: str = "") -> int:
+def insert_candidates_of_pairs(intake: Intake, staged: type[StagedLine], origin: str = "") -> int:
     """Add the documents that rows of a stage name to the pools of their pairs; return how many."""
     return intake.insert_candidates(
         f"""
         SELECT DISTINCT p.query_id AS query, d.id AS document, CAST(NULL AS integer) AS relevance
-        FROM {stage} s CROSS JOIN annotate_instructionpair p CROSS JOIN annotate_document d
+        FROM {staged._meta.db_table} s
+        CROSS JOIN annotate_instructionpair p CROSS JOIN annotate_document d
         WHERE s.candidate IS NULL AND p.id = s.pair
         AND d.project_id = %(project)s AND d.doc_id = s.doc_id
         """,  # noqa: S608
@@ -133,25 +121,17 @@ def insert_candidates_of_pairs(intake: Intake, stage: str, origin: str = "") -> 
     )
 
 
-def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
-    """Reopen the finished assignments of these tasks, because their pairs have changed.
-
-    `pairs` is SQL for keys of pairs.
-    """
-    named = ", ".join(f"'{task}'" for task in tasks)
-    intake.run(
-        f"""
-        UPDATE annotate_assignment SET done_at = NULL
-        WHERE done_at IS NOT NULL AND task IN ({named}) AND pair_id IN ({pairs})
-        """  # noqa: S608
+def reopen_assignments(intake: Intake, pairs: Any, *tasks: str) -> None:
+    """Reopen the finished assignments of these tasks, because their pairs (keys) have changed."""
+    Assignment.objects.filter(done_at__isnull=False, task__in=tasks, pair__in=pairs).update(
+        done_at=None
     )
 
 
 def finish_load(intake: Intake) -> None:
     """Update pairs, core queries and assignments after a load wrote its rows."""
     take_out_new_pairs(intake)
-    named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
-    if named:
+    if NamedQuery.objects.exists():
         set_core_queries(Query.objects.filter(project=intake.project))
     reopen_judging(intake)
 
@@ -173,9 +153,7 @@ def reopen_judging(intake: Intake) -> None:
     """Reopen judging of pairs whose pool has grown, or has a document with another text."""
     candidates = intake.row_counts("candidates")
     if candidates.new or candidates.changed:
-        grown = Candidate.objects.filter(
-            query__query_id__in=RawSQL("SELECT query_id FROM stage_query_ids", ())
-        )
+        grown = Candidate.objects.filter(query__query_id__in=NamedQuery.objects.values("query_id"))
         # It is not recorded which existing candidates changed: any query of the file may have one.
         if not candidates.changed:
             grown = grown.filter(pk__gt=intake.newest_candidate)
@@ -196,65 +174,51 @@ def _reopen_with(intake: Intake, candidates: QuerySet[Candidate]) -> None:
     ).update(done_at=None)
 
 
-def find_members(intake: Intake, stage: str, name: str) -> None:
-    """Find the member named in a column; by now everybody named is a member."""
-    intake.run(
-        f"""
-        UPDATE {stage} SET member = (
-            SELECT m.id FROM annotate_membership m
-            WHERE m.project_id = %(project)s AND m.name = {stage}.{name}
-        )
-        """  # noqa: S608 (our own stages)
-    )
+def find_members(intake: Intake, rows: QuerySet[Any], name: str) -> None:
+    """Find the member named in a field; by now everybody named is a member."""
+    member = Membership.objects.filter(project=intake.project, name=OuterRef(name))
+    rows.update(member=Subquery(member.values("pk")))
 
 
-def refuse_machines(
-    intake: Intake, stage: str, name: str, act: str, *, where: str = "1 = 1"
-) -> None:
+def refuse_machines(intake: Intake, rows: QuerySet[Any], name: str, act: str) -> None:
     """Refuse an act that only people can do ("a decision") if a machine is named for it."""
     intake.refuse_rows(
-        f"""
-        SELECT s.n, s.place, s.{name} FROM {stage} s
-        JOIN annotate_membership m ON m.id = s.member WHERE {where} AND m.is_machine
-        """,  # noqa: S608
+        rows.filter(member__is_machine=True).values_list("n", "place", name),
         lambda name: f"“{name}” is a machine in this project: {act} is made by a person",
     )
 
 
 def refuse_second(
     intake: Intake,
-    stage: str,
-    key: str,
-    columns: str,
+    rows: QuerySet[Any],
+    key: Sequence[Any],
+    columns: Sequence[str],
     sentence: Callable[..., str],
-    *,
-    where: str = "1 = 1",
 ) -> None:
     """Refuse rows with the same key as an earlier row of the file.
 
     `sentence` takes the place of the first one in words, then the columns.
     """
-    intake.refuse_rows(
-        f"""
-        SELECT n, place, place AS here, first_place, {columns} FROM (
-            SELECT s.*, FIRST_VALUE(n) OVER w AS first, FIRST_VALUE(place) OVER w AS first_place
-            FROM {stage} s WHERE {where} WINDOW w AS (PARTITION BY {key} ORDER BY n)
-        ) x WHERE n <> first
-        """,  # noqa: S608
-        lambda place, first, *values: sentence(intake.describe_place(first, place), *values),
+    first_n, first_place = (
+        Window(FirstValue(name), partition_by=list(key), order_by="n") for name in ("n", "place")
+    )
+    intake.refuse_repeats(
+        rows.annotate(first_n=first_n, first_place=first_place)
+        .filter(n__gt=F("first_n"))
+        .values_list("n", "place", "first_place", *columns),
+        sentence,
     )
 
 
-def refuse_missing_texts(intake: Intake, staged: str, version: str) -> None:
+def refuse_missing_texts(intake: Intake, rows: QuerySet[Any], version: str, newest: str) -> None:
     """Refuse text versions that a document does not have.
 
-    `staged` joins rows `s` of a stage with their documents `d`.
+    `version` is the field of the version in the stage, `newest` that of the document's newest one.
     """
     intake.refuse_rows(
-        f"""
-        SELECT s.n, s.place, s.doc_id, s.{version}, d.text_version AS newest {staged}
-        AND s.{version} > 1 AND COALESCE(d.text_version, 0) < s.{version}
-        """,
+        rows.annotate(newest=F(newest))
+        .filter(Q(newest=None) | Q(newest__lt=F(version)), **{f"{version}__gt": 1})
+        .values_list("n", "place", "doc_id", version, "newest"),
         lambda doc_id, version, newest: (
             f"the text of document {doc_id} has no version {version}; the newest is "
             f"{newest or 'none'}: load the documents first"
@@ -292,15 +256,14 @@ def end_known(
     )
 
 
-def count_states(intake: Intake, stage: str, kind: str, *, where: str = "1 = 1") -> tuple[int, int]:
+def count_states(intake: Intake, staged: QuerySet[Any], kind: str) -> tuple[int, int]:
     """Add the rows of a stage to the report; return the numbers of new and of changed rows."""
-    [(new, changed, total)] = bulk.select(
-        f"""
-        SELECT COALESCE(SUM(CASE WHEN state = 2 THEN 1 ELSE 0 END), 0),
-            COALESCE(SUM(CASE WHEN state = 1 THEN 1 ELSE 0 END), 0), COUNT(*)
-        FROM {stage} WHERE {where}
-        """  # noqa: S608
+    counted = staged.aggregate(
+        total=Count("n"),
+        new=Count("n", filter=Q(state=2)),
+        changed=Count("n", filter=Q(state=1)),
     )
+    total, new, changed = counted["total"], counted["new"], counted["changed"]
     if total:
         rows = intake.row_counts(kind)
         rows.new += new

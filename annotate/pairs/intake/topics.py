@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from annotate.collection.intake.arrivals import Intake, StagedRecords
+from django.db import models
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotate.collection.intake.arrivals import Intake, NamedQuery, StagedLine, StagedRecords
 from annotate.pairs.intake.pairs import Pairs
 from annotate.pairs.intake.steps import (
     refuse_other_query,
     reopen_assignments,
     update_titles,
 )
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
-from base import bulk
+from base.stages import StagedRow
 from formats.records import Topic
 
 # A title with this many words may be a narrative, as in the topics of TREC RAG 2025.
 LONG_TITLE = 15
 # How many ids a note names.
 _NAMED = 5
+
+
+class StagedTopic(StagedLine):
+    """A topic."""
+
+    query_id = models.TextField()
+    title = models.TextField()
+    description = models.TextField()
+    narrative = models.TextField(null=True)
+    # Whether it becomes a pair, and whether it is one already.
+    own = models.IntegerField(db_default=0)
+    paired = models.IntegerField(db_default=0)
+    retitled = models.IntegerField(db_default=0)
+    rewritten = models.IntegerField(db_default=0)
+
+    class Meta(StagedRow.Meta):
+        db_table = "stage_topics"
 
 
 class Topics(StagedRecords):
@@ -31,17 +51,7 @@ class Topics(StagedRecords):
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
-        self.topics = self.create_stage(
-            "stage_topics",
-            query_id="text",
-            title="text",
-            description="text",
-            narrative="text",
-            own="integer 0",
-            paired="integer 0",
-            retitled="integer 0",
-            rewritten="integer 0",
-        )
+        self.topics = self.create_stage(StagedTopic)
         self._narrative_from_title = kind_of(intake.project.kind).narrative_from_title
         self._long_titles = 0
         self._without_words: list[str] = []
@@ -63,8 +73,8 @@ class Topics(StagedRecords):
             weight=len(title) + len(description) + len(narrative or ""),
         )
 
-    def query_ids(self) -> list[str]:
-        return ["SELECT query_id, n FROM stage_topics"]
+    def query_ids(self) -> list[QuerySet[Any]]:
+        return [StagedTopic.objects.values_list("query_id", "n")]
 
     def check(self) -> None:
         self.refuse_contradictions(
@@ -96,8 +106,8 @@ class Topics(StagedRecords):
 
     def write(self) -> None:
         intake = self.intake
-        refuse_other_query(intake, "stage_topics", "query_id")
-        update_titles(intake, "stage_topics")
+        refuse_other_query(intake, StagedTopic.objects.all(), "query_id")
+        update_titles(intake, StagedTopic)
         self._find_pairs()
         pairs = intake.row_counts("pairs")
         made = intake.run(
@@ -112,12 +122,13 @@ class Topics(StagedRecords):
             """
         )
         pairs.new += made
-        pairs.unchanged += self._marked("own = 1") - made
+        pairs.unchanged += StagedTopic.objects.filter(own=1).count() - made
         self._write_narratives()
-        self.new = self._marked("fresh = 1 OR own = 1 AND paired = 0")
-        self.changed = self._marked(
-            "NOT (fresh = 1 OR own = 1 AND paired = 0) AND (retitled = 1 OR rewritten = 1)"
-        )
+        fresh = NamedQuery.objects.filter(fresh=1)
+        new = Q(query_id__in=fresh.values("query_id")) | Q(own=1, paired=0)
+        self.new = StagedTopic.objects.filter(new).count()
+        changed = Q(retitled=1) | Q(rewritten=1)
+        self.changed = StagedTopic.objects.filter(changed).exclude(new).count()
 
     def _find_pairs(self) -> None:
         """Mark topics that become pairs (`own`), and those that already are pairs (`paired`).
@@ -125,30 +136,18 @@ class Topics(StagedRecords):
         Every topic with a narrative is a pair. A topic without one is a pair only if its query has
         no other pair and the file contains none: FollowTable's queries have instructions instead.
         """
-        brought = "AND 1 = 0" if self.intake.has_records(Pairs) else ""
-        self.intake.run(
-            """
-            UPDATE stage_topics SET paired = 1 WHERE EXISTS (
-                SELECT 1 FROM annotate_instructionpair p
-                WHERE p.project_id = %(project)s AND p.pair_id = stage_topics.query_id
-            )
-            """
+        pairs = InstructionPair.objects.filter(project=self.intake.project)
+        StagedTopic.objects.filter(Exists(pairs.filter(pair_id=OuterRef("query_id")))).update(
+            paired=1
         )
-        self.intake.run(
-            f"""
-            UPDATE stage_topics SET own = 1 WHERE n IN (
-                SELECT s.n FROM stage_topics s
-                WHERE s.narrative IS NOT NULL OR s.paired = 1 OR (
-                    NOT EXISTS (
-                        SELECT 1 FROM annotate_instructionpair p
-                        JOIN annotate_query q ON q.id = p.query_id
-                        WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-                    ) {brought}
-                )
+        own = Q(narrative__isnull=False) | Q(paired=1)
+        if not self.intake.has_records(Pairs):
+            of_query = InstructionPair.objects.filter(
+                query__project=self.intake.project, query__query_id=OuterRef("query_id")
             )
-            """  # noqa: S608
-        )
-        if without := self._marked("own = 1 AND narrative IS NULL"):
+            own |= ~Q(Exists(of_query))
+        StagedTopic.objects.filter(own).update(own=1)
+        if without := StagedTopic.objects.filter(own=1, narrative=None).count():
             self.intake.report.notes.append(
                 "1 topic has no narrative: its original one is empty"
                 if without == 1
@@ -157,32 +156,18 @@ class Topics(StagedRecords):
 
     def _write_narratives(self) -> None:
         intake = self.intake
-        intake.run(
-            """
-            UPDATE stage_topics SET rewritten = 1 WHERE n IN (
-                SELECT s.n FROM stage_topics s
-                CROSS JOIN annotate_instructionpair p
-                CROSS JOIN annotate_narrative o
-                WHERE s.own = 1 AND s.paired = 1 AND s.narrative IS NOT NULL
-                AND p.project_id = %(project)s AND p.pair_id = s.query_id
-                AND o.pair_id = p.id AND o.side = 'original' AND o.is_current
-                AND o.text <> s.narrative
-            )
-            """
+        originals = Narrative.objects.filter(
+            pair__project=intake.project, side=Narrative.Side.ORIGINAL, is_current=True
         )
-        intake.replaced_narratives.update(
-            row[0]
-            for row in bulk.select(
-                """
-                SELECT o.id FROM stage_topics s
-                JOIN annotate_instructionpair p
-                    ON p.project_id = %(project)s AND p.pair_id = s.query_id
-                JOIN annotate_narrative o ON o.pair_id = p.id
-                WHERE s.rewritten = 1 AND o.side = 'original' AND o.is_current
-                """,
-                intake.params,
-            )
+        other = originals.filter(pair__pair_id=OuterRef("query_id")).exclude(
+            text=OuterRef("narrative")
         )
+        StagedTopic.objects.filter(Exists(other), own=1, paired=1, narrative__isnull=False).update(
+            rewritten=1
+        )
+        rewritten = StagedTopic.objects.filter(rewritten=1)
+        replaced = originals.filter(pair__pair_id__in=rewritten.values("query_id"))
+        intake.replaced_narratives.update(replaced.values_list("pk", flat=True))
         written = intake.run(
             """
             INSERT INTO annotate_narrative (pair_id, side, version, text, note, created_at)
@@ -199,23 +184,16 @@ class Topics(StagedRecords):
             """
         )
         Narrative.objects.filter(pair__project=intake.project).choose_current()
-        rewritten = self._marked("rewritten = 1")
+        changed = rewritten.count()
         narratives = intake.row_counts("narratives")
-        narratives.new += written - rewritten
-        narratives.changed += rewritten
-        narratives.unchanged += self._marked("own = 1") - written
-        if rewritten:
+        narratives.new += written - changed
+        narratives.changed += changed
+        narratives.unchanged += StagedTopic.objects.filter(own=1).count() - written
+        if changed:
             reopen_assignments(
                 intake,
-                """
-                SELECT p.id FROM annotate_instructionpair p JOIN stage_topics s
-                ON s.query_id = p.pair_id WHERE p.project_id = %(project)s AND s.rewritten = 1
-                """,
+                InstructionPair.objects.filter(
+                    project=intake.project, pair_id__in=rewritten.values("query_id")
+                ),
                 "judge",
             )
-
-    def _marked(self, condition: str) -> int:
-        return bulk.number(
-            "SELECT COUNT(*) FROM stage_topics s "  # noqa: S608
-            f"JOIN stage_query_ids g ON g.query_id = s.query_id WHERE {condition}"
-        )
