@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from io import StringIO
 from types import SimpleNamespace
@@ -340,6 +341,13 @@ def test_the_command_prints_tables(disputed):
     assert "Percent agreement" in printed
     assert "0.500" in printed
     assert "2,000 resamples, seed 20260101. Scale: 0, 1, 2." in printed
+
+
+def test_the_command_aligns_the_values_of_a_table(disputed):
+    rows = [line for line in command("tides").splitlines() if line.startswith("    ")]
+
+    assert any("Prevalence index, relevant is 1 or more" in row for row in rows)
+    assert len({number.start() for row in rows if (number := re.search(r"\d\.\d{3}", row))}) == 1
 
 
 def test_the_command_says_why_there_is_no_interval(scene):

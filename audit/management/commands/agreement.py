@@ -13,7 +13,7 @@ from django.core.management.base import CommandParser
 from annotate.management.projects import get_project
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import agreement_of
-from audit.reports.report_parts import COEFFICIENTS, SPLITS
+from audit.reports.report_parts import SPLITS
 from audit.reports.scopes import Scope, describe_scope, scope_of
 from audit.reports.tables import Line, Table, against_machines, people_alone, tables
 from base.commands import RejudgeCommand
@@ -96,17 +96,15 @@ def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> l
 
 
 def _table_lines(table: Table) -> list[str]:
-    lines = ["", f"{table.title}"]
+    lines = ["", table.title]
+    width = max(len(figure["title"]) for line in table.lines for figure in line.coefficients)
     for line in table.lines:
         lines += ["", f"  {line.label}: {_format_counts(line, table)}"]
         lines += [
-            f"    {coefficient['title']:<{_WIDTH}}  {_format_coefficient(coefficient)}"
+            f"    {coefficient['title']:<{width}}  {_format_coefficient(coefficient)}"
             for coefficient in line.coefficients
         ]
     return lines
-
-
-_WIDTH = max(map(len, COEFFICIENTS.values()))
 
 
 def _format_counts(line: Line, table: Table) -> str:
