@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.collection.forms import DrawForm, PassagesForm
 from annotate.collection.passages import passage_rule_of, set_passage_rule
-from annotate.collection.removal import INSTRUCTIONS, MOST, QUERIES, ChangeCounts, parse_keys
+from annotate.collection.removal import INSTRUCTIONS, QUERIES, ChangeCounts, parse_keys
 from annotate.collection.topics import (
     Topic,
     choose_topics,
@@ -28,7 +28,7 @@ from annotate.projects.access import lead
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
 from base.errors import Refused
-from base.pagination import page_by_key
+from base.pagination import Page, page_by_key
 from base.requests import PageRequest, refusal_in
 
 
@@ -142,20 +142,31 @@ def _report(request: PageRequest, project: Project, changed: ChangeCounts) -> No
         messages.warning(request, words)
 
 
+# How many instructions the list of queries that are taken out shows as well.
+FIRST = 50
+
+
 @require_GET
 def removed(request: PageRequest, slug: str) -> HttpResponse:
-    """List the queries and instructions that are taken out, with the reasons."""
+    """List the queries and instructions that are taken out, with the reasons.
+
+    Below the queries are the first instructions; `?show=instructions` lists all of these instead.
+    """
     member = access.lead(request.user, slug)
-    rows = QUERIES.removed(member.project).select_related("removed_by")
-    page = page_by_key(rows, request.GET)
+    queries = QUERIES.removed(member.project).select_related("removed_by")
     pairs = INSTRUCTIONS.removed(member.project).select_related("query", "removed_by")
+    alone = request.GET.get("show") == "instructions"
+    page: Page[Any] = page_by_key(pairs if alone else queries, request.GET)
+    shown = page.rows if alone else list(pairs.order_by("pk")[:FIRST])
     return project_page(
         request,
         "collection/removed.html",
         member,
         section="queries",
-        queries=page.rows,
-        pairs=pairs.order_by("pk")[:MOST],
+        queries=[] if alone else page.rows,
+        pairs=shown,
+        alone=alone,
+        all_pairs=0 if alone or len(shown) < FIRST else pairs.count(),
         filters=filter_counts(member.project),
         # A reason may say how documents were judged.
         blind=must_answer_first(member),

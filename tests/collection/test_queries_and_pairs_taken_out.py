@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.collection import views
 from annotate.collection.removal import INSTRUCTIONS, QUERIES
 from annotate.judgments import completion
 from annotate.models import AuditEvent, InstructionPair, Judgment, Query
@@ -245,6 +246,23 @@ def test_an_instruction_taken_out_is_listed_with_the_id_of_a_query_without_a_tit
     page = client.get(reverse("annotate:removed_queries", args=["tides"])).content.decode()
 
     assert "<bdi>301</bdi>" in page
+
+
+def test_many_instructions_taken_out_come_in_pages(two, client, monkeypatch):
+    monkeypatch.setattr(views, "FIRST", 1)
+    two.take_pair_out(*two.pairs)
+    client.force_login(two.carla.user)
+    address = reverse("annotate:removed_queries", args=["tides"])
+
+    first = client.get(address)
+    every = client.get(address, {"show": "instructions"})
+    later = client.get(address, {"show": "instructions", "after": two.pairs[0].pk})
+
+    assert first.context["pairs"] == two.pairs[:1]
+    assert "All 3 instructions taken out" in first.content.decode()
+    assert every.context["pairs"] == two.pairs
+    assert later.context["pairs"] == two.pairs[1:]
+    assert "instructions taken out</a>" not in later.content.decode()
 
 
 def test_the_api_takes_out_and_brings_back_instructions(two):
