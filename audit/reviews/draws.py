@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.pairs.models import DrawnPair, ReviewDraw
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
@@ -21,6 +21,7 @@ from base.sampling import CannotDraw, DrawPlan, draw
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
 MAX_SIZE = 100_000
+_ONLY_LEADS = "Only leads of this project draw the instructions to review."
 
 
 class DrawnStratum(NamedTuple):
@@ -104,7 +105,7 @@ def draw_for_review(
     if not 1 <= size <= MAX_SIZE or not 0 <= seed <= MAX_SEED:
         raise Refused(f"Draw 1 to {MAX_SIZE}, with a seed of 0 or more.")
     with transaction.atomic():
-        _lock_project(project, by)
+        lock_project(project.pk, by, _ONLY_LEADS)
         planned = plan_draw(project, stratify=stratify, size=size, seed=seed, fewer=fewer)
         if planned.refused:
             raise Refused(planned.refused)
@@ -135,7 +136,7 @@ def end_draw(*, project: Project, by: Membership | None, now: datetime | None = 
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _lock_project(project, by)
+        lock_project(project.pk, by, _ONLY_LEADS)
         current = current_draw(project)
         if current is None:
             return False
@@ -157,10 +158,3 @@ def current_draw(project: Project) -> CurrentDraw | None:
         DrawnStratum(label, there, taken[label]) for label, there in sorted(current.frame.items())
     ]
     return CurrentDraw(current, strata)
-
-
-def _lock_project(project: Project, by: Membership | None) -> None:
-    """Lock the project. Refused: `by` does not lead it, or it is archived."""
-    if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused("Only leads of this project draw the instructions to review.")
-    refuse_if_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))

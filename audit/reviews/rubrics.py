@@ -19,6 +19,7 @@ from base.errors import Refused
 from base.texts import first_invalid_character
 from formats.records import RubricRecord
 
+_ONLY_LEADS = "Only leads of this project choose its rubric."
 MAX_NAME = RubricRow._meta.get_field("name").max_length or 0
 
 
@@ -123,7 +124,7 @@ def save_rubric(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _lock_project(project, by)
+        projects_access.lock_project(project.pk, by, _ONLY_LEADS)
         stored = RubricRow.objects.filter(project=project, name=content.name).first()
         shipped = SHIPPED.get(content.name)
         existing = (
@@ -150,7 +151,7 @@ def choose_rubric(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        _lock_project(project, by)
+        projects_access.lock_project(project.pk, by, _ONLY_LEADS)
         try:
             content = get_rubric(project.pk, name)
         except UnknownRubric:
@@ -169,14 +170,6 @@ def use_shipped_rubric(project: Project, name: str, by: Membership | None) -> No
     """Make a shipped rubric current unless it is already."""
     if current_rubric(project.pk).name != name:
         choose_rubric(project=project, name=name, by=by)
-
-
-def _lock_project(project: Project, by: Membership | None) -> None:
-    """Lock the project, so that leads act one after the other. Refused: not a lead, archived."""
-    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    if by is not None and (not by.leads or by.project_id != project.pk):
-        raise Refused("Only leads of this project choose its rubric.")
-    projects_access.refuse_if_archived(project)
 
 
 def _make_current(row: RubricRow, by: Membership | None, now: datetime) -> RubricRow:
