@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from annotate.projects import access as assignments
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
 from audit.reports.comparison import comparison_of
@@ -25,7 +25,7 @@ def request_agreement(
 
     If a report of the same part is waiting or running, that one is returned. Refused: not a lead.
     """
-    return _request(project, str(scope), by, now)
+    return _request(AgreementReport(project=project, scope=str(scope)), by, now)
 
 
 def request_comparison(
@@ -39,27 +39,20 @@ def request_comparison(
         raise Refused("Choose two different parts to compare.")
     if scope.criterion or against.criterion:
         raise Refused("Only judgments can be compared, not reviews. Leave the criterion open.")
-    return _request(project, str(scope), by, now, compares=True, against=str(against))
+    report = AgreementReport(project=project, scope=str(scope), compares=True, against=str(against))
+    return _request(report, by, now)
 
 
-def _request(
-    project: Project,
-    scope: str,
-    by: Membership,
-    now: datetime | None,
-    *,
-    compares: bool = False,
-    against: str = "",
-) -> AgreementReport:
-    if not by.leads or by.project_id != project.pk:
+def _request(report: AgreementReport, by: Membership, now: datetime | None) -> AgreementReport:
+    if not by.leads or by.project_id != report.project_id:
         raise Refused("Only leads of this project can have its agreement computed.")
-    assignments.refuse_if_archived(by.project)
-    parts = [scope, against] if compares else [scope]
+    refuse_if_archived(by.project)
+    parts = [report.scope, report.against] if report.compares else [report.scope]
     return request_job(
-        AgreementReport(project=project, scope=scope, compares=compares, against=against),
+        report,
         same=("scope", "compares", "against"),
         by=by,
-        named=" ~ ".join(part or project.slug for part in parts),
+        named=" ~ ".join(part or report.project.slug for part in parts),
         now=now,
     )
 

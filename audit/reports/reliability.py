@@ -82,13 +82,13 @@ if TYPE_CHECKING:
 HEADLINE = "alpha_ordinal"
 
 
-SINGULAR = {
+_SINGULAR = {
     "judgments": "judgment",
     "flags": "flag",
     "reviews": "review",
     "repeats": "repeat",
 }
-PLURAL = {name: name for name in SINGULAR}
+_PLURAL = {name: name for name in _SINGULAR}
 
 
 def agreement_of(
@@ -360,7 +360,7 @@ def _left_out(
         **besides,
     }
     return [
-        {"reason": reason.format_map(SINGULAR if count == 1 else PLURAL), "count": count}
+        {"reason": reason.format_map(_SINGULAR if count == 1 else _PLURAL), "count": count}
         for reason, count in left_out.items()
         if count
     ]
