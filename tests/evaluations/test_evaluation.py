@@ -204,6 +204,13 @@ def test_options_reach_their_measure():
     assert "nDCG@10 before" not in values(found)
 
 
+def test_a_measure_of_ir_measures_has_a_value_under_each_of_its_names():
+    measured = values(evaluate_systems(ranked("good", GOOD), **{"ir.measures": "MAP AP"}))
+
+    assert measured["AP after"] is not None
+    assert measured["MAP after"] == measured["AP after"]
+
+
 def test_rbp_is_measured_before_and_after_with_equal_scores_as_in_trec_eval():
     tied = RankedSystem("tied", {"original": {"q_1": dict.fromkeys("abcd", 1.0)}})
 

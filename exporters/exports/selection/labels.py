@@ -52,13 +52,13 @@ def ir_evaluator(
     """
     import ir_measures
 
-    asked = {}
+    asked: dict[ir_measures.Measure, list[str]] = {}
     for name in names:
         measure = ir_measures.parse_measure(name)
         takes_rel = "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params
         if takes_rel and (relevant != 1 or measure.NAME == "RBP"):
             measure = measure(rel=relevant)
-        asked[measure] = name
+        asked.setdefault(measure, []).append(name)
     # trec_eval's code breaks at grades below -1, and no measure distinguishes them from -1.
     graded = {
         topic: {document: max(grade, -1) for document, grade in grades.items()}
@@ -67,9 +67,10 @@ def ir_evaluator(
     evaluator = ir_measures.evaluator(list(asked), graded) if graded else None
 
     def values(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-        made: dict[str, dict[str, float]] = {name: {} for name in asked.values()}
+        by_measure: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in asked}
         for metric in evaluator.iter_calc(run) if evaluator else ():
-            made[asked[metric.measure]][metric.query_id] = float(metric.value)
-        return made
+            by_measure[metric.measure][metric.query_id] = float(metric.value)
+        # A measure can have several names, as MAP and AP.
+        return {name: by_measure[measure] for measure, its in asked.items() for name in its}
 
     return values
