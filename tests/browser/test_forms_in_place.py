@@ -91,3 +91,18 @@ def test_settings_that_are_not_saved_stay_while_a_layout_is_written_and_proved(c
     expect(job).to_contain_text("Cancelled")
     expect(carla.get_by_label("Publisher")).to_have_value("The university")
     expect(carla.get_by_text("had not saved, is back")).to_be_visible()
+
+
+def test_settings_that_were_refused_come_back(carla):
+    carla.on("dialog", lambda dialog: dialog.accept())
+    carla.goto("/projects/tides/publication/")
+    carla.get_by_label("Publisher").fill("The university")
+    carla.get_by_label("Year").fill("5")
+    carla.locator("form[data-draft]").evaluate("form => (form.noValidate = true)")
+    carla.get_by_role("button", name="Save", exact=True).click()
+    expect(carla.get_by_text("Ensure this value is greater than or equal to")).to_be_visible()
+
+    carla.goto("/projects/tides/publication/")
+
+    expect(carla.get_by_label("Publisher")).to_have_value("The university")
+    expect(carla.get_by_text("had not saved, is back")).to_be_visible()
