@@ -81,3 +81,19 @@ def test_the_filter_of_the_queries_takes_one_row_at_800_pixels(tides, new_person
 
     assert len(boxes) > 2
     assert max(box["y"] for box in boxes) < min(box["y"] + box["height"] for box in boxes)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["projects/tides/disagreements/?query=", "projects/tides/matrix/?query=", "{pair}?find="],
+)
+def test_a_long_word_that_was_looked_for_does_not_widen_the_page(tides, new_person, address):
+    query = tides.queries.get()
+    factories.candidate(query)
+    pair = factories.pair(query)
+    page = new_person("carla", viewport={"width": 420, "height": 800})
+
+    page.goto("/" + address.format(pair=f"pairs/{pair.pk}/narrative/") + "x" * 120)
+
+    expect(page.get_by_text("x" * 120).first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 420
