@@ -203,6 +203,7 @@ class Pairs(StagedRecords):
 
     def write(self) -> None:
         # PostgreSQL uses no index that the same transaction creates after updating its table.
+        bulk.index("stage_pairs", "pair_id")
         bulk.index("stage_narratives", "pair_id, side")
         if self.conditions.count:
             bulk.index("stage_conditions", "pair_id, side, version, number")
