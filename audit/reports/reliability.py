@@ -42,7 +42,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -73,10 +73,6 @@ from audit.reports.unit_counts import (
 from audit.reviews.criteria import Criterion, Rubric
 from audit.reviews.models import Review
 from jobs.runner import Progress
-
-if TYPE_CHECKING:
-    pass
-
 
 # The coefficient to show first: it allows any number of people, missing answers and a scale.
 HEADLINE = "alpha_ordinal"

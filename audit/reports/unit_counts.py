@@ -425,11 +425,11 @@ def review_patterns(
 ) -> dict[str, Patterns]:
     """Count the ratings of a scope by pattern, for each criterion or category of instructions."""
     ratings = ratings_in(project, scope, rubric, machines=machines)
-    units = _ratedunits_of(ratings, rubric, category=F("review__narrative__pair__category"))
+    units = _rated_units_of(ratings, rubric, category=F("review__narrative__pair__category"))
     return {of: patterns for (of,), patterns in count_patterns(units, by).items()}
 
 
-def _ratedunits_of(ratings: QuerySet[Rating], rubric: Rubric, **columns: F) -> QuerySet[Any, Any]:
+def _rated_units_of(ratings: QuerySet[Rating], rubric: Rubric, **columns: F) -> QuerySet[Any, Any]:
     """Group ratings by unit, and by more `columns`; the worst level is 0."""
     from_worst = Value(len(rubric.levels) - 1) - F("place")
     units: QuerySet[Any, Any] = ratings.values("review__narrative_id", "criterion", **columns)
@@ -444,7 +444,7 @@ def _by_domain(project: Project, scope: Scope, rubric: Rubric) -> dict[tuple[str
     if not Query.objects.filter(project=project).exclude(domain="").exists():
         return {}
     ratings = ratings_in(project, scope, rubric)
-    units = _ratedunits_of(ratings, rubric, domain=F("review__narrative__pair__query__domain"))
+    units = _rated_units_of(ratings, rubric, domain=F("review__narrative__pair__query__domain"))
     counts = count_patterns(units, "domain", "criterion")
     order = {key: place for place, key in enumerate(rubric.keys)}
     return {
