@@ -21,6 +21,7 @@ from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
 from audit.checks.queue import MODES, has_modes
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
+from base.form_fields import LinesField
 from base.requests import refusal_in
 
 # The largest integer that every supported database stores exactly.
@@ -277,7 +278,7 @@ class CheckForm(forms.Form):
     meets_constraint = forms.ChoiceField(
         choices=Reply.choices, required=False, error_messages=_NO_REPLY
     )
-    words = forms.CharField(
+    words = LinesField(
         required=False,
         max_length=MAX_WORDS,
         strip=False,

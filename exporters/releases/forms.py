@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from base.form_fields import LinesField
 from exporters.releases.actions import MAX_NOTE
 
 
@@ -22,7 +23,7 @@ class ReleaseForm(forms.Form):
             attrs={"autocomplete": "off", "spellcheck": "false", "hx-preserve": "true"}
         ),
     )
-    note = forms.CharField(
+    note = LinesField(
         label="Note",
         max_length=MAX_NOTE,
         required=False,
