@@ -99,7 +99,10 @@ def test_a_document_judged_on_one_side_only_is_not_relevant_there_or_left_out():
     runs = {"original": {"q": ranked("ab")}, "changed": {"q": ranked("ba")}}
     qrels = {"qrels_original": {"q": {"a": 1, "b": 1}}, "qrels_changed": {"q": {"b": 1}}}
 
-    assert p_mrr(**runs, **qrels).value == 0.5
+    result = p_mrr(**runs, **qrels)
+
+    assert result.value == 0.5
+    assert result.warnings == ("1 document is judged on one side only: not relevant there",)
     assert p_mrr(**runs, **qrels, unjudged="left_out").reason == "undefined: no document changed"
 
 
