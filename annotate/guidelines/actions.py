@@ -19,7 +19,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
-from base.errors import Refused, Stale, refuse_invalid_characters
+from base.errors import Refused, Stale, refuse_invalid_characters, refuse_longer
 from base.texts import tidy
 
 MAX_LENGTH = 100_000
@@ -47,10 +47,9 @@ def write_guideline(
     text = tidy(text)
     if not text:
         raise Refused("The guidelines are empty. Write what judges should know.")
-    if len(text) > MAX_LENGTH:
-        raise Refused(
-            f"The guidelines have {len(text):,} characters; at most {MAX_LENGTH:,} are allowed."
-        )
+    refuse_longer(
+        text, MAX_LENGTH, "The guidelines have %(length)s characters; at most %(most)s are allowed."
+    )
     refuse_invalid_characters(text)
     linked = sorted(set(cases))
     if len(linked) > MAX_CASES:

@@ -19,8 +19,8 @@ from annotate.projects import access as projects_access
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
-from annotate.rewriting.models import MAX_NARRATIVE
-from base.errors import Refused, Stale, Unconfirmed, refuse_invalid_characters
+from annotate.rewriting.models import MAX_NARRATIVE, TOO_LONG
+from base.errors import Refused, Stale, Unconfirmed, refuse_invalid_characters, refuse_longer
 from base.texts import tidy
 
 
@@ -197,10 +197,7 @@ def _checked_text(text: str, side: str) -> str:
         )
     if not text:
         raise Refused("The narrative is empty. Write what is relevant now.")
-    if len(text) > MAX_NARRATIVE:
-        raise Refused(
-            f"The narrative has {len(text):,} characters; at most {MAX_NARRATIVE:,} are allowed."
-        )
+    refuse_longer(text, MAX_NARRATIVE, TOO_LONG)
     return text
 
 

@@ -23,8 +23,8 @@ from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
-from annotate.rewriting.models import MAX_NARRATIVE, Draft
-from base.errors import Refused, refuse_invalid_characters
+from annotate.rewriting.models import MAX_NARRATIVE, TOO_LONG, Draft
+from base.errors import Refused, refuse_invalid_characters, refuse_longer
 from base.texts import tidy
 
 MAX_NOTE = 500
@@ -161,17 +161,15 @@ def _clean(pair: InstructionPair, side: str, writing: Writing) -> Writing:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused("Only the altered and the reversed narrative can have drafts.")
     text, note, conditions = tidy(writing.text), writing.note.strip(), tidy(writing.conditions)
-    if len(text) > MAX_NARRATIVE:
-        raise Refused(
-            f"The narrative has {len(text):,} characters; at most {MAX_NARRATIVE:,} are allowed."
-        )
-    if len(note) > MAX_NOTE:
-        raise Refused(f"The note has {len(note):,} characters; at most {MAX_NOTE} are allowed.")
-    if len(conditions) > MAX_CONDITIONS:
-        raise Refused(
-            f"The conditions have {len(conditions):,} characters; at most {MAX_CONDITIONS:,} "
-            "are allowed."
-        )
+    refuse_longer(text, MAX_NARRATIVE, TOO_LONG)
+    refuse_longer(
+        note, MAX_NOTE, "The note has %(length)s characters; at most %(most)s are allowed."
+    )
+    refuse_longer(
+        conditions,
+        MAX_CONDITIONS,
+        "The conditions have %(length)s characters; at most %(most)s are allowed.",
+    )
     for value in (text, note, conditions):
         # Odd characters are refused only in a version; a draft just has to be storable.
         refuse_invalid_characters(value, before=value)

@@ -12,6 +12,7 @@ from annotate.projects.models import Membership
 
 # The most characters that a narrative, or the draft of one, may have.
 MAX_NARRATIVE = 100_000
+TOO_LONG = "The narrative has %(length)s characters; at most %(most)s are allowed."
 
 
 class Draft(models.Model):
