@@ -36,8 +36,8 @@ MODULES = (
     *(rewriting, projects, assignments, adjudication, auditing, settle_many, checking),
     *(settle_many, samples, decisions, rubrics),
 )
-# The functions by which an action checks; the second is for judging.
-CHECKS = {"refuse_if_archived", "refuse_if_closed"}
+# The functions by which an action checks; the last is for judging.
+CHECKS = {"lock_project", "refuse_if_archived", "refuse_if_closed"}
 # Actions that may write in an archived project, or do not write, and why.
 EXEMPT = {
     "projects.archive": "puts it away",
