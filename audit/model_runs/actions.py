@@ -16,7 +16,7 @@ from django.http import FileResponse
 from django.utils import timezone
 
 from annotate.judgments.blindness import must_answer_first
-from annotate.projects.access import refuse_if_archived
+from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_jobs import request_job
@@ -42,6 +42,7 @@ from llm.prompts import Prompt as PromptText
 from llm.prompts import PromptError
 from llm.request import estimate_call, request_body, total_estimate
 
+ONLY_LEADS = "Only leads of this project can have models asked."
 # A plan estimates from so many documents by chance and so many of the longest, and shows so many as
 # examples.
 ESTIMATED_FROM = 40
@@ -62,7 +63,6 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     not allow, prices without a limit of cost, a value that no server can be asked with, the same
     choices as those of one in use.
     """
-    _check_lead(by)
     if endpoint.server not in settings.MODEL_SERVERS:
         raise InvalidField("The administrator does not allow this server.", "server")
     refuse_invalid_names(endpoint.model)
@@ -72,7 +72,7 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     except ValueError as error:
         raise Refused(str(error)) from error
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by, ONLY_LEADS)
         choices = {name: getattr(endpoint, name) for name in Endpoint.CHOICES}
         if Endpoint.objects.in_use(by.project_id).filter(**choices).exists():
             raise Refused("This model is here already, with the same choices.")
@@ -108,9 +108,9 @@ def set_limits(
     when it is started again. Refused: a member who is not a lead, an archived project, an endpoint
     that was removed, a limit of cost without prices, or prices without one.
     """
-    _check_lead(by)
     with transaction.atomic():
-        endpoint = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+        lock_project(by.project_id, by, ONLY_LEADS)
+        endpoint = Endpoint.objects.get(pk=endpoint.pk)
         if endpoint.removed_at is not None:
             raise Refused("This model is no longer in use here.")
         changes = {
@@ -139,9 +139,8 @@ def remove_endpoint(*, endpoint: Endpoint, by: Membership, now: datetime | None 
 
     Refused: a member who is not a lead, an archived project, an endpoint with a run under way.
     """
-    _check_lead(by)
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by, ONLY_LEADS)
         if endpoint.runs.filter(state__in=Job.UNDER_WAY).exists():
             raise Refused("A run of this model is under way. Cancel it first.")
         removed = Endpoint.objects.filter(pk=endpoint.pk, removed_at=None).update(
@@ -163,9 +162,8 @@ def set_budget(
     A run under way obeys it from its next call on. Refused: a member who is not a lead, an archived
     project.
     """
-    _check_lead(by)
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by, ONLY_LEADS)
         budget = budget_of(by.project)
         changes = {
             "tokens": (budget.most_tokens, most_tokens),
@@ -229,7 +227,6 @@ def save_prompt(
     a member who is not a lead, an archived project, a text that lacks a variable, has an unknown
     one or is the current one.
     """
-    _check_lead(by)
     text = tidy(text) + "\n"
     if len(text) > MAX_PROMPT:
         raise InvalidField(f"A prompt has at most {MAX_PROMPT:,} characters.", "text")
@@ -239,7 +236,7 @@ def save_prompt(
     except PromptError as error:
         raise InvalidField(str(error), "text") from error
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by, ONLY_LEADS)
         current = current_prompt(by.project, task)
         if based_on not in (None, current.version):
             raise Stale(
@@ -440,7 +437,6 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
     person with the machine's name, another run that is under way, a prompt that was
     changed meanwhile, nothing to ask about; any run where the extra `llm` is not installed.
     """
-    _check_lead(by)
     if sentence := missing_extra("llm", "Asking a model"):
         raise Refused(sentence)
     if run.endpoint.project_id != by.project_id or run.endpoint.removed_at is not None:
@@ -459,7 +455,7 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
     if not task.count(run):
         raise Refused(f"There is no such {task.thing} to ask about.")
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        lock_project(by.project_id, by, ONLY_LEADS)
         if ModelRun.objects.filter(project=by.project, state__in=Job.UNDER_WAY).exists():
             raise Refused("A run is under way here. Wait until it is done, or cancel it.")
         if not run.answers:
@@ -470,9 +466,3 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
         _save_shipped(prompt, by, now)
         run.prompt = prompt
         return request_job(run, same=("endpoint_id",), by=by, named=run.machine, now=now)
-
-
-def _check_lead(by: Membership) -> None:
-    if not by.leads:
-        raise Refused("Only leads of this project can have models asked.")
-    refuse_if_archived(by.project)
