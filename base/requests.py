@@ -1,4 +1,6 @@
-"""Requests: the one that views get, its refusals, the rows it names, and the one being answered."""
+"""Requests: the one that views get, its refusals, its texts of several lines, the rows it names,
+and the one being answered.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.db.models import Model, QuerySet
-from django.forms import BaseForm
+from django.forms import BaseForm, CharField, Textarea
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.text import normalize_newlines
 from django_htmx.middleware import HtmxDetails
 
 from base.errors import InvalidField, Refused
@@ -45,6 +48,19 @@ def refusal_in(form: BaseForm, field: str | None = None) -> Iterator[None]:
         form.add_error(refused.field, str(refused))
     except Refused as refused:
         form.add_error(field, str(refused))
+
+
+class LinesField(CharField):
+    """A text of several lines. Each line ends with a line feed, and counts as one character.
+
+    Browsers send a carriage return as well, which the page did not count as typed.
+    """
+
+    widget = Textarea
+
+    def to_python(self, value: Any) -> str:
+        """Return the text with line feeds as line ends."""
+        return str(normalize_newlines(super().to_python(value) or ""))
 
 
 Row = TypeVar("Row", bound=Model)

@@ -11,7 +11,7 @@ from annotate.guidelines.actions import MAX_LENGTH
 from annotate.guidelines.rejudge_requests import MAX_WORDS, AnswerSelection
 from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
-from base.form_fields import LinesField
+from base.requests import LinesField
 
 BLIND = (
     "You have judging or reviewing left in this project, and this would reveal others' answers. "

@@ -11,7 +11,7 @@ from annotate.collection.models import Run
 from annotate.collection.removal import MAX_REASON
 from annotate.pools.models import Pool
 from annotate.pools.replacing import MAX_ID, MAX_TEXT, NewDocument
-from base.form_fields import LinesField
+from base.requests import LinesField
 
 
 class RunsForm(forms.Form):

@@ -19,7 +19,7 @@ from annotate.projects.kinds.own import OWN
 from annotate.projects.models import AuditEvent, Membership, Project
 from annotate.projects.taxonomy import MOST
 from base import reader_preferences as personal
-from base.form_fields import LinesField
+from base.requests import LinesField
 
 
 class SentenceField(forms.CharField):

@@ -8,7 +8,7 @@ from annotate.pairs.condition_lines import MAX_LINES
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Writing
 from annotate.rewriting.models import MAX_NARRATIVE
 from annotate.rewriting.sending_back import MAX_REASON
-from base.form_fields import LinesField
+from base.requests import LinesField
 
 TOO_LONG = "This has %(show_value)d characters; at most %(limit_value)d are allowed."
 LARGEST = 2**63 - 1

@@ -21,8 +21,7 @@ from audit.checks.figures import BOUND
 from audit.checks.models import Question, Reply, Sample
 from audit.checks.queue import MODES, has_modes
 from audit.checks.samples import MAX_ITEMS, MAX_NAME
-from base.form_fields import LinesField
-from base.requests import refusal_in
+from base.requests import LinesField, refusal_in
 
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1

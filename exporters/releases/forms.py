@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from base.form_fields import LinesField
+from base.requests import LinesField
 from exporters.releases.actions import MAX_NOTE
 
 
