@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
 from django.db import models
-from django.db.models import Min, QuerySet, Value
+from django.db.models import Count, F, Min, QuerySet, Value, Window
+from django.db.models.functions import FirstValue
 
 from annotate.collection.intake.report import MAX_SHOWN, FileReport, LineProblem, RowCounts
 from annotate.projects.models import Membership, Project
@@ -344,38 +345,33 @@ class StagedRecords(ABC):
             bulk.drop(self.differing)
 
     def refuse_contradictions(
-        self, stage: Stage, keys: Sequence[str], differs: str, sentence: Callable[..., str]
+        self,
+        staged: QuerySet[Any],
+        keys: Sequence[str],
+        content: Sequence[str],
+        sentence: Callable[..., str],
     ) -> None:
         """Refuse rows that contradict an earlier row with the same key; drop exact repeats.
 
-        `differs` compares a row `s` with the first row `f` of its key. `sentence` takes the first
+        Rows contradict each other if a field of `content` differs. `sentence` takes the first
         place in words, then the keys.
         """
-        columns = ", ".join(keys)
-        bulk.drop("stage_twice")
-        self.intake.run(
-            f"""
-            CREATE TEMPORARY TABLE stage_twice AS
-            SELECT {columns}, MIN(n) AS first FROM {stage.name}
-            GROUP BY {columns} HAVING COUNT(*) > 1
-            """  # noqa: S608
-        )
-        if bulk.number("SELECT COUNT(*) FROM stage_twice"):
-            same_key = " AND ".join(f"s.{key} = t.{key}" for key in keys)
-            key_columns = ", ".join(f"s.{key}" for key in keys)
-            repeats = f"""
-                FROM stage_twice t
-                CROSS JOIN {stage.name} f
-                CROSS JOIN {stage.name} s
-                WHERE f.n = t.first AND s.n <> t.first AND {same_key}
-                """
+        repeated = staged.values(*keys).annotate(lines=Count("n")).filter(lines__gt=1)
+        if not repeated.exists():
+            return
+        repeats = staged.annotate(
+            **{
+                f"first_{name}": Window(FirstValue(name), partition_by=list(keys), order_by="n")
+                for name in ("n", "place", *content)
+            }
+        ).filter(n__gt=F("first_n"))
+        if content:
+            different = repeats.exclude(**{name: F(f"first_{name}") for name in content})
             self.intake.refuse_repeats(
-                f"SELECT s.n, s.place, f.place AS first, {key_columns} {repeats} AND ({differs})",
-                sentence,
+                different.values_list("n", "place", "first_place", *keys), sentence
             )
-            if not self.intake.report.refused:
-                self.intake.run(f"DELETE FROM {stage.name} WHERE n IN (SELECT s.n {repeats})")  # noqa: S608
-        bulk.drop("stage_twice")
+        if not self.intake.report.refused:
+            staged.filter(n__in=repeats.values("n")).delete()
 
 
 _kinds: list[type[StagedRecords]] = []

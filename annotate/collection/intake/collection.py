@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from annotate.collection.intake.arrivals import (
     Intake,
@@ -16,6 +17,7 @@ from annotate.collection.intake.arrivals import (
     StagedRecords,
     placed_rows,
 )
+from annotate.collection.intake.qrels import NO_GRADE
 from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON
 from annotate.pairs.intake.steps import (
@@ -153,10 +155,9 @@ class Collection(_TargetedRecords):
 
     def check(self) -> None:
         self.refuse_contradictions(
-            self.rows,
+            StagedRecord.objects.annotate(grade=Coalesce("relevance", NO_GRADE)),
             ["what", "query_id", "pair_id", "doc_id"],
-            "s.reason <> f.reason OR s.title <> f.title OR s.description <> f.description "
-            "OR COALESCE(s.relevance, 40000) <> COALESCE(f.relevance, 40000)",
+            ["reason", "title", "description", "grade"],
             lambda first, what, query_id, pair_id, doc_id: (
                 f"{what} {doc_id or pair_id or query_id} is different on {first}"
             ),
@@ -276,9 +277,9 @@ class Filters(_TargetedRecords):
 
     def check(self) -> None:
         self.refuse_contradictions(
-            self.decisions,
+            StagedFilterDecision.objects.all(),
             ["query_id", "doc_id", "pair_id", "who"],
-            "s.decision <> f.decision OR s.reason <> f.reason OR s.back <> f.back",
+            ["decision", "reason", "back"],
             lambda first, query_id, doc_id, pair_id, machine: (
                 f"{machine} decided otherwise on this of query {query_id} on {first}"
             ),

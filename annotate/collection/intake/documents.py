@@ -100,9 +100,9 @@ class Documents(StagedRecords):
 
     def check(self) -> None:
         self.refuse_contradictions(
-            self.docs,
+            StagedDocument.objects.all(),
             ["doc_id", "version"],
-            "s.digest <> f.digest OR s.title <> f.title OR s.markup <> f.markup",
+            ["digest", "title", "markup"],
             lambda first, doc_id, _version: (
                 f"document {doc_id} was already on {first}, with another text"
             ),

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Count, Max, QuerySet
+from django.db.models.functions import Coalesce
 
 from annotate.collection.intake.arrivals import Intake, StagedLine, StagedRecords, placed_rows
 from annotate.collection.models import Candidate
@@ -19,6 +20,8 @@ _OF_CANDIDATES = (
     _PLACED.replace("WHERE", "CROSS JOIN annotate_candidate c WHERE", 1)
     + "AND c.query_id = q.id AND c.document_id = d.id"
 )
+# Stands for no relevance in comparisons of lines: higher than any that a file can have.
+NO_GRADE = 40_000
 # How many grades above the scale a note names.
 _NAMED = 10
 
@@ -64,9 +67,9 @@ class Qrels(StagedRecords):
 
     def check(self) -> None:
         self.refuse_contradictions(
-            self.qrels,
+            StagedQrel.objects.annotate(grade=Coalesce("relevance", NO_GRADE)),
             ["query_id", "doc_id"],
-            "COALESCE(s.relevance, 40000) <> COALESCE(f.relevance, 40000)",
+            ["grade"],
             lambda first, query_id, doc_id: (
                 f"document {doc_id} of query {query_id} has another relevance on {first}"
             ),
@@ -205,9 +208,9 @@ class Pools(StagedRecords):
 
     def check(self) -> None:
         self.refuse_contradictions(
-            self.pooled,
+            StagedPooled.objects.all(),
             ["query_id", "doc_id"],
-            "1 = 0",
+            [],
             lambda first, query_id, doc_id: f"{doc_id} of {query_id} is already on {first}",
         )
 

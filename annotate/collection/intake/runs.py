@@ -76,9 +76,10 @@ class Runs(StagedRecords):
     def check(self) -> None:
         self._side = self._side_of_lines()
         self.refuse_contradictions(
-            self.lines,
+            StagedRunLine.objects.all(),
             ["query_id", "doc_id"],
-            "1 = 1",
+            # Their numbers always differ: no repeat is allowed.
+            ["n"],
             lambda first, query_id, doc_id: (
                 f"document {doc_id} of query {query_id} was already on {first}: "
                 "trec_eval refuses a run with a document twice"

@@ -155,20 +155,20 @@ class Pairs(StagedRecords):
 
     def check(self) -> None:
         self.refuse_contradictions(
-            self.pairs,
+            StagedPair.objects.all(),
             ["pair_id"],
-            "s.query_id <> f.query_id OR s.title <> f.title OR s.description <> f.description "
-            "OR s.category <> f.category OR s.origin <> f.origin OR s.model <> f.model "
-            "OR s.domain <> f.domain OR s.restates <> f.restates",
+            [
+                *("query_id", "title", "description", "category", "origin", "model"),
+                *("domain", "restates"),
+            ],
             lambda first, pair_id: (
                 f"instruction pair {pair_id} was already on {first}, described differently"
             ),
         )
         self.refuse_contradictions(
-            self.narratives,
+            StagedNarrative.objects.all(),
             ["pair_id", "side", "version"],
-            "s.text <> f.text OR s.conditions <> f.conditions OR s.origin <> f.origin "
-            "OR s.model <> f.model",
+            ["text", "conditions", "origin", "model"],
             lambda first, pair_id, side, version: (
                 f"version {version} of the {side} narrative of {pair_id} has other words, "
                 f"conditions or another writer on {first}"
@@ -176,9 +176,9 @@ class Pairs(StagedRecords):
         )
         # Repeated conditions belong to repeated narratives, so they are the same.
         self.refuse_contradictions(
-            self.conditions,
+            StagedCondition.objects.all(),
             ["pair_id", "side", "version", "number"],
-            "s.text <> f.text OR s.name <> f.name",
+            ["text", "name"],
             lambda first, pair_id, side, version, number: (
                 f"condition {number} of the {side} narrative of {pair_id}, version {version}, has "
                 f"other words on {first}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from annotate.collection.intake.arrivals import Intake, NamedQuery, StagedLine, StagedRecords
 from annotate.pairs.intake.pairs import Pairs
@@ -78,10 +79,9 @@ class Topics(StagedRecords):
 
     def check(self) -> None:
         self.refuse_contradictions(
-            self.topics,
+            StagedTopic.objects.annotate(words=Coalesce("narrative", Value(""))),
             ["query_id"],
-            "s.title <> f.title OR s.description <> f.description "
-            "OR COALESCE(s.narrative, '') <> COALESCE(f.narrative, '')",
+            ["title", "description", "words"],
             lambda first, query_id: f"topic {query_id} was already on {first}, with other words",
         )
         self._note_words()
