@@ -18,7 +18,7 @@ from annotate.collection.intake.arrivals import (
     placed_rows,
 )
 from annotate.collection.intake.qrels import NO_GRADE
-from annotate.collection.models import Candidate
+from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import MAX_REASON
 from annotate.pairs.intake.steps import (
     MAX_NAME,
@@ -26,7 +26,6 @@ from annotate.pairs.intake.steps import (
     refuse_unknown_pairs,
     update_titles,
 )
-from annotate.pairs.models import InstructionPair
 from base.stages import StagedRow
 from formats.records import CollectionRecord, FilterRecord
 
@@ -167,12 +166,12 @@ class Collection(_TargetedRecords):
         refuse_other_query(self.intake, StagedRecord.objects.all())
         for target in _TARGETS:
             self.find(target)
-        pairs = InstructionPair.objects.filter(
-            project=self.intake.project, pair_id=OuterRef("pair_id")
+        of_pair = Query.objects.filter(
+            pairs__project=self.intake.project, pairs__pair_id=OuterRef("pair_id")
         )
         refuse_unknown_pairs(
             self.intake,
-            StagedRecord.objects.filter(~Exists(pairs), what="instruction"),
+            StagedRecord.objects.filter(~Exists(of_pair), what="instruction"),
         )
         self.intake.add_raters((StagedRecord.objects.all(), "who", "machine"))
         if self.intake.report.refused:
