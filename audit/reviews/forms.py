@@ -14,6 +14,7 @@ from audit.reviews.criteria import Rubric
 from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.models import Decision, Review
 from audit.reviews.review_list import NO_CATEGORY, ReviewFilter
+from base.requests import LinesField
 from base.texts import natural
 from formats.json_text import NotJson
 from formats.records import RubricRecord
@@ -93,7 +94,7 @@ class ReviewFilterForm(forms.Form):
 class RubricForm(forms.Form):
     """A rubric as JSON, typed or uploaded; a file replaces the typed text."""
 
-    text = forms.CharField(
+    text = LinesField(
         label="The rubric as JSON",
         required=False,
         max_length=MAX_LENGTH,
@@ -157,7 +158,7 @@ class DecisionForm(forms.Form):
         choices=OUTCOMES,
         widget=forms.RadioSelect,
     )
-    reason = forms.CharField(
+    reason = LinesField(
         required=False,
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),

@@ -19,7 +19,7 @@ from audit.reviews.forms import DecisionForm
 from audit.settling.adjudication import MAX_REASON
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
 from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
-from base.requests import LARGEST_KEY
+from base.requests import LARGEST_KEY, LinesField
 
 # How many names of conditions are offered; a longer list is of no use.
 MOST_NAMES = 100
@@ -53,7 +53,7 @@ class SettlingForm(forms.Form):
         widget=forms.HiddenInput,
         help_text="The key of the answer to adopt.",
     )
-    reason = forms.CharField(
+    reason = LinesField(
         label="Reason",
         required=False,
         max_length=MAX_REASON,
@@ -158,7 +158,7 @@ class SettleManyForm(forms.Form):
     """The reason for settling many documents, and the token of the preview."""
 
     cause = _cause_field()
-    reason = forms.CharField(
+    reason = LinesField(
         label="Reason",
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
