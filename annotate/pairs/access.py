@@ -1,10 +1,8 @@
-"""Look up the queries, pairs and related rows that a request may access; anything else is 404 or
-403.
-"""
+"""Look up the pairs and related rows that a request may access; anything else is 404 or 403."""
 
 from __future__ import annotations
 
-from annotate.collection.models import Candidate, Query
+from annotate.collection.models import Candidate
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_pool_of
 from annotate.projects.access import Person, lead, user_key
@@ -13,15 +11,6 @@ from base.requests import first_or_404, row_or_404
 from base.users import User
 
 NO_PAIR = "There is no such pair in your projects."
-
-
-def query(member: Membership, pk: int) -> Query:
-    """Return a query of the member's project, or raise Http404."""
-    return row_or_404(
-        Query.objects.select_related("project").filter(project=member.project_id),
-        pk,
-        "There is no such query in this project.",
-    )
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
 
+from annotate.collection.access import query as access_query
 from annotate.collection.models import Candidate
 from annotate.judgments.access import unblinded_lead
 from annotate.judgments.blindness import must_answer_first
-from annotate.pairs import access as pairs_access
 from annotate.pools.models import Pool, Replacement
 from annotate.projects import access
 from annotate.projects.access import Person
@@ -48,7 +48,7 @@ def candidate(user: Person, slug: str, query: int, pk: int) -> tuple[Membership,
     Raises Http404 or PermissionDenied.
     """
     member = lead(user, slug)
-    pool = pairs_access.query(member, query)
+    pool = access_query(member, query)
     rows = Candidate.with_removed.select_related("query__project", "document")
     return member, row_or_404(
         rows.filter(query=pool), pk, "There is no such document in this pool."

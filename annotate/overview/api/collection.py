@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection import access as collection_access
 from annotate.collection import core_queries
 from annotate.collection.document_rendering import read_pane
 from annotate.collection.models import Candidate, Document, Query
@@ -247,13 +248,13 @@ class OneQuery(Resource, tag="Collection"):
     def get(self, request: Request, slug: str, query: int) -> dict[str, Any]:
         """Read a query and its pairs."""
         member = access.member(self.person, slug)
-        return self._read(member, pairs_access.query(member, query))
+        return self._read(member, collection_access.query(member, query))
 
     @writes(FullQuerySerializer, body=SentUrgent, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str, query: int) -> dict[str, Any]:
         """Hand the tasks of a query out first, or no longer: for leads."""
         by = access.lead(self.person, slug)
-        changed = pairs_access.query(by, query)
+        changed = collection_access.query(by, query)
         set_urgent(query=changed, urgent=self.body().get("urgent", changed.is_urgent), by=by)
         return self._read(by, changed)
 
@@ -278,7 +279,7 @@ class Candidates(Resource, tag="Collection"):
         a state: 403.
         """
         member = access.member(self.person, slug)
-        shown = pairs_access.query(member, query)
+        shown = collection_access.query(member, query)
         prior = lists.knows_prior(member, shown.pairs.values_list("pk", flat=True))
         asked = self.parameters()
         if any(asked.values()) and not (
@@ -455,13 +456,13 @@ class QueryPeople(Resource, tag="Assignments"):
     def get(self, request: Request, slug: str, query: int) -> dict[str, list[int]]:
         """Read who takes each task of a query."""
         by = access.lead(self.person, slug)
-        return _people(pairs_access.query(by, query))
+        return _people(collection_access.query(by, query))
 
     @writes(PeopleSerializer, body=SentPeople, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, query: int) -> dict[str, list[int]]:
         """Set who takes each task of a query. People keep the tasks that they already hold."""
         by = access.lead(self.person, slug)
-        named_query = pairs_access.query(by, query)
+        named_query = collection_access.query(by, query)
         name_people(query=named_query, people=self.body(), by=by)
         return _people(named_query)
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotate.collection import access as collection_access
 from annotate.collection import core_queries
 from annotate.collection.models import Candidate, Query
 from annotate.collection.removal import INSTRUCTIONS, QUERIES, Removable, parse_keys
@@ -44,7 +45,6 @@ from annotate.overview.progress import (
     task_progress,
 )
 from annotate.overview.views.home import assignment_rows, work_url, worker
-from annotate.pairs import access as pairs_access
 from annotate.pairs.instruction_styles import other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import (
@@ -198,7 +198,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one query: its narratives, and its pool with the answers (annotators: their own)."""
     member = access.member(request.user, slug)
     project = member.project
-    shown_query = pairs_access.query(member, pk)
+    shown_query = collection_access.query(member, pk)
     pairs = list(shown_query.pairs.select_related("project", "query").order_by("pk"))
     styles = other_styles(pairs, among=pairs)
     shows_prior = lists.knows_prior(member, (pair.pk for pair in pairs))
@@ -346,7 +346,7 @@ def _begun(assignments: Sequence[WorkLeft]) -> list[Todo]:
 def query_people(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Set who takes each task of a query (the ticked people, or everybody), and whether first."""
     member = access.lead(request.user, slug)
-    query = pairs_access.query(member, pk)
+    query = collection_access.query(member, pk)
     named, token = named_people(query), request.POST.get("token", "")
     form = QueryPeopleForm(
         request.POST if request.method == "POST" else None,
