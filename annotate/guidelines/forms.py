@@ -84,7 +84,8 @@ class RejudgeForm(forms.Form):
     words = LinesField(
         label="What you tell them",
         max_length=MAX_WORDS,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        # Kept while other answers are chosen.
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true", "hx-preserve": "true"}),
         help_text="Shown above each document. Do not mention what others answered.",
         error_messages={"required": "Say in a few words what to look at."},
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from annotate.guidelines.actions import write_guideline
-from annotate.models import Guideline, Narrative
+from annotate.judging.actions import judge
+from annotate.judgments import assignments
+from annotate.models import Assignment, Guideline, Narrative
 from tests import factories
 
 
@@ -111,6 +115,22 @@ def test_saved_words_do_not_come_back_over_a_later_version(open_guidelines, pair
     expect(page.get_by_role("textbox", name="Guidelines")).to_have_value(
         "Only plants at sea count, and buoys."
     )
+
+
+def test_words_to_judges_stay_while_other_answers_are_chosen(new_person, pair):
+    lead, ada = pair.project.memberships.get(name="carla"), factories.member(pair.project, "ada")
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    candidate = pair.query.candidates.get()
+    judge(narrative=factories.altered(pair), candidate=candidate, relevance=1, by=ada)
+    write_guideline(text="Only plants at sea count.", by=lead, based_on=0)
+    page = new_person("carla")
+    page.goto(f"/projects/{pair.project.slug}/guidelines/1/rejudge-requests/")
+    page.get_by_label("What you tell them").fill("Look at the second table.")
+
+    page.get_by_label("Judged as").select_option("1")
+
+    expect(page).to_have_url(re.compile("grade=1"))
+    expect(page.get_by_label("What you tell them")).to_have_value("Look at the second table.")
 
 
 def test_times_are_shown_in_the_readers_zone(new_person, pair):
