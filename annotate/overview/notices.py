@@ -169,7 +169,7 @@ def _open_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
             if work[member.pk] and not blindness.hides_figures(task=task, by=member):
                 counts[member.pk] = counts.get(member.pk, 0) + len(work[member.pk])
     offered = [member for member in members if member.pk in counts]
-    rows = Narrative.objects.filter(pair__project__in=[member.project_id for member in offered])
+    rows = Narrative.objects.in_force([member.project_id for member in offered])
     newest = dict(rows.order_by().values_list("pair__project").annotate(at=Max("created_at")))
     return {
         member.pk: [

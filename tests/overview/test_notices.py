@@ -63,6 +63,17 @@ def test_tasks_to_take_are_a_notice_and_are_new_again_with_a_new_narrative(pair,
     assert new_kinds(ada, NOON) == {"open"}
 
 
+def test_an_instruction_that_was_taken_out_makes_tasks_to_take_no_newer(pair, ada):
+    other = factories.pair(factories.query(pair.project, "302"))
+    other.narratives.update(created_at=NOON + HOUR)
+    assert new_kinds(ada, NOON) == {"open"}
+
+    QUERIES.remove(project=pair.project, keys=[other.query_id], reason="Twice here.", by=None)
+
+    assert counts_of_notices(ada) == {"open": 1}
+    assert new_kinds(ada, NOON) == set()
+
+
 def test_a_task_that_is_held_is_a_notice_until_its_work_is_done(pair, ada):
     assignments.take_next(task=Assignment.Task.JUDGE, by=ada)
     assert counts_of_notices(ada) == {"held": 1}
