@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.db import models
 
 from annotate.projects.models import Project
+from audit.reports.statements_since import NEWEST_ROWS
 from base.texts import code_not_in_names
 from exporters.exports.access import ARCHIVE
 from exporters.exports.files import delete_folder
@@ -23,7 +24,6 @@ AnyModel = type[models.Model]
 
 PROJECT = "annotate.project"
 USER = "annotate.user"
-STATEMENT = "annotate.statement"
 AUDIT_EVENT = "annotate.auditevent"
 
 # Tables that a backup leaves out, and why.
@@ -100,7 +100,7 @@ def _renew_through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]
     """Renew the keys of the newest rows that a report covers; 0 means there were none."""
     if not value or not value.get("through"):
         return value
-    tables = {"judgment": STATEMENT, "repeat": STATEMENT, "narrative": "annotate.narrative"}
+    tables = {name: label(model._meta.concrete_model) for name, (model, _) in NEWEST_ROWS.items()}
     seen = {
         name: key + shifts[tables[name]] if key else key for name, key in value["through"].items()
     }

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Max, Q, QuerySet
+from django.db.models import Count, Exists, Max, Q
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Adjudication, Judgment, Repeat
@@ -149,12 +149,18 @@ def scope_q(scope: Scope, who: str) -> Q:
     return of_scope & Q(**{f"{who}__name__in": scope.people}) if scope.people else of_scope
 
 
+# The kinds of rows whose newest keys a report stores: the table, and the path to its project.
+NEWEST_ROWS: dict[str, tuple[Any, str]] = {
+    "judgment": (Judgment, "annotator__project"),
+    "narrative": (Narrative, "pair__project"),
+    "repeat": (Repeat, "annotator__project"),
+    "review": (Review, "auditor__project"),
+}
+
+
 def through(project: Project) -> dict[str, int]:
     """Return the keys of a project's newest rows; rows with larger keys came later."""
-    rows: dict[str, QuerySet[Any]] = {
-        "judgment": Judgment.objects.filter(annotator__project=project),
-        "narrative": Narrative.objects.filter(pair__project=project),
-        "repeat": Repeat.objects.filter(annotator__project=project),
-        "review": Review.objects.filter(auditor__project=project),
+    return {
+        name: model.objects.filter(**{path: project}).aggregate(last=Max("pk"))["last"] or 0
+        for name, (model, path) in NEWEST_ROWS.items()
     }
-    return {name: of_kind.aggregate(last=Max("pk"))["last"] or 0 for name, of_kind in rows.items()}

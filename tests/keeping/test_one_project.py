@@ -8,8 +8,18 @@ import zipfile
 import pytest
 from django.contrib.auth import authenticate
 
-from annotate.models import AuditEvent, Draft, Judgment, Membership, Project, Repeat, User
-from audit.models import AgreementReport, Check
+from annotate.models import (
+    AuditEvent,
+    Draft,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+    Repeat,
+    User,
+)
+from audit.models import AgreementReport, Check, Review
+from audit.reports.statements_since import through
 from base.constraints import deletions_allowed
 from base.errors import Refused
 from exporters.models import Release
@@ -148,12 +158,16 @@ def test_a_purged_project_is_restored_unchanged(installation, backup, quiet, tmp
 
 
 def test_the_newest_rows_that_a_report_covers_are_the_same_rows(installation, quiet, tmp_path):
+    tides = installation.tides
+    Review.objects.create(
+        narrative=tides.narrative, auditor=tides.dan, rubric="followtable-1", started_at=AT
+    )
     last = Judgment.objects.filter(annotator__project=installation.project).order_by("-pk")[0]
     AgreementReport.objects.create(
         project=installation.project,
         state="done",
         finished_at=AT,
-        figures={"through": {"judgment": last.pk, "narrative": 0, "repeat": 0}},
+        figures={"through": {**through(installation.project), "repeat": 0}},
     )
     back_up(path=tmp_path / "seen.zip", project="tides", progress=quiet)
     archive_project("tides")
@@ -164,7 +178,9 @@ def test_the_newest_rows_that_a_report_covers_are_the_same_rows(installation, qu
     assert report.figures is not None
     seen = report.figures["through"]
     assert Judgment.objects.get(pk=seen["judgment"]).uuid == last.uuid
-    assert (seen["narrative"], seen["repeat"]) == (0, 0)
+    assert Narrative.objects.latest("pk").pk == seen["narrative"]
+    assert Review.objects.latest("pk").pk == seen["review"]
+    assert seen["repeat"] == 0
 
 
 def test_people_can_go_on_in_a_restored_project(installation, backup, quiet):
