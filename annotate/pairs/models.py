@@ -24,6 +24,16 @@ def _current(side: str) -> models.FilteredRelation:
     )
 
 
+def is_taken_out(path: str = "") -> Q:
+    """Return the filter for pairs that a lead took out with a reason, or whose query was taken out.
+
+    No figure counts them. A pair that a decision on its reviews removed is not one of them: its
+    reviews and its removal are results. `path`: how the filtered rows reach a pair.
+    """
+    reason, query = {f"{path}removed_reason": ""}, {f"{path}query__removed_at__isnull": True}
+    return ~Q(**reason) | ~Q(**query)
+
+
 # Pairs whose current altered narrative was sent back (`with_narratives`).
 SENT_BACK = Q(sent_back_at__isnull=False)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative, is_taken_out
 from annotate.projects.models import Membership
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.report_parts import ratings_of
@@ -92,9 +92,9 @@ def coverage(reader: Membership) -> Coverage:
     count. A category that joins types of the taxonomy is known, and counts for each of them.
 
     Accepted: the current decision accepts the current altered narrative, and no lead sent it back
-    since. Revised: sent back at least once. Removed: no longer worked on. The counts leave out
-    decisions on instructions that the reader has yet to review. Queries that were taken out do not
-    count.
+    since. Revised: sent back at least once. Removed: by a decision on its reviews. The counts leave
+    out decisions on instructions that the reader has yet to review. Pairs and queries that a lead
+    took out do not count.
     """
     categories = {
         category.key: CategoryCoverage(category.key, category.name, category.sentence)
@@ -113,7 +113,7 @@ def coverage(reader: Membership) -> Coverage:
     may_see = ~Q(pk__in=hidden)
     instructed = Narrative.objects.filter(pair=OuterRef("pk")).exclude(side=Narrative.Side.ORIGINAL)
     rows = (
-        InstructionPair.objects.filter(project=reader.project_id, query__removed_at__isnull=True)
+        InstructionPair.objects.filter(~is_taken_out(), project=reader.project_id)
         .exclude(~Exists(instructed), category="")
         .order_by()
         .annotate(is_accepted=Exists(accepted), is_revised=Exists(sent_back))

@@ -49,7 +49,7 @@ from django.utils import timezone
 
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Flag, Judgment
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Narrative, is_taken_out
 from annotate.projects.models import Project
 from audit.reports.intra_annotator import (
     AGAIN,
@@ -390,12 +390,20 @@ def _judgments_left_out(project: Project, scope: Scope) -> dict[str, int]:
 
 
 def _reviews_left_out(project: Project, scope: Scope, rubric: Rubric) -> dict[str, int]:
-    reviews = Review.objects.filter(scope_q(scope, "auditor"), auditor__project=project)
-    drafts = reviews.filter(period_q(project, scope, "started_at"), submitted_at=None)
-    submitted = reviews.submitted().of_people().filter(period_q(project, scope, "submitted_at"))
+    is_draft = Q(period_q(project, scope, "started_at"), submitted_at=None)
+    is_submitted = Q(
+        period_q(project, scope, "submitted_at"),
+        submitted_at__isnull=False,
+        auditor__is_machine=False,
+    )
+    taken_out, same_rubric = is_taken_out("narrative__pair__"), Q(rubric=rubric.name)
+    counts = Review.objects.filter(scope_q(scope, "auditor"), auditor__project=project).aggregate(
+        drafts=Count("pk", filter=is_draft),
+        taken_out=Count("pk", filter=is_submitted & taken_out),
+        other_rubric=Count("pk", filter=is_submitted & ~taken_out & ~same_rubric),
+    )
     return {
-        "{reviews} not submitted yet": drafts.count(),
-        f"{{reviews}} under another rubric than {rubric.name}": submitted.exclude(
-            rubric=rubric.name
-        ).count(),
+        "{reviews} not submitted yet": counts["drafts"],
+        "{reviews} of an instruction that was taken out": counts["taken_out"],
+        f"{{reviews}} under another rubric than {rubric.name}": counts["other_rubric"],
     }

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 from django.db.models import Q
 
 from annotate.collection.models import Query
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative, is_taken_out
 from annotate.projects.models import Guideline, Membership, Project
 from audit.reports.models import AgreementReport
 from audit.reviews import rubrics
@@ -225,7 +225,7 @@ def rubric_of(project: Project) -> Rubric:
     levels of two rubrics are not one scale.
     """
     submitted = Review.objects.submitted().filter(
-        auditor__project=project, auditor__is_machine=False
+        ~is_taken_out("narrative__pair__"), auditor__project=project, auditor__is_machine=False
     )
     name = submitted.order_by("-submitted_at", "-pk").values_list("rubric", flat=True).first()
     return (

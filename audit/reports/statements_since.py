@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, Max, Q
 
 from annotate.collection.models import Candidate
 from annotate.judgments.models import Adjudication, Judgment, Repeat
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Narrative, is_taken_out
 from annotate.projects.models import Membership, Project
 from audit.reports.intra_annotator import repeats_in
 from audit.reports.models import AgreementReport
@@ -32,6 +32,8 @@ class Changes(NamedTuple):
     # Settling decisions that were made or withdrawn.
     settled: int = 0
     reviews: int = 0
+    # Reviews of instructions that were taken out since.
+    reviews_taken_out: int = 0
     narratives: int = 0
     # Narratives of the report that were withdrawn since.
     withdrawn: int = 0
@@ -55,6 +57,7 @@ _WORDS = (
     ("judgment taken out", "judgments taken out"),
     ("decision of a lead", "decisions of leads"),
     ("new review", "new reviews"),
+    ("review taken out", "reviews taken out"),
     ("narrative rewritten", "narratives rewritten"),
     ("narrative withdrawn", "narratives withdrawn"),
 )
@@ -86,11 +89,11 @@ def count_changes_since(report: AgreementReport) -> Changes:
     # One that another judgment replaced counts as new; the others were withdrawn, or flagged since.
     before = judgments.filter(pk__lte=seen["judgment"])
     removed = Candidate.with_removed.filter(removed_at__gt=moment).values("pk")
-    is_taken_out = Q(candidate__in=removed) | Q(narrative__pair__removed_at__gt=moment)
+    taken_out_since = Q(candidate__in=removed) | Q(narrative__pair__removed_at__gt=moment)
     changed = before.aggregate(
         taken_back=Count("pk", filter=Q(ended_at__gt=moment, replaced_by__relevance__isnull=True)),
         of_older_texts=Count("pk", filter=Q(ended_at=None, text_replaced_at__gt=moment)),
-        taken_out=Count("pk", filter=is_taken_out & Q(ended_at=None, text_replaced_at=None)),
+        taken_out=Count("pk", filter=taken_out_since & Q(ended_at=None, text_replaced_at=None)),
     )
     is_new = Q(pk__gt=seen["narrative"])
     narratives = Narrative.objects.filter(
@@ -111,14 +114,18 @@ def count_changes_since(report: AgreementReport) -> Changes:
     if report.compares or scopes[0].criterion or scopes[0].guideline is not None:
         settled = settled.none()
     # Reviews from a file may be older than the report.
-    new_reviews = reviews.submitted().filter(
-        Q(submitted_at__gt=moment) | Q(pk__gt=seen.get("review", 0))
+    is_new_review = Q(submitted_at__gt=moment) | Q(pk__gt=seen.get("review", 0))
+    of_taken_out = is_taken_out("narrative__pair__")
+    new_reviews = reviews.submitted().filter(is_new_review, ~of_taken_out)
+    reviews_taken_out = reviews.submitted().filter(
+        ~is_new_review, of_taken_out, narrative__pair__removed_at__gt=moment
     )
     return Changes(
         judgments=new_judgments.count() + new_repeats.count(),
         **changed,
         settled=settled.count(),
         reviews=new_reviews.count(),
+        reviews_taken_out=reviews_taken_out.count(),
         narratives=narratives["new"],
         withdrawn=narratives["withdrawn"],
     )

@@ -40,7 +40,7 @@ from django.db.models.functions import Cast, Concat, TruncWeek
 from annotate.collection.models import Query
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, RejudgeRequest, StatementQuerySet
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Narrative, is_taken_out
 from annotate.projects.models import Grade, Membership, Project
 from audit.reports.scopes import WHOLE, Period, Scope, narrative_q, periods_of, rubric_of, week_of
 from audit.reviews.criteria import Rubric
@@ -397,10 +397,12 @@ def ratings_in(
     project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
 ) -> QuerySet[Rating]:
     """Return the ratings that count in a scope: people's, with `machines` also those of machines,
-    in submitted reviews under a rubric, of every version of the narratives.
+    in submitted reviews under a rubric, of every version of the narratives of pairs that are not
+    taken out.
     """
     ratings = Rating.objects.filter(
         narrative_q(scope, "review__narrative__"),
+        ~is_taken_out("review__narrative__pair__"),
         review__auditor__project=project,
         review__submitted_at__isnull=False,
         review__rubric=rubric.name,

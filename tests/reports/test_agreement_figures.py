@@ -18,6 +18,7 @@ from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.statements_since import Changes, count_changes_since
 from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.decisions import decide
 from jobs.runner import Cancelled, Progress
 from tests import factories
 from tests.second_pass import levels
@@ -316,6 +317,42 @@ def test_reviews_of_every_version_count(scene):
     assert figures(scene)["reviews"]["all"]["units"] == 12
 
 
+def test_reviews_of_an_instruction_taken_out_are_left_out_and_counted(scene):
+    review(scene, scene.dan, query_dependency="poor")
+    review(scene, scene.ben)
+    INSTRUCTIONS.remove(
+        project=scene.project, keys=[scene.pair.pk], reason="A double.", by=scene.carla
+    )
+
+    found = figures(scene)
+
+    assert found["reviews"]["all"]["units"] == 0
+    assert found["left_out"] == [
+        {"reason": "reviews of an instruction that was taken out", "count": 2}
+    ]
+
+
+def test_reviews_of_an_instruction_that_a_decision_removed_count(scene):
+    review(scene, scene.dan, query_dependency="poor")
+    review(scene, scene.ben)
+    decide(narrative=scene.narrative, outcome="removed", reason="Poor.", by=scene.carla)
+
+    found = figures(scene)
+
+    assert found["reviews"]["all"]["units"] == 6
+    assert found["left_out"] == []
+
+
+def test_reviews_taken_out_since_the_report_are_counted(scene):
+    review(scene, scene.dan)
+    made = report(scene)
+    INSTRUCTIONS.remove(
+        project=scene.project, keys=[scene.pair.pk], reason="A double.", by=scene.carla
+    )
+
+    assert count_changes_since(made) == Changes(reviews_taken_out=1)
+
+
 def test_progress_counts_the_scopes(judged):
     progress = Progress()
 
@@ -339,7 +376,7 @@ def test_the_rows_are_read_in_a_fixed_number_of_queries(judged, django_assert_nu
         narrative = factories.altered(factories.pair(query))
         judge(judged, f"n{number}", query=query, narrative=narrative, ada=1, ben=0)
 
-    with django_assert_num_queries(25):
+    with django_assert_num_queries(24):
         figures(judged)
 
 

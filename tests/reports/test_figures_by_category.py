@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.collection.removal import INSTRUCTIONS
 from annotate.models import Assignment
 from audit.models import Rating, Review
 from audit.reports.coverage import by_category
@@ -109,6 +110,26 @@ def test_api_returns_the_same_figures(world, client):
     assert (c1["key"], c1["pairs"], c1["sent_back"], c1["removed"]) == ("C1", 2, 1, 0)
     assert c1["criteria"][0]["rejecting"] == 3
     assert c1["percent"]["units"] == 12
+
+
+def test_an_instruction_that_a_decision_removed_counts(world):
+    _project, carla, narratives = world
+    decide(narrative=narratives["1_1"], outcome="removed", reason="No.", by=carla)
+
+    c1, _s1 = by_category(carla).categories
+
+    assert (c1.pairs, c1.removed, c1.criteria[0].ratings) == (2, 1, 4)
+
+
+def test_an_instruction_that_was_taken_out_does_not_count(world):
+    project, carla, narratives = world
+    INSTRUCTIONS.remove(
+        project=project, keys=[narratives["1_1"].pair_id], reason="A double.", by=carla
+    )
+
+    c1, _s1 = by_category(carla).categories
+
+    assert (c1.pairs, c1.removed, c1.criteria[0].ratings) == (1, 0, 2)
 
 
 def test_lead_who_has_yet_to_review_sees_no_figures(world, client):
