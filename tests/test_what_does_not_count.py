@@ -1,0 +1,266 @@
+"""Answers that were taken out, replaced or withdrawn change no figure on any page.
+
+The lead of the example and an annotator open each kind of page that links lead to, before and after
+such answers are added. DIFFERENT names the pages that show these answers on purpose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from difflib import unified_diff
+from html import unescape
+from itertools import takewhile
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.test import Client
+from django.urls import resolve, reverse
+from pytest_django.plugin import DjangoDbBlocker
+
+from annotate.collection.removal import INSTRUCTIONS, QUERIES
+from annotate.judgments.cached_counts import clear_caches
+from annotate.judgments.models import Statement
+from annotate.models import Candidate, Condition, InstructionPair, Narrative, Project, Query, User
+from annotate.pools.removal import DOCUMENTS
+from audit.models import Rating, Review
+from config.examples.tides import ensure_example
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
+
+READERS = ("carla", "ada")
+# The ids of rows that a test adds begin so.
+ADDED = "zzz"
+
+# Pages that show on purpose what does not count.
+DIFFERENT = {
+    "annotate:audit_log": "lists that something was taken out",
+    "annotate:person": "counts the answers of a day, and how many of them no longer count",
+    "annotate:pools": "says how many documents are taken out",
+    "annotate:progress": "counts the answers of a day, and how many of them no longer count",
+    "annotate:query": "lists the instructions and documents that are taken out",
+    "annotate:removed_queries": "lists the queries and instructions that are taken out",
+    "audit:reviews": "lists instructions that are taken out, and says so",
+    "audit:rubric": "counts every review under the rubric",
+    "exporters:new_release": "counts all rows that the archive contains",
+    "exporters:publication": "counts the instructions that are left out",
+}
+
+# The line of a page after which it counts what was loaded, and what each person did.
+ONLY_UNTIL = {"annotate:project": "Steps"}
+# The addresses of pages about projects, other than the first page.
+OF_PROJECTS = ("/notices/", "/projects/example/", "/pairs/", "/narratives/", "/conditions/")
+_INVISIBLE = re.compile(r"(?s)<(script|style|template)\b.*?</\1>|<!--.*?-->")
+_MAIN = re.compile(r"(?s)<main\b.*</main>")
+_TAG = re.compile(r"<[^<>]+>")
+_LINK = re.compile(r'\bhref="([^"#]+)')
+
+
+@pytest.fixture(scope="module")
+def project(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Project]:
+    """Make the example once for this file; each test is rolled back."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
+        patch.setattr(settings, "DATA", tmp_path_factory.mktemp("data"))
+        ensure_example()
+        yield Project.objects.get(slug="example")
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def before(project: Project) -> dict[str, dict[str, list[str]]]:
+    """The lines of every kind of page, by reader and address."""
+    clear_caches()
+    start = reverse("annotate:project", args=[project.slug])
+    pages = {name: read_every_kind(name, start) for name in READERS}
+    # Few pages would mean that links were not followed.
+    assert len(pages["carla"]) > 50
+    assert len(pages["ada"]) > 10
+    return pages
+
+
+def read_every_kind(name: str, start: str) -> dict[str, list[str]]:
+    """Open each kind of page that links lead to: each route without a filter, and with each one."""
+    client = client_of(name)
+    pages: dict[str, list[str]] = {}
+    kinds: set[tuple[str, str]] = set()
+    to_open = [start]
+    for address in to_open:
+        route, filter_name = kind_of(address)
+        if (route, filter_name) in kinds:
+            continue
+        kinds.add((route, filter_name))
+        answer = client.get(address, follow=True)
+        if answer.status_code == 200 and answer["Content-Type"].startswith("text/html"):
+            page = answer.content.decode()
+            if route not in DIFFERENT:
+                pages[address] = lines_of(page, route)
+            links = (urljoin(address, unescape(link)) for link in _LINK.findall(page))
+            to_open += [link for link in links if link == "/" or link.startswith(OF_PROJECTS)]
+    return pages
+
+
+def client_of(name: str) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(username=name))
+    return client
+
+
+def kind_of(address: str) -> tuple[str, str]:
+    """Return the route of an address, and the name of its first filter."""
+    parts = urlsplit(address)
+    return resolve(parts.path).view_name, parts.query.partition("=")[0]
+
+
+def lines_of(page: str, route: str) -> list[str]:
+    """Return the lines that a page shows in its main part, for a page in ONLY_UNTIL the first."""
+    main = _MAIN.search(page)
+    text = _TAG.sub("\n", _INVISIBLE.sub("", main[0] if main else page))
+    lines = (" ".join(line.split()) for line in unescape(text).split("\n"))
+    until = ONLY_UNTIL.get(route)
+    return [line for line in takewhile(lambda line: line != until, lines) if line]
+
+
+def take_documents_out(project: Project) -> None:
+    """Add a document to each query, with answers on which people disagree, and take it out."""
+    for query in project.queries.filter(removed_at=None):
+        candidate = factories.candidate(query, f"{ADDED}{query.pk}", prior=2)
+        for narrative in Narrative.objects.current().filter(pair__query=query):
+            add_answers(narrative, [candidate])
+    added = Candidate.objects.filter(document__doc_id__startswith=ADDED)
+    take_out(DOCUMENTS, project, added.values_list("pk", flat=True))
+
+
+def take_instructions_out(project: Project) -> None:
+    """Add judged and reviewed instructions, and take them out."""
+    for query in project.queries.filter(removed_at=None)[:4]:
+        add_instruction(query, query.candidates.filter(made_for=None)[:4])
+    added = InstructionPair.objects.filter(pair_id__startswith=ADDED)
+    take_out(INSTRUCTIONS, project, added.values_list("pk", flat=True))
+
+
+def take_a_query_out(project: Project) -> None:
+    """Add a query with a judged and reviewed instruction, and take it out."""
+    query = factories.query(project, ADDED)
+    add_instruction(query, [factories.candidate(query, prior=2) for _ in range(6)])
+    take_out(QUERIES, project, [query.pk])
+
+
+def judge_again(project: Project) -> None:
+    """Put another answer before each judgment, which replaces it."""
+    for judgment in current_judgments(project):
+        replaced = add_earlier(judgment, ended_at=judgment.at)
+        Statement.objects.filter(pk=judgment.pk).update(replaces=replaced)
+
+
+def withdraw(project: Project) -> None:
+    """Put another answer before each judgment, which was withdrawn before it was made."""
+    for judgment in current_judgments(project):
+        withdrawn_at = judgment.at - timedelta(hours=1)
+        add_earlier(judgment, ended_at=withdrawn_at, withdrawn_at=withdrawn_at)
+
+
+def current_judgments(project: Project) -> Iterable[Statement]:
+    current = Statement.objects.filter(ended_at=None, repeat=False, relevance__isnull=False)
+    return current.filter(
+        annotator__project=project, annotator__is_machine=False, replaces__isnull=True
+    )
+
+
+def add_earlier(judgment: Statement, **fields: Any) -> Statement:
+    return Statement.objects.create(
+        narrative=judgment.narrative,
+        candidate=judgment.candidate,
+        annotator=judgment.annotator,
+        text_version=judgment.text_version,
+        relevance=(judgment.relevance + 1) % 3,
+        at=judgment.at - timedelta(hours=3),
+        **fields,
+    )
+
+
+def add_instruction(query: Query, candidates: Iterable[Candidate]) -> None:
+    """Add an instruction with answers, and with reviews that reject it and that do not."""
+    like = query.project.pairs.filter(removed_at=None).earliest("pk")
+    pair = factories.pair(
+        query,
+        pair_id=f"{ADDED}{query.pk}",
+        category=like.category,
+        origin=like.origin,
+        model=like.model,
+    )
+    narrative = factories.altered(pair)
+    Condition.objects.create(narrative=narrative, number=1, text="At sea.")
+    add_answers(narrative, candidates)
+    earlier = Review.objects.submitted().filter(auditor__project=query.project).earliest("pk")
+    for auditor, rejects in (("ada", True), ("ben", False)):
+        review = Review.objects.create(
+            narrative=narrative,
+            auditor=query.project.memberships.get(name=auditor),
+            rubric=earlier.rubric,
+            started_at=earlier.started_at,
+            submitted_at=earlier.submitted_at,
+        )
+        for rating in earlier.ratings.all():
+            level, place = ("poor", 2) if rejects else ("excellent", 0)
+            Rating.objects.create(
+                review=review,
+                criterion=rating.criterion,
+                level=level,
+                place=place,
+                rejects=rejects,
+                words="Unclear." if rejects else "",
+            )
+
+
+def add_answers(narrative: Narrative, candidates: Iterable[Candidate]) -> None:
+    """Add grades of people who disagree, a flag, and the grade of a machine; all of them old."""
+    members = narrative.pair.project.memberships
+    answers: dict[str, dict[str, Any]] = {
+        "ada": {"relevance": 0, "active_ms": 60_000},
+        "ben": {"relevance": 2, "active_ms": 60_000},
+        "dan": {"flag": "problem", "note": "Not this one."},
+        "example-model": {"relevance": 0, "source": Statement.Source.FILE},
+    }
+    at = Statement.objects.filter(annotator__in=members.all()).earliest("at").at
+    for candidate in candidates:
+        for name, answer in answers.items():
+            annotator = members.get(name=name)
+            Statement.objects.create(
+                narrative=narrative, candidate=candidate, annotator=annotator, at=at, **answer
+            )
+
+
+def take_out(kind: Any, project: Project, keys: Iterable[int]) -> None:
+    lead = project.memberships.get(name="carla")
+    kind.remove(project=project, keys=list(keys), reason="Out of scope.", by=lead)
+
+
+@pytest.mark.parametrize(
+    "add", [take_documents_out, take_instructions_out, take_a_query_out, judge_again, withdraw]
+)
+@pytest.mark.parametrize("name", READERS)
+def test_pages_stay_the_same(
+    add: Callable[[Project], None],
+    name: str,
+    project: Project,
+    before: dict[str, dict[str, list[str]]],
+) -> None:
+    add(project)
+    clear_caches()
+    client = client_of(name)
+
+    changed = {}
+    for address, lines in before[name].items():
+        page = client.get(address, follow=True).content.decode()
+        changed[address] = list(unified_diff(lines, lines_of(page, kind_of(address)[0]), n=1))
+
+    assert {address: lines for address, lines in changed.items() if lines} == {}
