@@ -181,7 +181,7 @@ def add_earlier(judgment: Statement, **fields: Any) -> Statement:
         candidate=judgment.candidate,
         annotator=judgment.annotator,
         text_version=judgment.text_version,
-        relevance=(judgment.relevance + 1) % 3,
+        relevance=0 if judgment.relevance else 2,
         at=judgment.at - timedelta(hours=3),
         **fields,
     )

@@ -116,16 +116,16 @@ def count_changes_since(report: AgreementReport) -> Changes:
     # Reviews from a file may be older than the report.
     is_new_review = Q(submitted_at__gt=moment) | Q(pk__gt=seen.get("review", 0))
     of_taken_out = is_taken_out("narrative__pair__")
-    new_reviews = reviews.submitted().filter(is_new_review, ~of_taken_out)
-    reviews_taken_out = reviews.submitted().filter(
-        ~is_new_review, of_taken_out, narrative__pair__removed_at__gt=moment
+    gone = of_taken_out & Q(narrative__pair__removed_at__gt=moment)
+    changed_reviews = reviews.submitted().aggregate(
+        reviews=Count("pk", filter=is_new_review & ~of_taken_out),
+        reviews_taken_out=Count("pk", filter=~is_new_review & gone),
     )
     return Changes(
         judgments=new_judgments.count() + new_repeats.count(),
         **changed,
         settled=settled.count(),
-        reviews=new_reviews.count(),
-        reviews_taken_out=reviews_taken_out.count(),
+        **changed_reviews,
         narratives=narratives["new"],
         withdrawn=narratives["withdrawn"],
     )
