@@ -388,12 +388,13 @@ def refusal_reason(project: Project, kind: ProjectKind) -> str:
     return ""
 
 
-def change_kind(*, key: str, by: Membership) -> Project:
+def change_kind(*, key: str, by: Membership, token: str = "") -> Project:
     """Give the project another kind, with its settings, grades, taxonomy and rubric.
 
     Names and sentences of grades that people of the project wrote are kept. The kind "own" changes
     no setting; the same kind again changes nothing. Refused: a person who is not a lead, an
-    archived project, an unknown kind, and a change that would lose data.
+    archived project, an unknown kind, and a change that would lose data. Stale: `token` is that of
+    other rules (`rules_token`), so that something else would change than the lead has seen.
     """
     kind = kind_by_key(key)
     with transaction.atomic():
@@ -401,6 +402,8 @@ def change_kind(*, key: str, by: Membership) -> Project:
         before = kind_of(project.kind)
         if before.key == kind.key:
             return project
+        if token and token != rules_token(project):
+            raise Stale("The settings have changed since you looked at this kind. Look again.")
         if sentence := refusal_reason(project, kind):
             raise Refused(sentence)
         project.kind = kind.key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import Count
@@ -119,10 +120,12 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
     """Show what the kind sets and what the project has changed; `?kind=` previews another one."""
     member = access.lead(request.user, slug)
     if request.method == "POST":
+        key, token = request.POST.get("kind", ""), request.POST.get("token", "")
         with refusal_as_message(request):
-            actions.change_kind(key=request.POST.get("kind", ""), by=member)
+            actions.change_kind(key=key, token=token, by=member)
             messages.success(request, "Saved. The settings of this kind apply from now on.")
-        return redirect("annotate:kind", slug)
+            return redirect("annotate:kind", slug)
+        return redirect(f"{reverse('annotate:kind', args=[slug])}?{urlencode({'kind': key})}")
     project = member.project
     now = kind_of(project.kind)
     shown = KINDS.get(request.GET.get("kind", ""), now)
@@ -134,6 +137,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
         kinds=list(KINDS.values()),
         now=now,
         shown=shown,
+        token=actions.rules_token(project),
         settings=_settings(shown),
         types=TAXONOMIES.get(shown.taxonomy, ()),
         changes=[_row(difference) for difference in actions.differences(project, shown)],

@@ -15,7 +15,7 @@ from annotate.pairs.models import DrawnPair, ReviewDraw
 from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused
+from base.errors import Refused, Stale, state_token
 from base.sampling import CannotDraw, DrawPlan, draw
 
 # The largest integer that every supported database stores exactly.
@@ -84,6 +84,11 @@ def plan_draw(
     )
 
 
+def plan_token(planned: DrawPlan[int]) -> str:
+    """Return a token of a plan, which differs once other instructions would be drawn."""
+    return state_token(planned.sizes, planned.units)
+
+
 def draw_for_review(
     *,
     project: Project,
@@ -92,12 +97,13 @@ def draw_for_review(
     seed: int,
     by: Membership | None,
     fewer: bool = False,
+    token: str = "",
     now: datetime | None = None,
 ) -> ReviewDraw:
     """Draw the instructions to review. Only these have review tasks and count as unfinished.
 
     Ends the current draw. Submitted reviews stay, drawn or not. Refused, with nothing changed: not
-    a lead, an archived project, an impossible draw.
+    a lead, an archived project, an impossible draw. Stale: `token` is that of another plan.
     """
     now = now or timezone.now()
     if stratify not in ReviewDraw.Stratify.values:
@@ -109,6 +115,8 @@ def draw_for_review(
         planned = plan_draw(project, stratify=stratify, size=size, seed=seed, fewer=fewer)
         if planned.refused:
             raise Refused(planned.refused)
+        if token and token != plan_token(planned):
+            raise Stale("The instructions have changed since you looked at the draw. Look again.")
         project.review_draws.current().update(ended_at=now, ended_by=by)
         made = ReviewDraw.objects.create(
             project=project,

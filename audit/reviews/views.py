@@ -158,7 +158,8 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
                 messages.success(request, "The draw has ended: every instruction is reviewed.")
             return redirect("audit:reviews", slug)
         if request.method == "POST" and form.is_valid():
-            draws.draw_for_review(project=project, by=member, **form.cleaned_data)
+            token = request.POST.get("token", "")
+            draws.draw_for_review(project=project, by=member, token=token, **form.cleaned_data)
             messages.success(request, "Drawn. Only these instructions are reviewed now.")
             return redirect("audit:review_draw", slug)
     except Refused as refused:
@@ -176,6 +177,7 @@ def review_draw(request: PageRequest, slug: str) -> HttpResponse:
         standing=current,
         plan=planned,
         strata=planned.strata if planned else [],
+        token=draws.plan_token(planned) if planned else "",
         status=422 if request.method == "POST" else 200,
     )
 

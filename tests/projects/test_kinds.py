@@ -190,6 +190,22 @@ def test_the_page_shows_what_would_change_before_it_does(client):
     assert Project.objects.get().kind == "followtable"
 
 
+def test_a_change_that_has_become_another_since_it_was_shown_is_not_made(client):
+    project = made("own")
+    client.force_login(project.memberships.get().user)
+    address = reverse("annotate:kind", args=["own"])
+    seen = client.get(address, {"kind": "followtable"}).context["token"]
+    Project.objects.update(overlap_judge=5)
+
+    page = client.post(address, {"kind": "followtable", "token": seen}, follow=True)
+
+    assert "The settings have changed since you looked at this kind." in page.content.decode()
+    assert page.context["shown"].key == "followtable"
+    assert Project.objects.get().kind == "own"
+    client.post(address, {"kind": "followtable", "token": page.context["token"]})
+    assert Project.objects.get().kind == "followtable"
+
+
 def test_the_api_sets_returns_and_changes_a_kind():
     program = Program("carla", "lead")
 

@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from annotate.collection.removal import INSTRUCTIONS
 from annotate.judgments import completion, open_pairs
 from annotate.models import AuditEvent, DrawnPair, Narrative, ReviewDraw
 from audit.models import Review
@@ -227,6 +228,22 @@ def test_the_page_shows_why_a_draw_is_refused(scene, client):
 
     assert page.status_code == 422
     assert "“Films” has 2" in page.content.decode()
+
+
+def test_a_draw_that_has_changed_since_it_was_shown_is_not_made(scene, client):
+    client.force_login(scene.carla.user)
+    address = reverse("audit:review_draw", args=["tides"])
+    choices = {"stratify": "domain", "size": 1, "seed": 7}
+    seen = client.get(address, choices).context["token"]
+    pair = scene.project.pairs.first()
+    INSTRUCTIONS.remove(project=scene.project, keys=[pair.pk], reason="A double.", by=scene.carla)
+
+    refused = client.post(address, {**choices, "token": seen})
+
+    assert "The instructions have changed since you looked at the draw." in refused.content.decode()
+    assert current_draw(scene.project) is None
+    client.post(address, {**choices, "token": refused.context["token"]})
+    assert current_draw(scene.project) is not None
 
 
 def test_a_program_draws_reads_and_ends(scene):
