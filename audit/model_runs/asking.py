@@ -304,7 +304,9 @@ class _Asking:
             self._failures += 1
             is_hopeless = failure.kind in _HOPELESS or failure.status in _HOPELESS_STATUS
             if not self._has_answers and is_hopeless:
-                raise JobError(f"{_sentence(failure.reason)} Nothing was answered.")
+                # 401: the key is missing or wrong.
+                advice = "An administrator sets its key. " if failure.status == 401 else ""
+                raise JobError(f"{_sentence(failure.reason)} {advice}Nothing was answered.")
             if self._failures >= GIVE_UP_AFTER:
                 raise JobError(
                     f"{GIVE_UP_AFTER} calls in a row failed, the last one so: "

@@ -33,7 +33,7 @@ def test_a_wrong_key_is_told_at_once(grade, server, endpoint, settings):
 
     assert run.state == "failed"
     assert run.error.startswith("The server refuses (401): wrong key: ")
-    assert run.error.endswith("Nothing was answered.")
+    assert run.error.endswith(" An administrator sets its key. Nothing was answered.")
     assert machine_judgments() == 0
 
 
