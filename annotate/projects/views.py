@@ -124,7 +124,7 @@ def kind(request: PageRequest, slug: str) -> HttpResponse:
         with refusal_as_message(request):
             actions.change_kind(key=key, token=token, by=member)
             messages.success(request, "Saved. The settings of this kind apply from now on.")
-            return redirect("annotate:kind", slug)
+        # After a refusal the page shows what would change now.
         return redirect(f"{reverse('annotate:kind', args=[slug])}?{urlencode({'kind': key})}")
     project = member.project
     now = kind_of(project.kind)
