@@ -19,17 +19,17 @@ _Parsed = TypeVar("_Parsed")
 
 def read_jsonl(source: Source) -> Iterator[Fields]:
     """Yield the objects of a JSONL file, one per line; skip blank lines."""
-    return _parse_lines(source, source.lines())
+    return _parse_lines(source, source.lines(), "a line must be one JSON object")
 
 
-def _parse_lines(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
-    for line in lines:
-        if not line or line.isspace():
-            continue
+def _parse_lines(source: Source, lines: Iterable[str], rule: str) -> Iterator[Fields]:
+    filled = (line for line in lines if line and not line.isspace())
+    for count, line in enumerate(filled):
         try:
             value = parse_json(line)
         except NotJson as error:
-            source.refuse(f"{error} at column {error.column}")
+            hint = "" if count else _hint_at_many_lines(line)
+            source.refuse(f"{error} at column {error.column}{hint}")
             continue
         except ValueError as error:
             source.refuse(str(error))
@@ -37,21 +37,32 @@ def _parse_lines(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
         if isinstance(value, dict):
             yield Fields(value)
         else:
-            source.refuse(f"a line must be one JSON object, not {json_name(value)}")
+            source.refuse(f"{rule}, not {json_name(value)}")
 
 
-def read_json(source: Source) -> Iterator[Fields]:
+def _hint_at_many_lines(line: str) -> str:
+    """Return a hint if this line begins a list or an object that continues on further lines."""
+    if line.strip() != "{" and not line.startswith("["):
+        return ""
+    return (
+        "; this format has one whole object on each line (`jq -c .` or `jq -c '.[]'` write it so)"
+    )
+
+
+def read_json(source: Source, *, what: str = "an entry") -> Iterator[Fields]:
     """Yield the objects of a JSON file: one per line, a list of them, or one over many lines.
 
-    If the first line is not a whole object, the file is read into memory at once.
+    If the first line is not a whole object, the file is read into memory at once. A refusal calls
+    an object `what`.
     """
+    rule = f"{what} must be a JSON object"
     lines = source.lines()
     first = next((line for line in lines if line and not line.isspace()), None)
     if first is None:
         return
     start = source.line or 1
     if _is_object(first):
-        yield from _parse_lines(source, chain([first], lines))
+        yield from _parse_lines(source, chain([first], lines), rule)
         return
     parts = [first]
     length = len(first)
@@ -78,7 +89,7 @@ def read_json(source: Source) -> Iterator[Fields]:
         if isinstance(value, dict):
             yield Fields(value)
         else:
-            source.refuse(f"an entry must be a JSON object, not {json_name(value)}")
+            source.refuse(f"{rule}, not {json_name(value)}")
 
 
 def _is_object(line: str) -> bool:

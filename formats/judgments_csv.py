@@ -71,9 +71,10 @@ def _header_problem(header: list[str]) -> str | None:
 
 def _parse_judgment(fields: Fields) -> JudgmentRecord:
     judgment = parse_judgment(fields)
+    # Spreadsheets write TRUE and FALSE.
+    machine = fields.one_of(("true", "false", "TRUE", "FALSE"), "machine", default="false")
     judgment = judgment._replace(
-        annotator=judgment.annotator.strip(),
-        machine=fields.one_of(("true", "false"), "machine", default="false") == "true",
+        annotator=judgment.annotator.strip(), machine=machine.lower() == "true"
     )
     fields.refuse_unread()
     return judgment

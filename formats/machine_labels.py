@@ -108,7 +108,7 @@ def read_lara(source: Source) -> Iterator[JudgmentRecord | Qrel]:
         missing += ["prob_0, prob_1 …"] if len(grades) < 2 else []
         source.refuse(f"the header line lacks {', '.join(missing)}")
         return
-    rater = PurePath(source.name).stem
+    rater = PurePath(source.name.removesuffix(".gz")).stem
 
     def parse(fields: Fields) -> list[JudgmentRecord | Qrel]:
         query_id, doc_id = fields.id("topic_id"), fields.id("doc_id")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import IO
 
-from formats.fields import Fields, parse_each, to_json
-from formats.json_text import NotJson, parse_json
+from formats.fields import Fields, parse_each, read_json, to_json
 from formats.reading import SeenKeys, reader, write_lines
 from formats.records import Topic
-from formats.source import MAX_WHOLE, Source
-from formats.texts import check_id, json_name
+from formats.source import Source
+from formats.texts import check_id
 
 _IDS = ("query_id", "id", "_id", "qid", "topic_id", "number", "tid")
 
@@ -23,83 +23,6 @@ def read_topics(source: Source) -> Iterator[Topic]:
     as left out.
     """
     seen = SeenKeys()
-    lines = source.lines()
-    for line in lines:
-        if not line.strip():
-            continue
-        value = _parse_object(line)
-        if value is None or (not value.keys() & set(_IDS) and _has_objects(value)):
-            yield from _read_whole(source, line, lines)
-            return
-        yield from _parse_topic(source, value, seen)
-        break
-    for line in lines:
-        if not line.strip():
-            continue
-        try:
-            value = parse_json(line)
-        except NotJson as error:
-            source.refuse(f"{error} at column {error.column}")
-            continue
-        except ValueError as error:
-            source.refuse(str(error))
-            continue
-        yield from _parse_topic(source, value, seen)
-
-
-def _parse_object(line: str) -> dict[str, object] | None:
-    try:
-        value = parse_json(line)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _has_objects(value: dict[str, object]) -> bool:
-    """Return whether all values are objects: then the whole file is one object by topic id."""
-    return all(isinstance(entry, dict) for entry in value.values())
-
-
-def _read_whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
-    """Yield the topics of a file that is one JSON value and begins with the line `first`."""
-    start = source.line or 1
-    parts = [first]
-    length = len(first)
-    for line in lines:
-        parts.append(line)
-        length += len(line) + 1
-        if length > MAX_WHOLE:
-            source.refuse_all(f"the file is longer than {MAX_WHOLE:,} characters")
-            return
-    if source.refused:
-        return
-    source.line, source.text = start, None
-    try:
-        value = parse_json("\n".join(parts))
-    except NotJson as error:
-        number = start + error.line - 1
-        source.refuse(str(error), line=number, text=parts[error.line - 1])
-        return
-    except ValueError as error:
-        source.refuse(str(error))
-        return
-    seen = SeenKeys()
-    if isinstance(value, list):
-        for entry in value:
-            yield from _parse_topic(source, entry, seen)
-    elif isinstance(value, dict):
-        for query_id, entry in value.items():
-            if isinstance(entry, dict):
-                entry = {"query_id": query_id, **entry}
-            yield from _parse_topic(source, entry, seen)
-    else:
-        source.refuse(f"topics must be objects, not {json_name(value)}")
-
-
-def _parse_topic(source: Source, value: object, seen: SeenKeys) -> Iterator[Topic]:
-    if not isinstance(value, dict):
-        source.refuse(f"a topic must be a JSON object, not {json_name(value)}")
-        return
 
     def parse(fields: Fields) -> Topic:
         topic = Topic(
@@ -114,7 +37,16 @@ def _parse_topic(source: Source, value: object, seen: SeenKeys) -> Iterator[Topi
             raise ValueError(f"topic {topic.query_id} occurs twice")
         return topic
 
-    yield from parse_each(source, [Fields(value)], parse)
+    objects = read_json(source, what="a topic")
+    return parse_each(source, chain.from_iterable(map(_split_by_id, objects)), parse)
+
+
+def _split_by_id(fields: Fields) -> Iterable[Fields]:
+    """Return the topics of one object by topic id; any other object is one topic."""
+    values = fields.values
+    if values.keys() & set(_IDS) or not all(isinstance(entry, dict) for entry in values.values()):
+        return [fields]
+    return [Fields({"query_id": query_id, **entry}) for query_id, entry in values.items()]
 
 
 def _parse_languages(source: Source, query_id: str, entries: object) -> Topic:

@@ -78,8 +78,8 @@ def test_other_lines_under_the_same_name_are_refused(project, storage):
 
     assert problems(report) == [
         (
-            "bm25.run: a run called bm25.run already exists with other lines; a run is never "
-            "overwritten: give this file another name"
+            "bm25.run: a run called bm25.run already exists, from a file with other bytes; a run "
+            "is never overwritten: give this file another name"
         )
     ]
     assert len(ranks()) == 4

@@ -102,3 +102,12 @@ def test_a_document_is_written_as_one_readable_line():
 def test_records_that_would_not_read_back_are_not_written(doc):
     with pytest.raises(ValueError):
         write_records("docs-jsonl", [doc])
+
+
+@pytest.mark.parametrize("begin", ["[", "{", '[{"doc_id": "a"},'])
+def test_json_over_several_lines_is_refused_with_the_way_to_write_it(begin):
+    _, problems = read_collecting("docs-jsonl", begin + '\n"doc_id": "b"}\n')
+
+    hint = "this format has one whole object on each line (`jq -c .` or `jq -c '.[]'` write it so)"
+    assert f"; {hint}" in problems[0]
+    assert hint not in problems[1]

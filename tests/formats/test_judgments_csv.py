@@ -53,6 +53,15 @@ def test_a_byte_order_mark_is_dropped():
     assert read("judgments-csv", text) == [JudgmentRecord("1", "d", "ada", 2)]
 
 
+def test_truth_values_are_read_as_spreadsheets_write_them():
+    header = HEADER.replace("\n", ",machine\n")
+    rows = "1,d,gpt,2,TRUE\n1,d,ada,2,FALSE\n1,e,gpt,2,true\n1,e,ada,2,\n"
+
+    judgments = read("judgments-csv", header + rows)
+
+    assert [judgment.machine for judgment in judgments] == [True, False, True, False]
+
+
 def test_minus_one_is_read_unchanged():
     assert read("judgments-csv", HEADER + "1,d,ada,-1\n")[0].relevance == -1
 

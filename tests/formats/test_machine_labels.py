@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from formats.records import FlagRecord, JudgmentRecord, Qrel
 from formats.registry import lookup
+from formats.source import Source
 from tests.formats.files import open_content, read, refusal, write_records
 
 
@@ -103,6 +106,16 @@ def test_yes_is_one_and_no_is_zero_and_a_tie_is_reported_as_no_label():
     assert source.left_out.sentences() == [
         "the field “probabilities without a single highest one” of 1 record (line 3) is not kept"
     ]
+
+
+@pytest.mark.parametrize("name", ["gpt-4o.csv", "gpt-4o.csv.gz"])
+def test_a_machine_is_named_after_its_file_compressed_or_not(name):
+    text = b"topic_id,doc_id,annotation,prob_yes,prob_no\n1,a,,0.9,0.1\n"
+    source = Source(gzip.compress(text) if name.endswith(".gz") else text, name)
+
+    [judgment] = lookup("lara-csv").read(source)
+
+    assert judgment.annotator == "gpt-4o"
 
 
 def test_a_table_without_probabilities_is_refused():

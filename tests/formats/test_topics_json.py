@@ -59,7 +59,10 @@ def test_the_usual_shapes_are_read(text, topics):
             "query_id '1 2' contains white space",
         ),
         ('[{"id": "1"}, {"id": "1"}]', 1, "topic 1 occurs twice"),
-        ('"topics"', 1, "topics must be objects, not text"),
+        ('[\n {"id": "1"},\n\n {"id": "1"}\n]', 4, "topic 1 occurs twice"),
+        ('[\n {"id": "1"},\n {"id": "1 2"}]', 3, "id '1 2' contains white space"),
+        ('[{"id": "1"},\n "2"]', 2, "a topic must be a JSON object, not text"),
+        ('"topics"', 1, "a topic must be a JSON object, not text"),
     ],
 )
 def test_bad_files_are_refused_with_a_sentence(text, line, sentence):

@@ -148,8 +148,8 @@ class Runs(StagedRecords):
         existing = Run.objects.filter(project=intake.project, name=self.name).first()
         if existing is not None and existing.sha256 != fingerprint:
             intake.refuse(
-                f"a run called {self.name} already exists with other lines; a run is never "
-                "overwritten: give this file another name"
+                f"a run called {self.name} already exists, from a file with other bytes; a run is "
+                "never overwritten: give this file another name"
             )
             return
         self._refuse_foreign_queries()
