@@ -137,14 +137,17 @@ def _read_pair_records(folder: Folder) -> Iterator[PairRecord]:
 
 def _build_pairs(folder: Folder) -> Iterator[PairRecord]:
     """Build pairs from the queries and their instructions."""
+    instructed = SeenKeys()
+
+    def parse_instruction(fields: Fields) -> tuple[str, str]:
+        query_id = fields.id("query-id")
+        if instructed.is_repeated(query_id):
+            raise ValueError(f"query {query_id} already has an instruction")
+        return query_id, fields.text("instruction")
+
     source = folder.source(INSTRUCTIONS)
-    instructions = dict(
-        parse_each(
-            source,
-            read_jsonl(source),
-            lambda fields: (fields.id("query-id"), fields.text("instruction")),
-        )
-    )
+    instructions = dict(parse_each(source, read_jsonl(source), parse_instruction))
+    known: set[str] = set()
     titles: dict[str, str] = {}
     narratives: dict[str, list[NarrativeRecord]] = {}
     source = folder.source(QUERIES)
@@ -158,11 +161,19 @@ def _build_pairs(folder: Folder) -> Iterator[PairRecord]:
         if query_id not in instructions:
             source.refuse(f"query {query_id} has no instruction")
             continue
+        if query_id in known:
+            source.refuse(f"query {query_id} occurs twice")
+            continue
+        known.add(query_id)
         pair_id = query_id.removesuffix(suffix)
-        titles.setdefault(pair_id, text)
+        if titles.setdefault(pair_id, text) != text:
+            source.leave_out("text, where it differs between the queries of a pair")
         narratives.setdefault(pair_id, []).append(
             NarrativeRecord(SIDES[suffix], 1, instructions[query_id])
         )
+    if unknown := sorted(instructions.keys() - known):
+        source.line = source.text = None
+        source.refuse(f"query {unknown[0]} is missing; {INSTRUCTIONS} has an instruction for it")
     for pair_id, title in titles.items():
         sides = sorted(
             narratives[pair_id], key=lambda narrative: list(SIDES.values()).index(narrative.side)

@@ -111,6 +111,12 @@ def test_a_beir_folder_with_pairs_and_both_sides_is_read_the_same_way():
             "the id 301 does not end with any of -og",
         ),
         ("instructions.jsonl", '{"query-id": "x-og"}\n', "query 301-og has no instruction"),
+        ("queries.jsonl", QUERIES + QUERIES, "query 301-og occurs twice"),
+        (
+            "queries.jsonl",
+            QUERIES.split("\n")[0],
+            "query 301-changed is missing; instructions.jsonl has an instruction for it",
+        ),
         ("qrels.jsonl", QRELS.replace("301-og", "302-og"), "query 302-og is not a side of a pair"),
         ("top_ranked.jsonl", '{"query-id": "301-og"}\n', "corpus-ids must be a list"),
         ("pair_ids.tsv", "301\n", "a line has 2 columns separated by a tab, this has 1"),
@@ -121,6 +127,27 @@ def test_a_bad_line_is_refused_with_its_file(file, content, sentence):
 
     assert sentence in error.message
     assert error.file.endswith("queries.jsonl" if file == "instructions.jsonl" else file)
+
+
+def test_a_second_instruction_of_a_query_is_refused():
+    error = refusal("mteb", {**FILES, "instructions.jsonl": INSTRUCTIONS + INSTRUCTIONS})
+
+    assert error.message == "query 301-og already has an instruction"
+    assert error.line == 3
+
+
+def test_another_text_of_the_second_query_of_a_pair_is_reported():
+    queries = QUERIES.replace('"301-changed", "text": "harbours"', '"301-changed", "text": "ports"')
+    folder = open_content("mteb", {**FILES, "queries.jsonl": queries})
+
+    [pair] = [record for record in lookup("mteb").read(folder) if isinstance(record, PairRecord)]
+
+    assert pair.title == "harbours"
+    [sentence] = folder.left_out.sentences()
+    assert sentence == (
+        "the field “text, where it differs between the queries of a pair” of 1 record of "
+        "queries.jsonl (line 2) is not kept"
+    )
 
 
 def test_a_folder_without_queries_is_refused():
