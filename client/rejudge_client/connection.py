@@ -55,7 +55,8 @@ class Connection:
             raise ValueError("attempts must be at least 1.")
         self._http = httpx2.Client(
             base_url=base.join(API),
-            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            # A token that was read from a file may end with a line end.
+            headers={"Authorization": f"Bearer {token.strip()}", "Accept": "application/json"},
             timeout=timeout,
             # A redirect could send the token to another site.
             follow_redirects=False,

@@ -23,13 +23,18 @@ class Damaged(RejudgeError):
 
 
 class Problem(RejudgeError):
-    """An error response. `problem` is its body (RFC 9457), `status` its HTTP status."""
+    """An error response. `problem` is its body (RFC 9457), `status` its HTTP status.
+
+    The message is its sentence, and each invalid field with its own.
+    """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
         self.problem = dict(problem)
         message = self.problem.get("detail") or self.problem.get("title") or f"HTTP {status}"
-        super().__init__(str(message))
+        errors = self.problem.get("errors") or ()
+        places = [f"{error['pointer']}: {error['detail']}" for error in errors]
+        super().__init__(" ".join(map(str, [message, *places])))
 
 
 class NotSignedIn(Problem):

@@ -50,6 +50,30 @@ def test_every_request_has_the_token():
     assert seen == [("https://rejudge.example/api/v1/me/", "Bearer rejudge_words")]
 
 
+def test_a_token_may_end_with_the_line_end_of_its_file():
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, json={"sent": request.headers["Authorization"]})
+
+    client = Rejudge("https://r.example", "words\n", transport=httpx2.MockTransport(answer))
+
+    assert client.me() == {"sent": "Bearer words"}
+
+
+def test_an_invalid_request_names_each_field_with_the_reason():
+    problem = {
+        "detail": "The request is not valid: see the errors.",
+        "errors": [{"pointer": "/file", "detail": "The submitted file is empty."}],
+    }
+    client = make_client(lambda request: httpx2.Response(400, json=problem))
+
+    with pytest.raises(Refused) as refused:
+        client.me()
+
+    assert str(refused.value) == (
+        "The request is not valid: see the errors. /file: The submitted file is empty."
+    )
+
+
 def test_the_api_is_found_from_the_address_of_any_page():
     # Rejudge is at the root of its host; the API is found from the address of any page.
     seen = []
