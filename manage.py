@@ -58,12 +58,18 @@ def _explain(error: Exception) -> str:
 
     from config.data_folder import explain_disk_error
     from config.installation_status import unapplied_migrations
-    from jobs.errors import is_away
+    from jobs.errors import is_away, is_damaged
 
     if explanation := explain_disk_error(error, settings.DATA):
         return explanation
     if not isinstance(error, DatabaseError):
         return ""
+    if is_damaged(error):
+        path = settings.DATABASES["default"]["NAME"]
+        return (
+            f"The database {path} cannot be read: {error}. Restore a backup into another data "
+            "folder: REJUDGE_DATA names it."
+        )
     if is_away(error):
         return f"The database does not answer: {' '.join(str(error).split())}"
     if unapplied_migrations():

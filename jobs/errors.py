@@ -16,6 +16,8 @@ _SQLSTATE = "53100"
 # SQLite codes for a database that does not answer: busy, locked, I/O error, disk full, cannot open
 # the file. Errors in a query have other codes.
 _AWAY_IN_SQLITE = {5, 6, 10, 13, 14}
+# Codes for a file that is damaged, or no SQLite database.
+_DAMAGED_IN_SQLITE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 # Classes of PostgreSQL codes: connection, resources, operator intervention.
 _AWAY_IN_POSTGRESQL = ("08", "53", "57P")
 
@@ -41,6 +43,12 @@ def is_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def is_damaged(error: BaseException) -> bool:
+    """Return whether an error of the database says that its SQLite file is damaged, or is none."""
+    code = getattr(error.__cause__, "sqlite_errorcode", 0)
+    return int(code) & 0xFF in _DAMAGED_IN_SQLITE
 
 
 def is_away(error: BaseException | None) -> bool:

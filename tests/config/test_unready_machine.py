@@ -113,6 +113,21 @@ def test_a_folder_for_files_that_may_not_be_written_is_named_with_the_remedy(ope
     )
 
 
+@pytest.mark.parametrize("command", ["prepare", "verify"])
+def test_a_file_that_is_no_database_is_named_with_the_remedy(tmp_path, command):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "rejudge.sqlite3").write_bytes(b"damaged" * 1_000)
+
+    ended = run(command, data=data)
+
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        f"The database {data}/rejudge.sqlite3 cannot be read: file is not a database. Restore a "
+        "backup into another data folder: REJUDGE_DATA names it.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("host", "hosts", "warned"),
     [
