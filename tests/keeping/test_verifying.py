@@ -187,6 +187,18 @@ def test_a_changed_judgment_is_reported(scene, column, value):
     ]
 
 
+def test_a_value_that_cannot_be_read_is_reported_and_the_links_are_compared(scene):
+    scene.judge(2, evidence=[Span(0, 4)])
+
+    execute_sql("UPDATE annotate_statement SET evidence = %s", '[["not a span"]]')
+
+    [(what, sentence)] = faults(scene)
+    assert what == "changed"
+    assert sentence.startswith("a row of the kind judgment cannot be read: ")
+    assert sentence.endswith("; compare it by hand")
+    assert verify(scene.project).links > 0
+
+
 def test_a_judgment_moved_to_another_person_or_document_is_reported(scene):
     scene.judge(2)
     ben = factories.member(scene.project, "ben")
