@@ -62,14 +62,22 @@ async function transact(mode, work) {
   });
 }
 
-// If the browser refuses to store anything (a private window, a full disk), entries stay in memory and the page says so.
-async function store(row) {
-  try {
-    await transact("readwrite", (entries) => entries.add(row));
-  } catch {
-    memory.set(row.uuid, { ...row, seq: Infinity });
-    status.unkept = true;
-  }
+// Stores rows one after the other: an undoing must not be stored, and sent, before its answer.
+let lastStored = Promise.resolve();
+
+function store(row) {
+  lastStored = lastStored.then(() => storeNow(row));
+  return lastStored;
+}
+
+// If the browser refuses to store anything (a private window, a full disk), entries stay in memory and the page says so. So do
+// those that follow until these are sent, as stored ones are sent first.
+async function storeNow(row) {
+  const isAfterUnkept = [...memory.values()].some(({ state }) => state === "waiting");
+  const isStored = !isAfterUnkept && (await transact("readwrite", (entries) => entries.add(row)).then(() => true, () => false));
+  if (isStored) return;
+  memory.set(row.uuid, { ...row, seq: Infinity });
+  status.unkept = true;
 }
 
 async function rows(state) {
@@ -87,6 +95,19 @@ async function update(changes) {
   const stored = changes.filter((row) => !memory.has(row.uuid));
   for (const row of changes) if (memory.has(row.uuid)) memory.set(row.uuid, row);
   if (stored.length) await transact("readwrite", (entries) => void stored.forEach((row) => entries.put(row)));
+}
+
+// Puts rows after all others, so that they are sent last.
+async function moveToEnd(moved) {
+  const stored = moved.filter((row) => !memory.delete(row.uuid));
+  for (const row of moved) if (!stored.includes(row)) memory.set(row.uuid, row);
+  const move = (entries) => {
+    for (const { seq, ...row } of stored) {
+      entries.delete(seq);
+      entries.add(row);
+    }
+  };
+  if (stored.length) await transact("readwrite", move);
 }
 
 async function remove(gone) {
@@ -128,10 +149,10 @@ export async function entriesSinceLoad(isOurs) {
 // The entries that the server refused: [{uuid, entry, about, sentence}].
 export const refused = () => rows("refused");
 
-// Sends refused entries again: the one with this UUID, or all.
+// Sends refused entries again, after those that wait: the one with this UUID, or all.
 export async function retry(uuid = null) {
   const chosen = (await refused()).filter((row) => uuid === null || row.uuid === uuid);
-  await update(chosen.map((row) => ({ ...row, state: "waiting", sentence: "" })));
+  await moveToEnd(chosen.map((row) => ({ ...row, state: "waiting", sentence: "" })));
   for (const { entry } of chosen) broadcast({ type: "entry", entry });
   refresh();
   startSending(true);

@@ -322,6 +322,55 @@ def test_refused_answers_are_shown_and_can_be_sent_again(scene, ada, accessibili
     expect(dialog).to_be_hidden()
 
 
+def test_a_refused_answer_that_is_sent_again_counts_for_the_page_as_for_the_server(scene, ada):
+    first, second, *_ = scene.order
+    ada.context.route("**/api/v1/journal/", refuse_once())
+    ada.keyboard.press("2")
+    shows(ada, second)
+    line(ada, "Not saved: 1")
+    ada.keyboard.press("ArrowLeft")
+    shows(ada, first)
+    ada.keyboard.press("1")
+    shows(ada, second)
+    until(ada, lambda: scene.current() == {first: 1}, "the answer given since")
+
+    ada.get_by_role("button", name="Look").click()
+    ada.get_by_role("dialog").get_by_role("button", name="Try again").click()
+
+    until(ada, lambda: scene.current() == {first: 2}, "the answer that was refused")
+    ada.keyboard.press("ArrowLeft")
+    shows(ada, first)
+    expect(ada.locator(".grade-button[aria-pressed=true]")).to_contain_text("2")
+    ada.keyboard.press("z")
+    expect(ada.locator(".grade-button[aria-pressed=true]")).to_contain_text("1")
+    until(ada, lambda: scene.current() == {first: 1}, "the answer given since, again")
+
+
+def test_refused_answers_are_sent_again_after_those_that_wait(scene, ada, expected_complaints):
+    expected_complaints += [GONE]
+    first, second, *_ = scene.order
+    wait_until_fetched(ada, 4)
+    ada.context.route("**/api/v1/journal/", refuse_once())
+    ada.keyboard.press("2")
+    shows(ada, second)
+    line(ada, "Not saved: 1")
+    ada.context.set_offline(True)
+    ada.keyboard.press("ArrowLeft")
+    shows(ada, first)
+    ada.keyboard.press("1")
+    shows(ada, second)
+    line(ada, "Offline: 1 waiting")
+
+    ada.evaluate("import('/static/js/journal.js').then(({ retry }) => retry())")
+    line(ada, "Offline: 2 waiting")
+    ada.context.set_offline(False)
+
+    until(ada, lambda: scene.rows() == [(first, 1), (first, 2)], "both answers")
+    ada.reload()
+    expect(ada.locator("#judge-progress")).to_have_text("1 of 4")
+    assert scene.current() == {first: 2}
+
+
 def test_a_refusal_at_the_end_brings_its_document_back(scene, ada):
     for number in range(3):
         shows(ada, scene.order[number])
@@ -389,6 +438,35 @@ def test_a_browser_without_storage_says_so(scene, new_person, expected_complaint
     line(page, "This browser cannot store anything")
     page.context.set_offline(False)
     until(page, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
+
+
+def test_an_answer_that_could_not_be_stored_is_sent_before_its_undoing(
+    scene, new_person, expected_complaints
+):
+    expected_complaints += [GONE]
+    page = new_person("ada")
+    page.add_init_script(
+        """const { add } = IDBObjectStore.prototype;
+        IDBObjectStore.prototype.add = function (row) {
+            if (row.entry.kind === "judgment") throw new Error("the disk is full");
+            return add.call(this, row);
+        };"""
+    )
+    page.goto(scene.address)
+    shows(page, scene.order[0])
+    wait_until_fetched(page, 4)
+    page.context.set_offline(True)
+    page.keyboard.press("2")
+    shows(page, scene.order[1])
+    page.keyboard.press("z")
+    shows(page, scene.order[0])
+    line(page, "2 waiting")
+
+    page.context.set_offline(False)
+
+    until(page, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
+    until(page, lambda: scene.current() == {}, "the undoing")
+    line(page, "Taken back")
 
 
 def give_new_text(scene: Scene, doc_id: str) -> None:

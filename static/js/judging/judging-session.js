@@ -112,8 +112,14 @@ export class JudgingSession {
     const candidate = candidateOf(entry);
     // The rejudge request remains open after "later".
     if (entry.flag === "later" && this.asked(candidate)) this.#asked.add(entry.uuid);
-    if (before) before.refused = false;
-    else this.#add({ candidate, kind: entry.kind, value: valueOf(entry), uuid: entry.uuid });
+    if (before?.refused) this.#renew(before);
+    else if (!before) this.#add({ candidate, kind: entry.kind, value: valueOf(entry), uuid: entry.uuid });
+  }
+
+  // A refused statement that is sent again is the newest.
+  #renew(statement) {
+    statement.refused = false;
+    for (const stack of [this.#statements, this.#byCandidate.get(statement.candidate)]) stack.push(...stack.splice(stack.indexOf(statement), 1));
   }
 
   // Whether a statement was applied already.
