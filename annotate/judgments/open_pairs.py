@@ -130,11 +130,11 @@ def is_any_open(*, task: str, by: Membership) -> bool:
 
 
 def _who_may_take(task: str, members: Sequence[Membership]) -> list[Membership]:
-    """Return the members who may take the task: wanted, not paused, below their quota."""
+    """Return the members who may take the task: wanted, given out now, below their quota."""
     asked = [
         member
         for member in members
-        if member.project.overlap(task) and member.project.paused_at is None
+        if member.project.overlap(task) and member.project.gives_out_tasks
     ]
     full = with_quota_reached(asked)
     return [member for member in asked if member.pk not in full]

@@ -133,6 +133,11 @@ class Project(models.Model):
         """Return the address of the project's overview."""
         return reverse("annotate:project", args=[self.slug])
 
+    @property
+    def gives_out_tasks(self) -> bool:
+        """Whether tasks are assigned now: the project is neither paused nor archived."""
+        return self.paused_at is None and self.archived_at is None
+
     def overlap(self, task: str) -> int:
         """Return how many people do `task` (an `Assignment.Task` value) on each pair."""
         return int(getattr(self, f"overlap_{task}"))

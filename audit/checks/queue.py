@@ -143,9 +143,9 @@ class Waiting(NamedTuple):
 
 def waiting_to_check(members: Sequence[Membership]) -> dict[int, Waiting]:
     """Return the items that each of these members of different projects could still check; none
-    while a project is paused. Read once in a request.
+    while a project is paused or archived. Read once in a request.
     """
-    working = [member for member in members if member.project.paused_at is None]
+    working = [member for member in members if member.project.gives_out_tasks]
     return read_once(
         (waiting_to_check, *sorted(member.pk for member in members)),
         lambda: _waiting_by_member(_to_check, working, members),
@@ -251,9 +251,9 @@ def hide_open_checks(labels: Sequence[Any]) -> Sequence[Any]:
 
 def next_to_check(member: Membership, left: QuerySet[SampleItem], after: int | None) -> int | None:
     """Return the item of `left` that `member` checks after `after`; None if none is left or the
-    project is paused.
+    project is paused or archived.
     """
-    if member.project.paused_at is not None:
+    if not member.project.gives_out_tasks:
         return None
     return next_item(left, after)
 

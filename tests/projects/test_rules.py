@@ -6,10 +6,12 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from annotate.judgments import open_pairs
 from annotate.models import Membership, Project, Repeat
 from annotate.projects import actions as projects
 from annotate.projects.actions import create_project
 from annotate.projects.kinds import KindGrade
+from audit.checks.queue import waiting_to_check
 from base.errors import Refused
 from tests import factories
 
@@ -201,6 +203,26 @@ def test_each_page_of_an_archived_project_says_so(carla, client, page):
     assert sentence not in before
     assert sentence in after
     assert 'href="/projects/tides/settings/#archive-title"' in after
+
+
+def test_an_archived_project_offers_no_work(carla, client):
+    ada = factories.member(carla.project, "ada")
+    query = factories.query(carla.project)
+    factories.candidate(query)
+    pair = factories.pair(query, altered="Only plants at sea count.")
+    client.force_login(ada.user)
+    before = client.get("/projects/tides/").content.decode()
+
+    projects.archive(by=carla)
+
+    after = client.get("/projects/tides/").content.decode()
+    archived = Membership.objects.select_related("project").get(pk=ada.pk)
+    assert "Judge the next</button>" in before
+    assert "Judge the next</button>" not in after
+    assert "Nothing while the project is archived" in after
+    assert not open_pairs.is_any_open(task="judge", by=archived)
+    assert open_pairs.count_free_assignments(pair, "judge", archived) == 0
+    assert waiting_to_check([archived]) == {ada.pk: (0, None)}
 
 
 def test_the_database_requires_who_archived_and_when(carla):

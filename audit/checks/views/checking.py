@@ -121,7 +121,7 @@ def read_session(member: Membership, item: SampleItem, *, settles: bool) -> Chec
     if not settles:
         waiting = waiting_labels(member, item)
     # A paused project gives nobody a next label to check, and still shows what was answered.
-    gives = settles or member.project.paused_at is None
+    gives = settles or member.project.gives_out_tasks
     open_labels = list(waiting.values_list("pk", flat=True)) if gives else []
     answers = {check.item_id: check for check in mine}
     return CheckingSession(sorted({*open_labels, *answers}), answers, settles)
@@ -506,8 +506,8 @@ def _redirect_to_next(
         onward = next_to_check(member, waiting, key)
     if onward is not None:
         return redirect("audit:settlement" if settles else "audit:check", onward)
-    # The page of a paused project already says that it is paused.
-    if settles or member.project.paused_at is None:
+    # The page of a paused or archived project already says that it is.
+    if settles or member.project.gives_out_tasks:
         if not settles and checks_in_modes(member.project) and waiting_by_mode(member):
             messages.info(request, f"{NOTHING_IN_MODE} Continue with another mode.")
             return redirect("audit:checks", member.project.slug)
