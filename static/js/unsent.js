@@ -80,12 +80,19 @@ function announce(now, text) {
 }
 
 async function openList() {
+  listed = "";
   await fillList();
   if (!dialog.open) dialog.showModal();
 }
 
+let listed = ""; // the entries in the open list, which is drawn anew only if they change: the focus stays where it is
+
 async function fillList() {
   const found = await refused();
+  if (!found.length) dialog.close();
+  const entries = found.map(({ uuid, sentence }) => `${uuid} ${sentence}`).join("\n");
+  if (entries === listed) return;
+  listed = entries;
   const template = dialog.querySelector("template");
   dialog.querySelector("ul").replaceChildren(
     template,
@@ -111,7 +118,6 @@ async function fillList() {
     }),
   );
   dialog.querySelector("[data-part=all]").hidden = found.length < 2;
-  if (!found.length) dialog.close();
 }
 
 // Whoever signs out while answers are not saved is told so first, and signs out by the next click.

@@ -386,6 +386,29 @@ def test_a_refusal_at_the_end_brings_its_document_back(scene, ada):
     expect(ada.locator("#judge-progress")).to_have_text("3 of 4")
 
 
+def test_the_list_of_refused_answers_keeps_the_focus_while_others_are_sent(scene, ada):
+    ada.context.route("**/api/v1/journal/", refuse_once())
+    ada.keyboard.press("2")
+    shows(ada, scene.order[1])
+    line(ada, "Not saved: 1")
+    other = ada.context.new_page()
+    other.goto(scene.address)
+    listens(other)
+    ada.bring_to_front()
+    ada.get_by_role("button", name="Look").click()
+    ada.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    discard = ada.get_by_role("dialog").get_by_role("button", name="Discard it")
+    expect(discard).to_be_focused()
+
+    other.keyboard.press("1")
+
+    until(ada, lambda: len(scene.rows()) == 1, "the answer of the other tab")
+    line(ada, "Not saved: 1")
+    expect(discard).to_be_focused()
+    discard.press("Enter")
+    expect(ada.get_by_role("dialog")).to_be_hidden()
+
+
 def test_refused_answers_can_be_discarded_on_any_page(scene, ada):
     ada.context.route("**/api/v1/journal/", refuse_once())
     ada.keyboard.press("2")
