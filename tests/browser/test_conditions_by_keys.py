@@ -195,6 +195,28 @@ def test_an_undone_grade_keeps_its_answers(scene):
     until(scene.page, lambda: list(current.all()) == [0], "the second judgment to be saved")
 
 
+@pytest.mark.parametrize("reloads", [False, True], ids=["at once", "after a reload"])
+def test_undoing_a_changed_answer_shows_the_one_before_it(scene, reloads):
+    scene.press("a", "a", "a", "Enter")
+    scene.shows("B")
+    scene.press("ArrowLeft")
+    scene.shows("A")
+    scene.press("s", "Enter")
+    scene.shows("B")
+    assert scene.answers() == ["not_met", "met", "met"]
+    if reloads:
+        scene.open(scene.page)
+
+    scene.press("z")
+
+    scene.shows("A")
+    met = scene.page.locator(".verdict-row input[value=met]:checked")
+    expect(met).to_have_count(3)
+    expect(scene.page.locator("#save-line[data-unsaved]")).to_have_count(0)
+    saved(scene.page, "Taken back")
+    assert set(Judgment.objects.current().get().answers().values()) == {"met"}
+
+
 def test_documents_start_at_the_top_and_refusals_are_visible_in_a_low_window(
     live_server, new_person
 ):

@@ -295,6 +295,30 @@ def test_an_undone_grade_keeps_its_marks(scene):
     assert (scene.saved().relevance, scene.quoted()) == (0, ["𠀀"])
 
 
+@pytest.mark.parametrize("reloads", [False, True], ids=["at once", "after a reload"])
+def test_undoing_a_mark_shows_the_answer_before_it_without_the_mark(scene, reloads):
+    page = scene.page
+    page.keyboard.press("2")
+    scene.shows("B")
+    page.keyboard.press("ArrowLeft")
+    scene.shows("A")
+    for key in ("e", "Enter", "Escape"):
+        page.keyboard.press(key)
+    expect(scene.chips()).to_have_text(["“𠀀”"])
+    assert scene.quoted() == ["𠀀"]
+    if reloads:
+        page.reload()
+        scene.ready(page)
+
+    page.keyboard.press("z")
+
+    expect(scene.chips()).to_have_count(0)
+    expect(page.locator("#save-line[data-unsaved]")).to_have_count(0)
+    saved(page, "Taken back")
+    judgment = Judgment.objects.current().get()
+    assert (judgment.relevance, judgment.evidence) == (2, [])
+
+
 def test_arabic_is_marked_from_right_to_left(live_server, new_person):
     scene = Scene(new_person, text=ARABIC)
     scene.page.keyboard.press("e")

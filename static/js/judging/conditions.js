@@ -83,6 +83,10 @@ function listen({ condition_rule: rule, grades }) {
     // The answers of an undone grade are kept for the next one.
     if (taken?.verdicts) unsent.set(entry.candidate, taken.verdicts);
   });
+
+  root.addEventListener("judge:restored", ({ detail: { candidate, taken } }) => {
+    if (unsent.get(candidate) === taken.verdicts) unsent.delete(candidate);
+  });
 }
 
 if (strip) listen(JSON.parse(document.getElementById("judging-session").textContent));

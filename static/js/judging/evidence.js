@@ -327,14 +327,18 @@ function listen(rule) {
     entry.clauses = now.clauses.map(({ start, end }) => ({ start, end }));
   });
 
-  root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+  root.addEventListener("judge:saved", ({ detail: { entry, taken } }) => {
     isAmended = false;
     leave?.();
     unsent.delete(entry.candidate);
     if (entry.kind === "judgment") sent.set(entry.uuid, { evidence: entry.evidence, clauses: entry.clauses, version: String(entry.text_version) });
     // The marks of an undone grade are kept for the next one.
-    const marks = entry.kind === "undo" ? sent.get(entry.undoes) : null;
+    const marks = taken && sent.get(entry.undoes);
     if (marks) unsent.set(entry.candidate, { ...marks, before: [] });
+  });
+
+  root.addEventListener("judge:restored", ({ detail: { candidate } }) => {
+    if (!unsent.get(candidate)?.before.length) unsent.delete(candidate);
   });
 }
 

@@ -3,7 +3,7 @@
 // from the stack of those fetched ahead. Actions are processed one after the other, and each ends when the document is
 // painted, so a key pressed twice quickly grades two documents.
 // Other modules of the page work with it through events on `.judge`: judge:document (they call `begun` if something of theirs is not
-// sent), judge:collect, judge:saved, judge:draw; and judge:amended, which they send when more was added to the answer that stands, and
+// sent), judge:collect, judge:saved, judge:restored, judge:draw; and judge:amended, which they send when more was added to the answer that stands, and
 // judge:next to go on.
 import { clearNotices, showNotice, warn } from "../notices.js";
 import { Answers } from "./answers.js";
@@ -28,6 +28,7 @@ const answers = new Answers(given, root.dataset, answerText);
 const { entries, session: judgingSession, stack, task } = answers;
 const clock = watched(new Clock());
 const notes = sessionMap("notes"); // candidate -> a note that was begun and not sent
+const takenBack = new Map(); // candidate -> an answer that was taken back, until it is known whether an older one counts again
 const visited = [];
 let current = given.candidate;
 let stays = false; // whether the answer that is collected keeps its document on the page
@@ -288,6 +289,7 @@ async function keepAnswer(entry) {
   await record(entry, place.firstElementChild.dataset.label);
   // The note is sent with the answer: it is no longer begun, unless more was written in the meantime.
   if (notes.get(candidate) === noteOf(entry)) notes.delete(candidate);
+  takenBack.delete(candidate);
   clock.clear(candidate);
 }
 
@@ -322,6 +324,7 @@ async function undo() {
   // The note is kept for the next answer. The reason of a level goes with it, and that of an older decision may not be the reader's own.
   const isOwn = !given.criteria && (entries.has(uuid) || task.number !== "disagreement");
   if (isOwn && taken.note && !notes.has(candidate) && !judgingSession.answerOf(candidate)) notes.set(candidate, taken.note);
+  takenBack.set(candidate, taken);
   await show(candidate, candidate === current ? "stay" : "push");
   spoken.textContent = `${words("takenBack")}. ${spoken.textContent}`;
 }
@@ -333,10 +336,19 @@ function putBack(entry, statement) {
   Object.assign(entry, { undone: statement.value, fields: { level: "", words: "", ...fields } });
 }
 
-// `taken`: the answer that the entry takes back.
+// `taken`: the answer that the entry takes back. Modules keep it for the next answer, unless an older one counts again.
 async function record(entry, label, taken = null) {
   await answers.keep(entry, about(entry, label));
-  root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry, taken } }));
+  root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry, taken: judgingSession.answerOf(candidateOf(entry)) ? null : taken } }));
+}
+
+// What was kept of an answer that was taken back is none of the older one that counts again, which only the server knew.
+function dropTaken(candidate) {
+  const taken = takenBack.get(candidate);
+  if (!taken || !judgingSession.answerOf(candidate)?.given) return;
+  takenBack.delete(candidate);
+  if (notes.get(candidate) === taken.note) notes.delete(candidate);
+  root.dispatchEvent(new CustomEvent("judge:restored", { detail: { candidate, taken } }));
 }
 
 // --- events ---------------------------------------------------------------------------------------
@@ -344,11 +356,10 @@ async function record(entry, label, taken = null) {
 // Redraws after a change of current answers. The document may have a newer text, or an older answer that counts again and that only
 // the server knew. On the end page, there may be one to judge again.
 function redraw({ detail: { candidate } }) {
+  dropTaken(candidate);
   const newest = candidate === current ? stack.get(candidate) : null;
   const viewOnPage = place.firstElementChild;
   if (newest && viewOnPage && ["textVersion", "answer"].some((name) => newest.dataset[name] !== viewOnPage.dataset[name])) {
-    // The note of the answer that was taken back is none of the one that counts again.
-    if (judgingSession.answerOf(candidate) && notes.get(candidate) === JSON.parse(viewOnPage.dataset.answer || "{}").note) notes.delete(candidate);
     return enqueue(() => (current === candidate ? show(candidate, "stay") : null));
   }
   draw();
