@@ -41,6 +41,7 @@ class NarrativeState(NamedTuple):
 
     narrative: int
     pair: int
+    query: int
     project: int
     revision: int
 
@@ -111,17 +112,18 @@ def _read_states(
     def read() -> list[NarrativeState]:
         # Read first: a count may be newer than its revision, never older.
         revisions = read_once((_read_revisions, *keys), lambda: _read_revisions(keys))
-        columns = ("pk", "pair_id", "pair__project_id", "pair__query_id")
+        columns = ("pk", "pair_id", "pair__query_id", "pair__project_id")
         return [
             NarrativeState(
                 narrative,
                 pair,
+                query,
                 project,
                 revisions["narrative", narrative]
                 + revisions["query", query]
                 + revisions["condition", narrative],
             )
-            for narrative, pair, project, query in narratives.order_by().values_list(*columns)
+            for narrative, pair, query, project in narratives.order_by().values_list(*columns)
         ]
 
     return read_once((_read_states, which, *keys), read)

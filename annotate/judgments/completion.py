@@ -21,8 +21,9 @@ Work is left in a person's assignment while they can still add something that it
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
@@ -34,8 +35,8 @@ from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.in_force import answers_in_force
 from annotate.judgments.models import RejudgeRequest, Repeat
 from annotate.judgments.repeats import chance, count_repeats
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.pairs.pool import judged_narratives, pairs_with_pool, repeat_seed
+from annotate.pairs.models import TO_REWRITE, Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import pairs_with_pool, repeat_seed
 from annotate.projects.models import Membership, Project
 from base.requests import read_once
 
@@ -187,25 +188,26 @@ def review_progress(project: Project) -> JudgingProgress:
 
 
 def rewriting_progress(project: Project) -> JudgingProgress:
-    """Return the progress of rewriting in a project, counted in pairs: two queries."""
-    every = InstructionPair.objects.filter(project=project)
-    pairs = every.alive().count()
-    done = pairs - every.to_rewrite().count()
+    """Return the progress of rewriting in a project, counted in pairs: one query."""
+    counts = (
+        InstructionPair.objects.filter(project=project)
+        .alive()
+        .with_narratives()
+        .aggregate(pairs=Count("pk"), left=Count("pk", filter=TO_REWRITE))
+    )
+    pairs, done = counts["pairs"], counts["pairs"] - counts["left"]
     return JudgingProgress(pairs, done, pairs, done)
 
 
-def answers_by_pair(
-    *projects: Project, pairs: Container[int] | None = None
-) -> dict[tuple[int, int], int]:
-    """Return the number of answers by pair and person: five queries if no answer is new.
+def answers_by_pair(*projects: Project) -> dict[tuple[int, int], int]:
+    """Return the number of answers by pair and person: eight queries, two if no answer is new."""
+    return _count_answers(projects, cached_counts.states_in_force(projects))
 
-    `pairs`: only answers on these pairs (by key).
-    """
-    by_key = {project.pk: project for project in projects}
-    states = cached_counts.states_in_force(projects)
-    if pairs is not None:
-        states = [state for state in states if state.pair in pairs]
-    counts = counts_of(states)
+
+def _count_answers(
+    projects: Sequence[Project], states: Collection[cached_counts.NarrativeState]
+) -> dict[tuple[int, int], int]:
+    by_key, counts = {project.pk: project for project in projects}, counts_of(states)
     return {
         (state.pair, person): answers
         for state in states
@@ -247,8 +249,9 @@ class WorkLeft(NamedTuple):
     assignment: Assignment
     done: int = 0
     total: int = 0
-    # Documents with a rejudge request; they are not counted as done.
+    # Documents with a rejudge request, and the newest one's time; they are not counted as done.
     again: int = 0
+    asked_at: datetime | None = None
     # Whether it is to rewrite a narrative that was sent back.
     is_sent_back: bool = False
 
@@ -261,12 +264,11 @@ class WorkLeft(NamedTuple):
 def left_in(
     project: Project | Sequence[Project],
     assignments: Iterable[Assignment],
-    answers: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, WorkLeft]:
     """Return the progress in these assignments of one or several projects, by assignment key.
 
-    `answers`: the result of `answers_by_pair`, if the caller has it. At most ten queries, however
-    many assignments there are, and three more if projects have repeats, which count as documents.
+    At most nine queries, however many assignments there are, and three more if projects have
+    repeats, which count as documents.
     """
     projects = [project] if isinstance(project, Project) else project
     by_task: dict[str, list[Assignment]] = defaultdict(list)
@@ -293,7 +295,7 @@ def left_in(
             for assignment in reviewing
         }
     if judges := by_task[Task.JUDGE]:
-        left |= _left_to_judge(projects, judges, answers)
+        left |= _left_to_judge(projects, judges)
     return left
 
 
@@ -322,16 +324,13 @@ _LEFT = "_left_in_assignments"
 def prefetch_left(members: Sequence[Membership]) -> None:
     """Prefetch the progress of members in all their assignments onto these rows.
 
-    At most thirteen queries, however many members there are. Prefetch their assignments first.
+    At most twelve queries, however many members there are. Prefetch their assignments first.
     Members who have it already are left out.
     """
     members = [member for member in members if not hasattr(member, _LEFT)]
-    if not members:
-        return
-    held = [assignment for member in members for assignment in held_by(member)]
-    judges = {assignment.member_id for assignment in held if assignment.task == Task.JUDGE}
-    answers = answers_by_pair(*(member.project for member in members if member.pk in judges))
-    left = left_in([member.project for member in members], held, answers)
+    holders = [member for member in members if held_by(member)]
+    held = [assignment for member in holders for assignment in held_by(member)]
+    left = left_in([member.project for member in holders], held)
     for member in members:
         setattr(member, _LEFT, left)
 
@@ -347,50 +346,40 @@ def left_of(member: Membership) -> Mapping[int, WorkLeft]:
 
 
 def _left_to_judge(
-    projects: Sequence[Project],
-    assignments: Sequence[Assignment],
-    answers: Mapping[tuple[int, int], int] | None,
+    projects: Sequence[Project], assignments: Sequence[Assignment]
 ) -> dict[int, WorkLeft]:
     pairs = {assignment.pair_id for assignment in assignments}
-    people = {assignment.member_id for assignment in assignments}
-    in_force = {
-        narrative.pair_id: narrative
-        for narrative in judged_narratives(*projects)
-        .filter(pair__in=pairs)
-        .select_related("pair")
-        .only("side", "version", "pair")
+    states = {
+        state.pair: state
+        for state in cached_counts.states_in_force(projects)
+        if state.pair in pairs
     }
-    sizes = pool_sizes(
-        projects, {pair: narrative.pair.query_id for pair, narrative in in_force.items()}
+    sizes = pool_sizes(projects, {pair: state.query for pair, state in states.items()})
+    requests = RejudgeRequest.objects.open().filter(
+        by__project__in=[project.pk for project in projects]
     )
-    # An answer has at most one request that is not withdrawn. Requests are few: filter by them
-    # first.
-    requested = answers_in_force(*projects).filter(
-        pk__in=RejudgeRequest.objects.not_withdrawn().values("statement"),
-        narrative__pair__in=pairs,
-        annotator__in=people,
-    )
-    again = {
-        (pair, person): many
-        for pair, person, many in requested.order_by()
-        .values_list("narrative__pair_id", "annotator_id")
-        .annotate(n=Count("pk"))
-    }
-    if answers is None:
-        answers = answers_by_pair(*projects, pairs=pairs)
-    repeats = _repeat_progress(projects, assignments, in_force, sizes)
+    asked_at = dict(requests.values_list("statement", "at"))
+    again: dict[tuple[int, int], list[datetime]] = defaultdict(list)
+    if asked_at:
+        asked: QuerySet[Any, Any] = answers_in_force(*projects).filter(pk__in=asked_at)
+        for pk, pair, person in asked.values_list("pk", "narrative__pair_id", "annotator_id"):
+            again[pair, person].append(asked_at[pk])
+    answers = _count_answers(projects, states.values())
+    repeats = _repeat_progress(projects, assignments, states, sizes)
     left = {}
     for assignment in assignments:
-        if assignment.pair_id not in in_force:
+        if assignment.pair_id not in states:
             left[assignment.pk] = WorkLeft(assignment)
             continue
         key = (assignment.pair_id, assignment.member_id)
-        asked, (repeated, planned) = again.get(key, 0), repeats.get(assignment.pk, (0, 0))
+        times = again[key]
+        repeated, planned = repeats.get(assignment.pk, (0, 0))
         left[assignment.pk] = WorkLeft(
             assignment,
-            answers.get(key, 0) - asked + repeated,
+            answers.get(key, 0) - len(times) + repeated,
             sizes[assignment.pair_id] + planned,
-            asked,
+            len(times),
+            max(times, default=None),
         )
     return left
 
@@ -398,12 +387,20 @@ def _left_to_judge(
 def _repeat_progress(
     projects: Sequence[Project],
     assignments: Sequence[Assignment],
-    in_force: Mapping[int, Narrative],
+    states: Mapping[int, cached_counts.NarrativeState],
     sizes: Mapping[int, int],
 ) -> dict[int, tuple[int, int]]:
     """Return how many repeats of each assignment are answered and planned, by assignment key."""
     if not any(project.repeat_percent for project in projects):
         return {}
+    in_force = {
+        narrative.pair_id: narrative
+        for narrative in Narrative.objects.filter(
+            pk__in=[state.narrative for state in states.values()]
+        )
+        .select_related("pair")
+        .only("side", "version", "pair")
+    }
     answered = {
         (narrative, person): (count, final)
         for narrative, person, count, final in Repeat.objects.current()

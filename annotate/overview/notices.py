@@ -21,7 +21,6 @@ from django.utils import timezone
 
 from annotate.judgments import blindness, completion, open_pairs
 from annotate.judgments.assignments import my_assignments, read_assignments
-from annotate.judgments.models import RejudgeRequest
 from annotate.pairs.models import Assignment, Narrative
 from annotate.people.invitation_mail import MAIL_REFUSED
 from annotate.projects import access
@@ -103,17 +102,17 @@ def mark_read(*, until: datetime, by: User, now: datetime | None = None) -> Pref
 def _sent_back_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of sent-back narratives that these members wrote."""
     rows: Any = (
-        Narrative.objects.in_force([member.project_id for member in members])
-        .filter(author__in=members, sent_back_at__isnull=False)
-        .order_by()
-        .values_list("pair__project", "pair__query", "sent_back_at")
+        Narrative.objects.current()
+        .written_by(*members)
+        .filter(pair__removed_at__isnull=True, sent_back_at__isnull=False)
+        .values_list("author", "pair__query", "sent_back_at")
     )
-    by_project: dict[int, list[tuple[datetime, int]]] = {}
-    for project, query, sent_back_at in rows:
-        by_project.setdefault(project, []).append((sent_back_at, query))
+    by_author: dict[int, list[tuple[datetime, int]]] = {}
+    for author, query, sent_back_at in rows:
+        by_author.setdefault(author, []).append((sent_back_at, query))
     notices = {}
     for member in members:
-        if causes := by_project.get(member.project_id):
+        if causes := by_author.get(member.pk):
             at, query = max(causes)
             url = reverse("annotate:query", args=[member.project.slug, query])
             text = "Your narrative was sent back"
@@ -127,15 +126,6 @@ def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """
     read_assignments(members)
     completion.prefetch_left(members)
-    # By project, not by annotator: SQLite would begin with all that these members ever judged.
-    asked_at = {
-        (annotator, pair): at
-        for annotator, pair, at in RejudgeRequest.objects.open()
-        .filter(by__project__in=[member.project_id for member in members])
-        .order_by()
-        .values_list("statement__annotator", "statement__narrative__pair")
-        .annotate(at=Max("at"))
-    }
     notices: dict[int, list[Notice]] = {}
     for member in members:
         held = my_assignments(member)
@@ -144,14 +134,10 @@ def _held_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
         at = max(work.assignment.taken_at for work in held)
         url = reverse("annotate:home")
         of_member = [Notice(member.project, "held", "Tasks that you hold", len(held), at, url)]
-        # A request may be withdrawn between these two queries.
-        again = [
-            work for work in held if work.again and (member.pk, work.assignment.pair_id) in asked_at
-        ]
-        if again:
-            at = max(asked_at[member.pk, work.assignment.pair_id] for work in again)
-            url = reverse("annotate:judging", args=[again[0].assignment.pair_id])
-            text, count = "A lead asks you to look again", sum(work.again for work in again)
+        if asked := [work for work in held if work.asked_at]:
+            at = max(work.asked_at for work in asked if work.asked_at)
+            url = reverse("annotate:judging", args=[asked[0].assignment.pair_id])
+            text, count = "A lead asks you to look again", sum(work.again for work in asked)
             of_member.append(Notice(member.project, "look-again", text, count, at, url))
         notices[member.pk] = of_member
     return notices

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
@@ -86,10 +86,13 @@ class PersonProgress:
     where: str
 
 
-def task_progress(member: Membership, judging: JudgingProgress) -> list[TaskProgress]:
+def task_progress(
+    member: Membership, judging: JudgingProgress, held: Container[str] = ()
+) -> list[TaskProgress]:
     """Return the progress of each task that anybody is asked to do in the member's project.
 
-    `free` counts the assignments that this member could take. `judging` is the progress of judging.
+    `free` counts the assignments that this member could take; none of the tasks that they have
+    `held`. `judging` is the progress of judging.
     """
     project = member.project
     far: dict[Assignment.Task, Callable[[], JudgingProgress]] = {
@@ -101,7 +104,7 @@ def task_progress(member: Membership, judging: JudgingProgress) -> list[TaskProg
     for task in Assignment.Task:
         if project.overlap(task):
             how_far = far[task]()
-            free = open_pairs.count_open(task=task, by=member)
+            free = 0 if task in held else open_pairs.count_open(task=task, by=member)
             rows.append(TaskProgress(task, str(task.label), how_far.done, how_far.total, free))
     return rows
 
@@ -183,7 +186,7 @@ def people_progress(project: Project) -> list[PersonProgress]:
     )
     held = list(begun.order_by("pk"))
     pairs = dict(project.pairs.values_list("pk", "pair_id"))
-    left = completion.left_in(project, held, answers)
+    left = completion.left_in(project, held)
     at: dict[int, list[str]] = defaultdict(list)
     for assignment in held:
         if left[assignment.pk].is_open:

@@ -36,6 +36,8 @@ def is_taken_out(path: str = "") -> Q:
 
 # Pairs whose current altered narrative was sent back (`with_narratives`).
 SENT_BACK = Q(sent_back_at__isnull=False)
+# Pairs whose altered narrative is missing, or was sent back (`with_narratives`).
+TO_REWRITE = Q(altered_id__isnull=True) | SENT_BACK
 
 
 class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
@@ -61,7 +63,7 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
 
     def to_rewrite(self) -> InstructionPairQuerySet:
         """Keep pairs whose altered narrative is missing, or was sent back since."""
-        return self.alive().with_narratives().filter(Q(altered_id__isnull=True) | SENT_BACK)
+        return self.alive().with_narratives().filter(TO_REWRITE)
 
     def to_review(self) -> InstructionPairQuerySet:
         """Keep pairs whose altered narrative is to be reviewed.
