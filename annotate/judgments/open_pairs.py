@@ -63,11 +63,11 @@ def _open_to(
     free: QuerySet[Any, Any] = (
         pairs.exclude(pk__in=_held_pairs(task, members))
         .annotate(taken=assignments, overlap=F(f"project__overlap_{task}"))
-        .filter(taken__lt=F("overlap"))
         .order_by("-query__is_urgent", Case(When(taken=0, then=1), default=0), "pk")
     )
     if task == Task.REVIEW:
         return _needing_review(free, members)
+    free = free.filter(taken__lt=F("overlap"))
     if task == Task.JUDGE:
         wanting = _unanswered_documents(members).filter(
             others__lt=OuterRef("overlap") - OuterRef("taken")
@@ -123,10 +123,11 @@ def _read_open_work(task: str, members: Sequence[Membership]) -> dict[int, list[
     return work
 
 
-def is_any_open(*, task: str, by: Membership) -> bool:
-    """Return whether `by` could take an assignment of `task` now."""
+def is_any_open(*, task: str, by: Membership, pair: InstructionPair | None = None) -> bool:
+    """Return whether `by` could take an assignment of `task` now, on this pair or on any."""
     asked = _who_may_take(task, [by])
-    return bool(asked) and _open_to(task, asked).order_by().exists()
+    on_pair = {} if pair is None else {"pk": pair.pk}
+    return bool(asked) and _open_to(task, asked).filter(**on_pair).order_by().exists()
 
 
 def _who_may_take(task: str, members: Sequence[Membership]) -> list[Membership]:
@@ -186,7 +187,7 @@ def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
     People with an assignment are counted by the assignment.
     """
     here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
-    answers = Statement.objects.current().final().of_people().filter(**here)
+    answers = Statement.objects.current().final().filter(**here)
     assigned = Assignment.objects.keeping_their_places().filter(
         task=Task.JUDGE, pair=OuterRef("narrative__pair_id"), member=OuterRef("annotator_id")
     )
@@ -199,7 +200,7 @@ def _unanswered_documents(members: Sequence[Membership]) -> QuerySet[Any]:
         query__project__in=projects,
     )
     return pool.filter(~Exists(answers.filter(annotator__in=members))).annotate(
-        others=_count_subquery(answers.filter(~Exists(assigned)), "candidate")
+        others=_count_subquery(answers.of_people().filter(~Exists(assigned)), "candidate")
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from annotate.collection.models import Query
 from annotate.pairs.models import Assignment, NamedPerson
@@ -23,13 +23,10 @@ def pairs_open_to(task: str, members: Collection[Membership]) -> Q:
     """Return a filter for pairs whose query names one of these members for the task, or nobody who
     can sign in to the project.
     """
-    named = NamedPerson.objects.filter(
-        task=task,
-        query=OuterRef("query_id"),
-        member__left_at__isnull=True,
-        member__user__is_active=True,
-    )
-    return ~Exists(named) | Q(Exists(named.filter(member__in=members)))
+    named = NamedPerson.objects.filter(task=task)
+    able = named.filter(member__left_at__isnull=True, member__user__is_active=True)
+    mine = named.filter(member__in=[member.pk for member in members])
+    return ~Q(query__in=able.values("query")) | Q(query__in=mine.values("query"))
 
 
 def people_to_name(project: Project) -> QuerySet[Membership]:

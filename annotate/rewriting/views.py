@@ -21,7 +21,7 @@ from annotate.collection.document_rendering import read_pane
 from annotate.judgments import assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_for
-from annotate.judgments.open_pairs import count_free_assignments, is_any_open
+from annotate.judgments.open_pairs import is_any_open
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -480,7 +480,7 @@ def _render_page(
         "stale": stale_answers(desk.current, member),
         "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
         "judge_free": altered is not None
-        and count_free_assignments(pair, Assignment.Task.JUDGE, member) > 0,
+        and is_any_open(task=Assignment.Task.JUDGE, by=member, pair=pair),
         # Whether another narrative waits, once this one is written.
         "next_free": desk.current is not None
         and desk.draft is None

@@ -29,7 +29,7 @@ from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.completion import WorkLeft
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.machine_claims import count_undecided
-from annotate.judgments.open_pairs import count_free_assignments
+from annotate.judgments.open_pairs import is_any_open
 from annotate.overview import lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.forms import QueryPeopleForm
@@ -80,10 +80,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     page = page_by_key(member.project.queries.filter(removed_at__isnull=True), request.GET)
     added = overview(member, details=True)
     assignments = my_assignments(member)
-    tasks = task_progress(member, judgments)
     # Who has begun a task continues it; the home page also offers another one.
-    held = {work.assignment.task for work in assignments}
-    free = [task for task in tasks if task.free and task.task not in held]
+    tasks = task_progress(member, judgments, held={work.assignment.task for work in assignments})
+    free = [task for task in tasks if task.free]
     people = people_progress(member.project) if member.leads else None
     rows = query_progress(member, page.rows, far)
     # Only leads may open the pages of the steps.
@@ -278,7 +277,7 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
                 "task": task.value,
                 "name": task.label,
                 "url": work_url(assignments[task]) if task in assignments else None,
-                "free": count_free_assignments(pair, task, member),
+                "free": task not in assignments and is_any_open(task=task, by=member, pair=pair),
             }
             for task in Assignment.Task
         ],
