@@ -24,11 +24,7 @@ Person = User | AnonymousUser
 
 def memberships_of(user: Person) -> MembershipQuerySet:
     """Return a person's active memberships with their projects, without archived projects."""
-    return (
-        Membership.objects.active()
-        .filter(user_id=user_key(user), project__archived_at__isnull=True)
-        .select_related("project")
-    )
+    return projects_of(user).filter(project__archived_at__isnull=True)
 
 
 def memberships_to_name(user: Person) -> MembershipQuerySet:
@@ -42,21 +38,14 @@ def memberships_to_name(user: Person) -> MembershipQuerySet:
     ).select_related("project")
 
 
-def projects_of(user: Person) -> list[Membership]:
-    """Return a person's active memberships, including archived projects, by name: one query."""
-    members = Membership.objects.active().filter(user_id=user_key(user))
-    return list(members.select_related("project").order_by("project__name", "pk"))
+def projects_of(user: Person) -> MembershipQuerySet:
+    """Return a person's active memberships with their projects, including archived projects."""
+    return Membership.objects.active().filter(user_id=user_key(user)).select_related("project")
 
 
 def archived_projects(user: Person) -> MembershipQuerySet:
     """Return the archived projects that a person leads and can unarchive."""
-    return (
-        Membership.objects.active()
-        .filter(
-            user_id=user_key(user), role=Membership.Role.LEAD, project__archived_at__isnull=False
-        )
-        .select_related("project")
-    )
+    return projects_of(user).filter(role=Membership.Role.LEAD, project__archived_at__isnull=False)
 
 
 def member(user: Person, slug: str) -> Membership:

@@ -183,7 +183,7 @@ def test_the_page_shows_what_is_new_until_it_is_marked_as_read(client, ada):
     assert client.post(page, {"until": "soon"}).status_code == 302
 
 
-def test_the_page_has_fifty_notices_the_new_ones_first(client, ada, pair):
+def test_a_page_has_the_notices_of_fifty_projects_the_new_ones_first(client, ada, pair):
     for number in range(51):
         other = factories.project(f"other{number}", overlap_rewrite=0, overlap_review=0)
         other.memberships.create(user=ada.user, name="ada", role="annotator")

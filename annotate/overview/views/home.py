@@ -26,12 +26,12 @@ from annotate.judgments.assignments import my_assignments, read_assignments
 from annotate.judgments.completion import WorkLeft
 from annotate.judgments.models import Judgment, Statement
 from annotate.overview.contributions import overviews
-from annotate.overview.notices import mark_read, new_among, notices_in, notices_of, seen_until
+from annotate.overview.notices import mark_read, new_among, notices_in, seen_until
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.people.preferences import change_preferences
 from annotate.projects import access, schedule
-from annotate.projects.models import Grade, Membership
+from annotate.projects.models import Grade, Membership, MembershipQuerySet
 from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.reader_preferences import preferences, zone_of_reader
@@ -39,8 +39,7 @@ from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
 from jobs.status import worker_status
 
-PROJECTS_ON_A_PAGE = 30
-NOTICES_ON_A_PAGE = 50
+PROJECTS_ON_A_PAGE, PROJECTS_WITH_NOTICES = 30, 50
 
 
 @require_GET
@@ -50,8 +49,10 @@ def home(request: PageRequest) -> HttpResponse:
     That is: their tasks with work left, the tasks they could take, what else waits for them, and
     the project's progress if they lead it. `?page=2` has the next projects.
     """
-    every = access.projects_of(request.user)
-    members = [member for member in every if member.project.archived_at is None]
+    every = _in_use_first(access.projects_of(request.user))
+    active = [member for member in every if member.project.archived_at is None]
+    page = Paginator(active, PROJECTS_ON_A_PAGE).get_page(request.GET.get("page"))
+    members = list(page)
     read_assignments(members)
     completion.prefetch_left(members)
     today = judged_today(members)
@@ -62,15 +63,15 @@ def home(request: PageRequest) -> HttpResponse:
     # Projects with work come first, in each half by name.
     members.sort(
         key=lambda member: (
-            not (held[member.pk] or _offered(offers[member.pk]) or added[member.pk].todo)
+            not (held[member.pk] or _offered(offers[member.pk]) or added[member.pk].todo),
+            member.project.name,
         )
     )
-    page = Paginator(members, PROJECTS_ON_A_PAGE).get_page(request.GET.get("page"))
     judging = completion.judging_of(
-        [membership.project for membership in page.object_list if membership.leads]
+        [membership.project for membership in members if membership.leads]
     )
     roles = {value: str(words) for value, words in Membership.Role.choices}
-    name_next_documents([offer for member in page for offer in _offered(offers[member.pk])])
+    name_next_documents([offer for member in members for offer in _offered(offers[member.pk])])
     rows: list[dict[str, Any]] = [
         {
             "project": member.project,
@@ -88,7 +89,7 @@ def home(request: PageRequest) -> HttpResponse:
             "due": schedule.due(member.project),
             "judging": judging.get(member.project_id),
         }
-        for member in page
+        for member in members
     ]
     return render(
         request,
@@ -106,6 +107,14 @@ def home(request: PageRequest) -> HttpResponse:
             **(worker() if any(member.leads for member in members) else {}),
         },
     )
+
+
+def _in_use_first(members: MembershipQuerySet) -> list[Membership]:
+    """Read a person's memberships: those of projects in which somebody has a task to do come first,
+    in each half those that are newest.
+    """
+    to_do = Assignment.objects.filter(pair__project=OuterRef("project"), done_at__isnull=True)
+    return list(members.order_by(Exists(to_do).desc(), "-joined_at", "pk"))
 
 
 def _offered(offers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -323,25 +332,24 @@ def _task(name: str) -> str:
 
 @require_http_methods(["GET", "POST"])
 def notices(request: PageRequest) -> HttpResponse:
-    """List the reader's notices, new ones first; a POST marks those shown as read."""
+    """List the reader's notices, new ones first; a POST marks all as read. Pages as on home."""
     if request.method == "POST":
         until = _parse_time(request.POST.get("until", ""))
         if until is not None:
             mark_read(until=until, by=request.user)
         return redirect("annotate:notices")
     now = timezone.now()
-    all_notices, since = notices_of(request.user), seen_until(request.user)
+    members = _in_use_first(access.memberships_of(request.user))
+    page = Paginator(members, PROJECTS_WITH_NOTICES).get_page(request.GET.get("page"))
     # They are in the order of their times, so that the new ones come first.
-    page = Paginator(all_notices, NOTICES_ON_A_PAGE).get_page(request.GET.get("page"))
-    shown = list(page)
-    new = new_among(shown, since)
+    shown = notices_in(list(page))
+    new = new_among(shown, seen_until(request.user))
     return render(
         request,
         "overview/notices.html",
         {
             "new": new,
             "seen": shown[len(new) :],
-            "any_new": bool(new_among(all_notices, since)),
             "until": now.isoformat(),
             "page": page,
         },
