@@ -303,9 +303,9 @@ def test_the_page_costs_the_same_however_much_was_done(
     client.force_login(carla.user)
 
     # Pools, judgments and flags are counted only at the first request.
-    with django_assert_max_num_queries(38) as queries:
+    with django_assert_max_num_queries(31) as queries:
         client.get(reverse("annotate:progress", args=["tides"]))
-    with django_assert_max_num_queries(32):
+    with django_assert_max_num_queries(24):
         client.get(reverse("annotate:progress", args=["tides"]))
 
     assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

@@ -76,7 +76,7 @@ def test_lists_have_a_constant_number_of_queries(
     person = (factories.lead if who == "carla" else factories.member)(tides, who)
     client.force_login(person.user)
 
-    with django_assert_max_num_queries(55) as queries:
+    with django_assert_max_num_queries(53) as queries:
         page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
 
     assert "question 29" in page
