@@ -84,6 +84,11 @@ class CheckedLabel(NamedTuple):
         """Whether its check is complete: it has an outcome, or nobody can judge it."""
         return self.outcome is not None or self.unjudgeable
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it was taken out before its check was complete."""
+        return self.taken_out and not self.closed
+
 
 @dataclass(frozen=True)
 class Rates:
@@ -141,7 +146,8 @@ class Figures:
     to_settle: int
     settled: int
     unsure: Annotated[int, "Labels that both have answered and one or both could not judge."]
-    unchecked: Annotated[int, "Labels that fewer than two have checked."]
+    unchecked: Annotated[int, "Labels that fewer than two have checked, and that wait for it."]
+    taken_out: Annotated[int, "Labels taken out before they were checked or settled."]
     outdated: Annotated[
         int,
         "Labels of narratives that were replaced since, or of instructions or documents that were "
@@ -193,6 +199,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     differed = [line for line in lines if line.differs]
     settled = sum(1 for line in differed if line.closed)
     by_two = sum(1 for line in lines if line.answered == 2)
+    lost = [line for line in lines if line.is_lost]
     outdated = sum(1 for line in lines if not line.in_force)
     questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
@@ -201,11 +208,12 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         strata=strata if sample.stratify != Sample.Stratify.NONE else [],
         weighted=weighted,
         differed=len(differed),
-        to_settle=len(differed) - settled,
+        to_settle=len(differed) - settled - sum(1 for line in lost if line.differs),
         settled=settled,
         # Not before both have answered: a lead may be the second.
         unsure=sum(1 for line in lines if line.unsure and line.answered == 2),
-        unchecked=len(lines) - by_two,
+        unchecked=len(lines) - by_two - sum(1 for line in lost if line.answered < 2),
+        taken_out=len(lost),
         outdated=outdated,
         percent=percent,
         kappa=kappa,
@@ -218,6 +226,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
                 *question_agreement_sentences(questions),
             ],
             by_two=by_two,
+            taken_out=len(lost),
             outdated=outdated,
         ),
         questions=questions,
@@ -310,12 +319,14 @@ def paper_sentences(
     agreement: Sequence[str],
     *,
     by_two: int,
+    taken_out: int,
     outdated: int,
 ) -> str:
     """Return the sentences that a paper may print about the sample; "" while nothing is checked.
 
     They count the labels that two people have checked, `by_two`, however many were drawn, and name
-    those that are not in force any more, `outdated`.
+    those that were taken out before, `taken_out`, and all that are not in force any more,
+    `outdated`.
     """
     if not overall.checked:
         return ""
@@ -325,9 +336,11 @@ def paper_sentences(
         *_error_sentences(sample, overall, weighted),
     ]
     outside = "to narratives that were replaced since, or to instructions or documents taken out"
+    waiting = overall.items - overall.checked - overall.unjudgeable - taken_out
     left_out = (
         (overall.unjudgeable, "could", "could", "not be judged"),
-        (overall.items - overall.checked - overall.unjudgeable, "is", "are", "not included yet"),
+        (waiting, "is", "are", "not included yet"),
+        (taken_out, "was", "were", "taken out before being checked"),
         (outdated, "belongs", "belong", outside),
     )
     parts += [

@@ -58,10 +58,11 @@ CHECKS = AnswerKind(
 LABEL_FILTERS = {
     "all": Q(),
     "wrong": Q(outcome__isnull=False) & ~Q(outcome=F("claimed")),
-    "to-settle": TO_SETTLE,
+    "to-settle": TO_SETTLE & Q(taken_out=False),
     # Not before both have answered: a lead may be the second.
     "unsure": Q(answered=2, unsure__gt=0) | Q(unjudgeable=True),
-    "unchecked": Q(answered__lt=2),
+    "unchecked": Q(answered__lt=2, taken_out=False),
+    "taken-out": IS_OPEN & Q(taken_out=True),
 }
 
 

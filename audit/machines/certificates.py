@@ -111,7 +111,7 @@ def _certificate(sample: Sample, leads: Sequence[int]) -> Certificate:
         drawn=len(labels),
         checked=sum(label.outcome is not None for label in labels),
         unjudgeable=sum(label.unjudgeable for label in labels),
-        taken_out=sum(label.taken_out and not label.closed for label in labels),
+        taken_out=sum(label.is_lost for label in labels),
         by_leads=of_leads.values("item").distinct().count(),
         note=note,
         certified=None if note else _certify(sample, labels),

@@ -149,6 +149,29 @@ def test_labels_of_documents_that_were_taken_out_are_named_as_outdated(sample):
     assert figures(sample).outdated == 1
 
 
+def test_labels_taken_out_before_their_check_do_not_wait_for_it(sample, scene, client):
+    taken = {"removed_by": sample.created_by, "removed_reason": "Broken."}
+    for doc_id in "AIJ":
+        candidate = scene.candidates[doc_id].pk
+        Candidate.objects.filter(pk=candidate).update(removed_at=timezone.now(), **taken)
+
+    found = figures(sample)
+
+    # A is checked, I was to settle and J had one answer.
+    assert (found.overall.checked, found.to_settle, found.unchecked, found.taken_out) == (
+        8,
+        0,
+        0,
+        2,
+    )
+    assert "not included yet" not in found.sentence
+    assert "2 of the 10 labels were taken out before being checked." in found.sentence
+    client.force_login(scene.carla.user)
+    for show, labels in [("unchecked", []), ("to-settle", []), ("taken-out", ["I", "J"])]:
+        rows = client.get(sample.get_absolute_url(), {"show": show}).context["rows"]
+        assert sorted(row.candidate.document.doc_id for row in rows) == labels
+
+
 def test_a_sample_costs_two_queries_however_large(sample, django_assert_num_queries):
     sample.project, sample.rater  # noqa: B018 (read before)
 

@@ -302,6 +302,21 @@ def test_the_end_of_a_pass_leads_to_the_others(tides, client):
     assert response.url == reverse("audit:checks", args=["tides"])
 
 
+def test_pages_of_samples_have_only_those_that_a_checker_can_settle(tides, client, monkeypatch):
+    monkeypatch.setattr("audit.checks.views.samples.PAGE_SIZE", 1)
+    *_, turned = tides.passes()
+    item = turned.items.earliest("pk")
+    for name, relevance in [("ada", 1), ("ben", 0)]:
+        by = tides.project.memberships.get(name=name)
+        actions.check(item=item, by=by, relevance=relevance)
+    client.force_login(tides.project.memberships.get(name="dan").user)
+
+    page = client.get(reverse("audit:checks", args=["tides"])).context
+
+    assert [row.sample for row in page["rows"]] == [turned]
+    assert page["next_url"] == ""
+
+
 def test_the_plan_of_the_kind_ticks_the_three_modes(tides, client):
     client.force_login(tides.carla.user)
 

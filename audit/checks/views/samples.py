@@ -42,6 +42,7 @@ from audit.checks.queue import (
     filter_labels,
     progress_by_mode,
     sample_rows,
+    to_settle,
 )
 from audit.checks.samples import Plan, plan
 from audit.checks.suspects import Suspect, find_suspects, merge_suspects
@@ -64,16 +65,12 @@ PAGE_SIZE = 50
 def checks(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's samples, with how many labels of each the reader can check or settle."""
     member = annotate_access.member(request.user, slug)
-    page = page_by_key(
-        Sample.objects.filter(project=member.project).select_related("rater", "created_by"),
-        request.GET,
-        PAGE_SIZE,
-    )
+    samples_shown = Sample.objects.filter(project=member.project)
     passes = progress_by_mode(member)
-    # A checker finds the labels of a mode in its pass; the samples only offer what is to settle.
-    rows = [
-        row for row in sample_rows(member, page.rows) if member.leads or not passes or row.to_settle
-    ]
+    if passes and not member.leads:
+        # A checker finds the labels of a mode in its pass; the samples only offer what is to settle
+        samples_shown = samples_shown.filter(pk__in=to_settle(member).values("sample"))
+    page = page_by_key(samples_shown.select_related("rater", "created_by"), request.GET, PAGE_SIZE)
     return project_page(
         request,
         "checks/checks.html",
@@ -82,7 +79,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
         planned=kind_of(member.project.kind).checks if member.leads else (),
         undecided=count_undecided(member.project) if member.leads else 0,
         passes=passes,
-        rows=rows,
+        rows=sample_rows(member, page.rows),
         page=page,
     )
 
