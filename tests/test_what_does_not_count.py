@@ -1,7 +1,8 @@
-"""Answers that were taken out, replaced or withdrawn change no figure on any page.
+"""Answers that were taken out, replaced or withdrawn change no figure, on no page and in no file.
 
 The lead of the example and an annotator open each kind of page that links lead to, before and after
-such answers are added. DIFFERENT names the pages that show these answers on purpose.
+such answers are added. DIFFERENT names the pages that show these answers on purpose. Qrels and the
+figures of agreement are compared likewise.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from difflib import unified_diff
 from html import unescape
+from io import StringIO
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.db import transaction
 from django.test import Client
 from django.urls import resolve, reverse
@@ -28,6 +32,7 @@ from annotate.judgments.models import Statement
 from annotate.models import Candidate, Condition, InstructionPair, Narrative, Project, Query, User
 from annotate.pools.removal import DOCUMENTS
 from audit.models import Rating, Review
+from audit.reports.reliability import agreement_of
 from config.examples.tides import ensure_example
 from tests import factories
 
@@ -244,9 +249,12 @@ def take_out(kind: Any, project: Project, keys: Iterable[int]) -> None:
     kind.remove(project=project, keys=list(keys), reason="Out of scope.", by=lead)
 
 
-@pytest.mark.parametrize(
+every_way = pytest.mark.parametrize(
     "add", [take_documents_out, take_instructions_out, take_a_query_out, judge_again, withdraw]
 )
+
+
+@every_way
 @pytest.mark.parametrize("name", READERS)
 def test_pages_stay_the_same(
     add: Callable[[Project], None],
@@ -264,3 +272,25 @@ def test_pages_stay_the_same(
         changed[address] = list(unified_diff(lines, lines_of(page, kind_of(address)[0]), n=1))
 
     assert {address: lines for address, lines in changed.items() if lines} == {}
+
+
+@every_way
+def test_qrels_and_agreement_stay_the_same(
+    add: Callable[[Project], None], project: Project, tmp_path: Path
+) -> None:
+    files, agreement = write_qrels(project, tmp_path / "before"), agreement_figures(project)
+
+    add(project)
+
+    assert write_qrels(project, tmp_path / "after") == files
+    assert agreement_figures(project) == agreement
+
+
+def write_qrels(project: Project, folder: Path) -> dict[str, bytes]:
+    call_command("export", project.slug, "trec", output=str(folder), stdout=StringIO())
+    return {path.name: path.read_bytes() for path in folder.glob("*qrels*")}
+
+
+def agreement_figures(project: Project) -> tuple[Any, Any]:
+    figures = agreement_of(project, seed=1, resamples=100)
+    return figures["judgments"], figures["reviews"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from django.db.models import Exists, OuterRef
 
 from annotate.judgments.consensus import Outcome, State
-from annotate.judgments.machine_claims import Claim, counting_claims
+from annotate.judgments.machine_claims import Claim, counting_claims, current_claims
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership, Project
@@ -81,12 +81,13 @@ class ClaimedLabel(NamedTuple):
 
 @once_in_snapshot
 def raters(project: Project, *sides: str) -> list[Membership]:
-    """Return the machines with claims under a current narrative, ordered by name.
+    """Return the machines with claims that are not taken out, ordered by name.
 
     `sides`: only narratives of these sides; of all without any.
     """
-    in_force = Narrative.objects.filter(pair__project=project, side__in=sides or SIDES).current()
-    claims = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
+    claims = current_claims(project).filter(
+        annotator=OuterRef("pk"), narrative__side__in=sides or SIDES
+    )
     machines = Membership.objects.filter(Exists(claims), project=project, is_machine=True)
     return list(machines.order_by(in_byte_order("name")))
 
