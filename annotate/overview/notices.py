@@ -150,9 +150,10 @@ def _open_notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """
     counts: dict[int, int] = {}
     for task in Assignment.Task:
-        work = open_pairs.open_work_of(task=task, members=members)
-        for member in members:
-            if work[member.pk] and not blindness.hides_figures(task=task, by=member):
+        asked = [member for member in members if not blindness.hides_figures(task=task, by=member)]
+        work = open_pairs.open_work_of(task=task, members=members) if asked else {}
+        for member in asked:
+            if work[member.pk]:
                 counts[member.pk] = counts.get(member.pk, 0) + len(work[member.pk])
     offered = [member for member in members if member.pk in counts]
     rows = Narrative.objects.in_force([member.project_id for member in offered])
