@@ -88,7 +88,8 @@ def with_quota_reached(members: Sequence[Membership]) -> set[int]:
 
 def count_open(*, task: str, by: Membership) -> int:
     """Return the number of pairs on which `by` could take an assignment of `task` now."""
-    return len(open_work(task=task, by=by))
+    asked = _who_may_take(task, [by])
+    return _open_to(task, asked).order_by().count() if asked else 0
 
 
 class OpenWork(NamedTuple):
@@ -98,14 +99,9 @@ class OpenWork(NamedTuple):
     narrative: int | None = None
 
 
-def open_work(*, task: str, by: Membership) -> list[OpenWork]:
-    """Return the open work of `task` for `by`, in the order in which it is handed out."""
-    return open_work_of(task=task, members=[by])[by.pk]
-
-
 def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[OpenWork]]:
-    """Return the open work of `task` for members of different projects, by key: one query, once in
-    a request.
+    """Return the open work of `task` for members of different projects, by key, in the order in
+    which it is handed out: one query, once in a request.
     """
     return read_once(
         (open_work_of, task, *sorted(member.pk for member in members)),

@@ -52,7 +52,7 @@ def ben(carla):
 def offered(by, task=JUDGE):
     """Return the ids of the queries on which `by` is offered a task."""
     by = Membership.objects.select_related("project").get(pk=by.pk)
-    work = open_pairs.open_work(task=task, by=by)
+    work = open_pairs.open_work_of(task=task, members=[by])[by.pk]
     found = by.project.queries.filter(pk__in=[one.query for one in work])
     assert open_pairs.is_any_open(task=task, by=by) is bool(work)
     return sorted(found.values_list("query_id", flat=True))
