@@ -263,21 +263,24 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = pair.current(Narrative.Side.ALTERED)
     before = original.text if original else ""
-    assignments = {
-        assignment.task: assignment for assignment in pair.assignments.filter(member=member)
+    assignments = pair_assignments(pair)
+    held = {
+        work.assignment.task: work.assignment
+        for work in assignments
+        if work.assignment.member_id == member.pk
     }
     return {
         "pair": pair,
         "original": original,
         "altered": altered,
         "pieces": diff(before, altered.text) if altered else None,
-        "assignments": pair_assignments(pair),
+        "assignments": assignments,
         "tasks": [
             {
                 "task": task.value,
                 "name": task.label,
-                "url": work_url(assignments[task]) if task in assignments else None,
-                "free": task not in assignments and is_any_open(task=task, by=member, pair=pair),
+                "url": work_url(held[task]) if task in held else None,
+                "free": task not in held and is_any_open(task=task, by=member, pair=pair),
             }
             for task in Assignment.Task
         ],
