@@ -316,9 +316,9 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
         judgments[judgment.narrative_id, judgment.candidate_id].append(judgment)
     for flag in Flag.objects.current().filter(**under, **mine).select_related("annotator"):
         flags[flag.narrative_id, flag.candidate_id].append(flag)
+    decisions = Adjudication.objects.current().filter(**under) if reader.leads else ()
     settled = {
-        (decision.narrative_id, decision.candidate_id): decision.relevance
-        for decision in Adjudication.objects.current().filter(**under)
+        (decision.narrative_id, decision.candidate_id): decision.relevance for decision in decisions
     }
     judged_by_reader = {
         query: any(narrative.pair_id in blind for narrative in several)
