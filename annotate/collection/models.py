@@ -104,8 +104,31 @@ class ReadsText(models.Model):
         abstract = True
 
 
-class Query(models.Model):
-    """A stored information need."""
+class CanBeTakenOut(models.Model):
+    """A row that a lead takes out of the collection and brings back; what refers to it is kept."""
+
+    # When, by whom (null: a command) and why it was taken out.
+    removed_at = models.DateTimeField(null=True, blank=True)
+    removed_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    removed_reason = models.TextField(blank=True, default="", db_default="")
+
+    class Meta:
+        abstract = True
+
+
+def removed_with_a_reason(name: str) -> models.CheckConstraint:
+    """Return the constraint that rows that are taken out, and only they, have time and reason."""
+    return models.CheckConstraint(
+        name=name,
+        condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
+        | Q(removed_at__isnull=False) & ~Q(removed_reason=""),
+    )
+
+
+class Query(CanBeTakenOut):
+    """A stored information need. While it is taken out, its pairs are out as well."""
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="queries")
     query_id = models.CharField(max_length=255)
@@ -113,12 +136,6 @@ class Query(models.Model):
     description = models.TextField(blank=True)
     # The part of a benchmark it belongs to (books, movies), if its file names one.
     domain = models.CharField(max_length=120, blank=True, default="", db_default="")
-    # When, by whom (null: a command) and why it was taken out; its pairs are out as well.
-    removed_at = models.DateTimeField(null=True, blank=True)
-    removed_by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
-    removed_reason = models.TextField(blank=True, default="", db_default="")
     # The key of the core query: queries of a project that share it differ only in their
     # instruction. From the file, or else from the title (`annotate.collection.core_queries`).
     core = models.CharField(max_length=255, blank=True, default="", db_default="")
@@ -137,12 +154,7 @@ class Query(models.Model):
                 name="query_id_once_per_project", fields=["project", "query_id"]
             ),
             models.CheckConstraint(name="query_has_an_id", condition=~Q(query_id="")),
-            # Rows that are taken out, and only they, have a time and a reason.
-            models.CheckConstraint(
-                name="query_removed_with_a_reason",
-                condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
-                | Q(removed_at__isnull=False) & ~Q(removed_reason=""),
-            ),
+            removed_with_a_reason("query_removed_with_a_reason"),
         ]
 
     def __str__(self) -> str:
@@ -161,7 +173,7 @@ class InPoolManager(models.Manager["Candidate"]):
         return super().get_queryset().filter(removed_at__isnull=True)
 
 
-class Candidate(models.Model):
+class Candidate(CanBeTakenOut):
     """One document in one query's pool, with the relevance it came with."""
 
     class Origin(models.TextChoices):
@@ -177,8 +189,6 @@ class Candidate(models.Model):
     # As in the qrels, whatever grades the project uses; null if there is none.
     prior_relevance = models.IntegerField(null=True)
     origin = models.CharField(max_length=10, choices=Origin)
-    # When, by whom (null: a command) and why it was taken out of the pool; answers are kept.
-    removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(
         Membership,
         null=True,
@@ -188,7 +198,6 @@ class Candidate(models.Model):
         # Few rows are removed; the index `candidate_removed` finds them.
         db_index=False,
     )
-    removed_reason = models.TextField(blank=True, default="", db_default="")
     # The only instruction whose pool it belongs to, for a document that was written for it; nobody
     # judges it under another one. Null: it is in the pool of every instruction of its query.
     made_for = models.ForeignKey(
@@ -212,12 +221,7 @@ class Candidate(models.Model):
                 name="candidate_from_qrels_has_relevance",
                 condition=~Q(origin="prior") | Q(prior_relevance__isnull=False),
             ),
-            # Rows that are taken out, and only they, have a time and a reason.
-            models.CheckConstraint(
-                name="candidate_removed_with_a_reason",
-                condition=Q(removed_at__isnull=True, removed_by__isnull=True, removed_reason="")
-                | Q(removed_at__isnull=False) & ~Q(removed_reason=""),
-            ),
+            removed_with_a_reason("candidate_removed_with_a_reason"),
         ]
         indexes: ClassVar = [
             # The relevant documents of a query, for the judge and rewrite pages. Includes the

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.collection.models import Query
+from annotate.collection.models import CanBeTakenOut, Query
 from annotate.pairs.condition_lines import Line
 from annotate.projects.models import Membership, Project
 from base.constraints import at_and_by
@@ -82,8 +82,11 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         return self.alive().with_narratives().filter(Q(altered_id__isnull=False)).exclude(SENT_BACK)
 
 
-class InstructionPair(models.Model):
-    """Original and altered (and reversed) narrative of one query."""
+class InstructionPair(CanBeTakenOut):
+    """Original and altered (and reversed) narrative of one query.
+
+    It is taken out with a reason, or by a decision on its reviews, which has the reason.
+    """
 
     class Origin(models.TextChoices):
         """Who wrote a narrative."""
@@ -106,13 +109,6 @@ class InstructionPair(models.Model):
     restates = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="restatements"
     )
-    # Removed: nobody works on it any more, and no export contains it. By a decision of a review, or
-    # taken out with a reason (`removed_by` is null for a command).
-    removed_at = models.DateTimeField(null=True, blank=True)
-    removed_by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
-    removed_reason = models.TextField(blank=True, default="", db_default="")
 
     objects = InstructionPairQuerySet.as_manager()
 
