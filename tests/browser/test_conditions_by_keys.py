@@ -233,6 +233,21 @@ def test_documents_start_at_the_top_and_refusals_are_visible_in_a_low_window(
     assert scene.page.evaluate("scrollY") == 0
 
 
+def test_the_find_box_of_a_narrow_window_leaves_the_sum_of_the_conditions_free(scene):
+    page = scene.page
+    page.set_viewport_size({"width": 420, "height": 800})
+    page.keyboard.press("/")
+    page.keyboard.type("text")
+    expect(page.get_by_role("button", name="Clear")).to_be_in_viewport(ratio=1)
+
+    find = page.locator(".find").bounding_box()
+    total = page.locator(".verdict-sum").bounding_box()
+    row = page.locator(".verdict-row[data-current]").bounding_box()
+    assert find["y"] + find["height"] <= total["y"]
+    assert row["y"] <= total["y"] + total["height"] / 2 <= row["y"] + row["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") == 420
+
+
 def test_ten_conditions_are_counted(live_server, new_person):
     scene = Scene(
         new_person,
