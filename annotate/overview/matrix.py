@@ -265,11 +265,11 @@ class Asked:
 def people_of(project: Project) -> list[Membership]:
     """Return the people who have a column, by name: one query.
 
-    They hold an assignment to judge, or have judged.
+    They hold an assignment to judge, or have judged or flagged a document.
     """
     assignments = Assignment.objects.filter(member=OuterRef("pk"), task=JUDGE)
-    judged = Judgment.objects.filter(annotator=OuterRef("pk"))
-    people = project.memberships.people().filter(Exists(assignments) | Exists(judged))
+    answered = Statement.objects.filter(annotator=OuterRef("pk"))
+    people = project.memberships.people().filter(Exists(assignments) | Exists(answered))
     return list(people.order_by("name"))
 
 

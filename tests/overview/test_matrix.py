@@ -99,6 +99,19 @@ def test_each_cell_shows_the_state_of_a_persons_answer(tides, client):
         assert state in words
 
 
+def test_a_rater_of_a_file_who_only_flagged_has_a_column(tides, client):
+    gil = Membership.objects.create(project=tides.project, name="gil")
+    Flag.objects.create(
+        narrative=tides.narrative, candidate=tides.docs["open"], annotator=gil, flag="problem"
+    )
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+
+    assert [person.name for person in page.context["people"]] == ["ada", "ben", "gil"]
+    assert cells(page)["OPEN"][-1] == "flagged"
+
+
 def test_each_cell_links_to_its_details(tides, client):
     client.force_login(tides.carla.user)
 
