@@ -1,4 +1,5 @@
-"""Checks on every request before other code sees it, and headers for every response.
+"""Checks on every request before other code sees it, the way to the sign-in page, and headers for
+every response.
 
 How large a body may be depends on the address and on the sender. Probes are answered under any
 host name.
@@ -8,18 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import get_user
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
 from rest_framework.exceptions import AuthenticationFailed
 
 from annotate.people.tokens import TokenAuthentication
@@ -218,6 +229,36 @@ def _route(request: HttpRequest) -> str:
         return resolve(request.path_info).view_name
     except Resolver404:
         return ""
+
+
+SIGNED_OUT = "You were signed out, so the button did nothing. Sign in to return to its page."
+
+
+class SignInFirst(LoginRequiredMiddleware):
+    """Redirect people who are not signed in to the sign-in page, which leads back.
+
+    What a form sends is lost then, and its address may be no page: they return to the page with the
+    form, and the sign-in page says so.
+    """
+
+    def handle_no_permission(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
+    ) -> HttpResponseRedirect:
+        """Return the redirect to the sign-in page."""
+        if request.method != "POST":
+            return super().handle_no_permission(request, view_func)
+        if request.accepts("text/html"):
+            messages.warning(request, SIGNED_OUT)
+        return redirect_to_login(_page_with_form(request))
+
+
+def _page_with_form(request: HttpRequest) -> str:
+    """Return the page that a form was sent from; the start page if the browser does not say."""
+    page = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(page, {request.get_host()}):
+        return "/"
+    place = urlsplit(page)
+    return f"{place.path}?{place.query}" if place.query else place.path
 
 
 def any_name(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import smtplib
 import time
+from urllib.parse import urlencode
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -22,6 +23,7 @@ from django.urls import reverse
 from annotate.models import User
 from config.celery import BrokerUnavailable, app
 from tests import factories
+from tests.pages import shows
 
 LOGIN = "/accounts/login/"
 
@@ -41,6 +43,28 @@ def test_whoever_was_signed_out_at_work_reads_that_nothing_is_lost(client, addre
     page = client.get(address).content.decode()
 
     assert ("is kept in this browser" in page) is is_said
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("came_from", "leads_back_to"),
+    [
+        (
+            "http://testserver/projects/tides/queries/?state=open",
+            "/projects/tides/queries/?state=open",
+        ),
+        ("http://elsewhere.example/projects/tides/", "/"),
+        ("", "/"),
+    ],
+)
+def test_a_button_pressed_while_signed_out_leads_back_to_its_page(client, came_from, leads_back_to):
+    # A GET of this address is no page.
+    response = client.post("/projects/tides/assignments/", headers={"referer": came_from})
+
+    assert response.url == f"{LOGIN}?{urlencode({'next': leads_back_to}, safe='/')}"
+    page = client.get(response.url)
+    assert shows(page, "You were signed out, so the button did nothing.")
+    assert page.context["redirect_field_value"] == leads_back_to
 
 
 def sign_in(client, name="ada", password=factories.PASSWORD, **more):
