@@ -1,4 +1,4 @@
-"""Celery tasks of signing in."""
+"""Celery tasks that send mail; those of jobs are in `jobs/tasks.py`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from allauth.account.internal.userkit import filter_users_by_email
 from allauth.core import context
 from celery import shared_task
 from django.core.handlers.wsgi import WSGIRequest
+
+from annotate.overview.notices import send_digests
+
+
+@shared_task(name="annotate.notices")
+def notices() -> None:
+    """Mail new notices to everybody who asked for mail and got none within a day."""
+    send_digests()
 
 
 @shared_task(
