@@ -7,6 +7,7 @@ the reversed one; so it is checked once in each mode, with the narrative of that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
 from django.db.models import (
@@ -208,7 +209,7 @@ def _waiting_by_member(
     members: Sequence[Membership],
 ) -> dict[int, Waiting]:
     """Return what waits in a queue for the members who are asked, and nothing for the others."""
-    sampled = _sampled_projects(members)
+    sampled = _newest_samples(members)
     asked = [member for member in asked if member.project_id in sampled]
     waiting: dict[int, Waiting] = {}
     if asked:
@@ -218,13 +219,14 @@ def _waiting_by_member(
     return {member.pk: waiting.get(member.project_id, Waiting(0, None)) for member in members}
 
 
-def _sampled_projects(members: Sequence[Membership]) -> set[int]:
-    """Return the projects of these members in which labels are checked. Read once in a request."""
+def _newest_samples(members: Sequence[Membership]) -> dict[int, datetime]:
+    """Return the time of the newest sample of each project of these members in which labels are
+    checked. Read once in a request.
+    """
     projects = sorted({member.project_id for member in members})
-    samples = Sample.objects.filter(project__in=projects).order_by()
+    samples = Sample.objects.filter(project__in=projects).order_by().values_list("project")
     return read_once(
-        (_sampled_projects, *projects),
-        lambda: set(samples.values_list("project", flat=True).distinct()),
+        (_newest_samples, *projects), lambda: dict(samples.annotate(at=Max("created_at")))
     )
 
 
@@ -331,9 +333,7 @@ def notices(members: Sequence[Membership]) -> dict[int, list[Notice]]:
     """Return notices of labels that each member could check, dated by the newest sample; each
     leads to the first of them.
     """
-    waiting = waiting_to_check(members)
-    rows = Sample.objects.filter(project__in=[one.project_id for one in members]).order_by()
-    drawn = dict(rows.values_list("project").annotate(at=Max("created_at")))
+    waiting, drawn = waiting_to_check(members), _newest_samples(members)
     return {
         member.pk: [
             Notice(
