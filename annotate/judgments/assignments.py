@@ -55,7 +55,7 @@ def take_next(
         if held := _untouched_with_work(task, by):
             return held
         _refuse_above_quota(by)
-        if is_any_open(task=task, by=by):
+        if hides_figures(task=task, by=by) and is_any_open(task=task, by=by):
             _refuse_unconfirmed(task, by, become_blind)
         # Skip pairs that others are taking right now; wait for their locks only if none is left.
         for skip_locked in (True, False):
