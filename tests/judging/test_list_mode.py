@@ -303,6 +303,8 @@ def test_documents_are_found_by_words_of_their_title(scene):
     factories.candidate(scene.query, "G", title="Severn bridge")
 
     assert scene.rows(find="BARRAGE severn") == [wanted.pk]
+    accented = factories.candidate(scene.query, "H", title="Éoliennes à Størdal")
+    assert scene.rows(find="éOLIENNES STØR") == [accented.pk]
     assert scene.rows(find="nothing") == []
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.db.models import Q
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
@@ -24,7 +23,7 @@ from annotate.judging.document_view import (
 )
 from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judging.views.judge import question_context
-from annotate.judgments.document_names import Name, names_for, neutral_name
+from annotate.judgments.document_names import Name, names_for
 from annotate.judgments.models import Flag, Statement
 from annotate.judgments.repeats import Spot, unmask
 from annotate.pairs import access
@@ -168,28 +167,14 @@ def _find_by_name(
     terms = find.casefold().split()
     numbers = {unmask(number, member.pk).candidate: number for number in session.order}
     pool = Candidate.objects.filter(in_pool_of(narrative.pair_id), query=narrative.pair.query)
-    matching = pool
-    for term in terms:
-        matching = matching.filter(
-            Q(document__title__icontains=term) | Q(document__doc_id__icontains=term)
-        )
-    candidates = set(matching.values_list("pk", flat=True)) | {
-        pk
-        for pk, document in pool.values_list("pk", "document_id")
-        if _contains_all(neutral_name(document, member.project_id), terms)
-    }
-    rows = pool.select_related("document").in_bulk(list(candidates & numbers.keys()))
-    names = names_for(member, list(rows.values()), under=narrative)
+    # Not by the database: SQLite ignores the case of ASCII letters only.
+    names = names_for(member, list(pool.select_related("document")), under=narrative)
+    named = {pk: f"{name.label} {name.doc_id or ''}".casefold() for pk, name in names.items()}
     return {
         numbers[pk]
-        for pk, name in names.items()
-        if _contains_all(f"{name.label} {name.doc_id or ''}", terms)
+        for pk, name in named.items()
+        if pk in numbers and all(term in name for term in terms)
     }
-
-
-def _contains_all(name: str, terms: list[str]) -> bool:
-    """Return whether a name contains all these terms, also as parts of words."""
-    return all(term in name.casefold() for term in terms)
 
 
 def window(
