@@ -25,6 +25,7 @@ const channel = new BroadcastChannel("rejudge-journal");
 // --- the store ------------------------------------------------------------------------------------
 
 const memory = new Map(); // uuid -> row, if the browser stores nothing
+const waitsInMemory = () => [...memory.values()].some((row) => row.state === "waiting");
 let opened = null;
 
 function promiseOf(request) {
@@ -48,6 +49,7 @@ function database() {
     db.onclose = gone; // the person cleared the site's data
     return db;
   })();
+  opened.catch(() => (opened = null)); // the next time it may open
   return opened;
 }
 
@@ -73,20 +75,12 @@ function store(row) {
 // If the browser refuses to store anything (a private window, a full disk), entries stay in memory and the page says so. So do
 // those that follow until these are sent, as stored ones are sent first.
 async function storeNow(row) {
-  const isAfterUnkept = [...memory.values()].some(({ state }) => state === "waiting");
-  const isStored = !isAfterUnkept && (await transact("readwrite", (entries) => entries.add(row)).then(() => true, () => false));
-  if (isStored) return;
-  memory.set(row.uuid, { ...row, seq: Infinity });
-  status.unkept = true;
+  const isStored = !waitsInMemory() && (await transact("readwrite", (entries) => entries.add(row)).then(() => true, () => false));
+  if (!isStored) memory.set(row.uuid, { ...row, seq: Infinity });
 }
 
 async function rows(state) {
-  let found = [];
-  try {
-    found = await transact("readonly", (entries) => entries.index("state").getAll(state));
-  } catch {
-    status.unkept = true;
-  }
+  const found = await transact("readonly", (entries) => entries.index("state").getAll(state)).catch(() => []);
   found.sort((one, other) => one.seq - other.seq);
   return [...found, ...memory.values()].filter((row) => row.user === user && row.state === state);
 }
@@ -208,6 +202,7 @@ async function refresh() {
     for (const row of await rows("waiting")) waiting.add(row.uuid);
     for (const uuid of storing) waiting.add(uuid);
     status.waiting = waiting.size;
+    status.unkept = waitsInMemory();
     status.refused = (await rows("refused")).length;
     if (!status.waiting) status.state = "";
     journal.dispatchEvent(new Event("status"));
@@ -330,7 +325,7 @@ addEventListener("online", () => startSending(true));
 addEventListener("focus", () => startSending(failures > 0));
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && startSending(true));
 addEventListener("beforeunload", (event) => {
-  if ([...memory.values()].some((row) => row.state === "waiting")) event.preventDefault();
+  if (waitsInMemory()) event.preventDefault();
 });
 if (user) {
   refresh();

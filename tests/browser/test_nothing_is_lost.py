@@ -463,6 +463,36 @@ def test_a_browser_without_storage_says_so(scene, new_person, expected_complaint
     until(page, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
 
 
+def test_a_browser_whose_storage_failed_once_keeps_later_answers(
+    scene, new_person, expected_complaints
+):
+    expected_complaints += [GONE]
+    page = new_person("ada")
+    page.add_init_script(
+        """const open = indexedDB.open.bind(indexedDB);
+        let failed = false;
+        indexedDB.open = (...names) => {
+            if (failed) return open(...names);
+            failed = true;
+            throw new Error("the disk is full");
+        };"""
+    )
+    page.goto(scene.address)
+    shows(page, scene.order[0])
+    wait_until_fetched(page, 4)
+    page.context.set_offline(True)
+
+    page.keyboard.press("2")
+
+    line(page, "Offline: 1 waiting")
+    expect(page.locator("#save-line")).not_to_contain_text("cannot store")
+    page.close()
+    page.context.set_offline(False)
+    other = page.context.new_page()
+    other.goto("/")
+    until(other, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
+
+
 def test_an_answer_that_could_not_be_stored_is_sent_before_its_undoing(
     scene, new_person, expected_complaints
 ):
