@@ -97,3 +97,21 @@ def test_a_long_word_that_was_looked_for_does_not_widen_the_page(tides, new_pers
 
     expect(page.get_by_text("x" * 120).first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 420
+
+
+@pytest.mark.parametrize(
+    "address", ["/pairs/{pair}/narrative/", "/narratives/{narrative}/candidates/{pk}/disagreement/"]
+)
+def test_a_grade_with_a_long_name_does_not_widen_the_page(tides, new_person, address):
+    tides.grades.filter(value=1).update(name="y" * 40)
+    candidate = factories.candidate(tides.queries.get(), prior=1)
+    pair = factories.pair(candidate.query)
+    narrative = factories.altered(pair)
+    for name, relevance in (("ada", 1), ("ben", 0)):
+        factories.judgment(narrative, candidate, factories.member(tides, name), relevance)
+    page = new_person("carla", viewport={"width": 420, "height": 800})
+
+    page.goto(address.format(pair=pair.pk, narrative=narrative.pk, pk=candidate.pk))
+
+    expect(page.get_by_text("y" * 40).first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 420
