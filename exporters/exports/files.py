@@ -14,6 +14,8 @@ from typing import IO, Any, NamedTuple, TypedDict, TypeVar
 
 from django.core.files.storage import default_storage
 
+from formats.texts import CannotHold
+
 # Called with the number of further rows.
 Report = Callable[[int], None]
 
@@ -69,8 +71,13 @@ class Writer:
 
     @contextmanager
     def file(self, name: str, holds: str) -> Iterator[IO[bytes]]:
-        """Open a new file for writing; its facts are complete once it closes without an error."""
+        """Open a new file for writing; its facts are complete once it closes without an error.
+
+        Raises CannotHold for a name that leads out of the folder.
+        """
         path = self.folder / name
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise CannotHold(f"the file {name!r} would be outside of the folder of the export")
         path.parent.mkdir(parents=True, exist_ok=True)
         facts = FileFacts(name=name, holds=holds, lines=0, bytes=0, sha256="")
         self.files.append(facts)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Candidate, Document, InstructionPair
+from exporters.exports.files import Writer
 from exporters.exports.models import Publication
+from formats.texts import CannotHold
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +67,39 @@ def test_an_id_with_a_slash_is_refused_if_it_becomes_a_file_name(tides, write):
 
     with pytest.raises(ValueError, match="the id 'a/b' has white space or the character /"):
         write(tides.project, "followtable")
+
+
+@pytest.mark.parametrize("doc_id", ["../../out", "x/y"])
+def test_an_id_of_a_query_without_a_pair_cannot_lead_out_of_the_folder(doc_id, tides, refusal_of):
+    InstructionPair.objects.update(category="S1")
+    Publication.objects.create(project=tides.project, texts=True, licence="CC0-1.0")
+    lone = factories.query(tides.project, "lone")
+    factories.candidate(lone, doc_id, 1, text="A table.")
+
+    assert f"the id '{doc_id}' has white space or the character /" in refusal_of(
+        tides.project, "followtable"
+    )
+
+
+def test_an_id_that_is_too_long_for_a_file_name_is_refused(tides, refusal_of):
+    InstructionPair.objects.update(category="S1")
+    Publication.objects.create(project=tides.project, texts=True, licence="CC0-1.0")
+    Document.objects.filter(doc_id="B").update(doc_id="é" * 126)
+
+    assert "is longer than 250 bytes, which this layout cannot hold" in refusal_of(
+        tides.project, "followtable"
+    )
+
+
+@pytest.mark.parametrize("name", ["../out.txt", "tables/../../out.txt", "/out.txt"])
+def test_no_file_of_an_export_is_written_outside_of_its_folder(name, tmp_path):
+    folder = tmp_path / "export"
+    folder.mkdir()
+
+    with pytest.raises(CannotHold), Writer(folder).file(name, ""):
+        pass
+
+    assert list(tmp_path.rglob("*.txt")) == []
 
 
 def test_publishing_texts_needs_texts_in_the_project(tides, refusal_of):

@@ -91,6 +91,7 @@ def _shape(project: Project) -> Shape:
         change=False,
         holds=holds,
         refuses="/" if texts else "",
+        names_files=texts,
         lone_queries=True,
     )
 

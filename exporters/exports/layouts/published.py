@@ -32,7 +32,7 @@ from exporters.exports.selection.conditions import (
 )
 from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument
 from formats.records import ConditionRecord, Doc, PairRecord
-from formats.texts import CannotHold
+from formats.texts import CannotHold, excerpt
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
 REVERSED = Narrative.Side.REVERSED
@@ -65,7 +65,7 @@ class Published:
     counts: Counter[str] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
     # Ids of documents that readers would split; the first of each pair.
-    unsupported_ids: list[str] = field(default_factory=list)
+    unsupported: list[str] = field(default_factory=list)
     # The machines whose claimed labels are published where people have not judged.
     machines: list[Membership] = field(default_factory=list)
     # Queries without an instruction pair, with their formerly relevant documents, if the layout
@@ -137,6 +137,8 @@ class Shape:
     holds: Callable[[Row], bool] = lambda row: True
     # Characters that an id may not contain in this layout, besides white space.
     refuses: str = ""
+    # Whether a document's id, with an ending, is the name of a file.
+    names_files: bool = False
     # Whether queries without an instruction pair are published with their relevant documents.
     lone_queries: bool = False
     # Whether the layout consists of texts, so that it needs the right to publish them.
@@ -144,6 +146,8 @@ class Shape:
 
 
 TOOLS = Shape()
+# In bytes, without the ending: file systems allow 255.
+MAX_FILE_NAME = 250
 
 
 def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOOLS) -> Published:
@@ -182,17 +186,15 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     if shape.change and not changed[REVERSED]:
         published.pairs[REVERSED] = []
     published.left_out = _left_out(published, kept_out)
+    if shape.lone_queries:
+        _add_lone_queries(published, shape)
     pairs = published.every_pair
     ids = [*(pair.pair_id for pair in pairs), *(pair.query.query_id for pair in pairs)]
-    if unsupported := [*published.unsupported_ids, *_unsupported_ids(ids, shape)]:
-        signs = "".join(f" or the character {sign}" for sign in shape.refuses)
+    if unsupported := [*published.unsupported, *_unsupported(ids, shape)]:
         raise CannotHold(
-            f"the id {unsupported[0]!r} has white space{signs}, "
-            "which this layout cannot hold. Load the collection with other ids, "
+            f"{unsupported[0]}, which this layout cannot hold. Load the collection with other ids, "
             "or use the trec export, which can hold these"
         )
-    if shape.lone_queries:
-        _add_lone_queries(published)
     _check_documents(published)
     return published
 
@@ -246,7 +248,7 @@ def _choose_pairs(
         changed += differing
         held = [row for row in rows if shape.holds(row)]
         published.documents |= {row.document for row in held}
-        published.unsupported_ids += _unsupported_ids((row.doc_id for row in held), shape)[:1]
+        published.unsupported += _unsupported((row.doc_id for row in held), shape, documents=True)
         if side == ALTERED:
             published.counts.update(
                 layout_candidates=len(held),
@@ -260,10 +262,11 @@ def _choose_pairs(
     return chosen, changed
 
 
-def _add_lone_queries(published: Published) -> None:
+def _add_lone_queries(published: Published, shape: Shape) -> None:
     """Publish the queries without an instruction pair, with the documents relevant before."""
     with_pair = {pair.query.pk for pair in published.all_pairs}
     lone = [query for query in published.queries if query.pk not in with_pair]
+    published.unsupported += _unsupported((query.query_id for query in lone), shape)
     for batch in ordered_rows.batches(lone, ordered_rows.BATCH):
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch],
@@ -272,6 +275,9 @@ def _add_lone_queries(published: Published) -> None:
         for query, document, doc_id in ordered_rows.stream_rows(
             rows, "query", "document", "document__doc_id"
         ):
+            published.unsupported = published.unsupported or _unsupported(
+                [doc_id], shape, documents=True
+            )
             published.lone.setdefault(query, []).append(doc_id)
             published.lone_documents.add(document)
     published.documents |= published.lone_documents
@@ -299,13 +305,18 @@ def _left_out(published: Published, kept_out: dict[int, str]) -> list[LeftOut]:
     ]
 
 
-def _unsupported_ids(ids: Iterable[str], shape: Shape) -> list[str]:
-    """Return the ids that a layout cannot hold: readers split at white space."""
-    return [
-        id_
-        for id_ in ids
-        if any(letter.isspace() for letter in id_) or any(sign in id_ for sign in shape.refuses)
-    ]
+def _unsupported(ids: Iterable[str], shape: Shape, *, documents: bool = False) -> list[str]:
+    """Say of the first id that a layout cannot hold why; [] if it can hold all of them.
+
+    Readers split at white space.
+    """
+    for id_ in ids:
+        if any(letter.isspace() for letter in id_) or any(sign in id_ for sign in shape.refuses):
+            signs = "".join(f" or the character {sign}" for sign in shape.refuses)
+            return [f"the id {id_!r} has white space{signs}"]
+        if documents and shape.names_files and len(id_.encode()) > MAX_FILE_NAME:
+            return [f"the id {excerpt(id_, 40)!r} is longer than {MAX_FILE_NAME} bytes"]
+    return []
 
 
 def _check_documents(published: Published) -> None:
