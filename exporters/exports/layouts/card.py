@@ -206,9 +206,10 @@ def _process(published: Published) -> list[str]:
         Project.Scope.EXISTING: "all candidates except those written for an instruction",
     }.get(Project.Scope(project.judge_scope), "the candidates that were relevant before")
     process = (
-        f"{project.overlap_judge} people are asked for each pair. They judge {asked} under the "
-        "altered narrative, without seeing others' answers. A grade counts if it is their "
-        f"consensus by the rule “{project.get_consensus_display()}”, or if a lead settled it."
+        f"{amount(project.overlap_judge, 'person is', 'people are')} asked for each pair, to judge "
+        f"{asked} under the altered narrative, without seeing others' answers. A grade counts if "
+        f"it is their consensus by the rule “{project.get_consensus_display()}”, or if a lead "
+        "settled it."
     )
     paragraphs = [
         process,
