@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.models import Judgment
+from annotate.models import Document, Judgment
 from exporters.exports.models import Publication
 from exporters.exports.proof import proving
 from exporters.exports.proof.plain import Content
@@ -36,6 +36,17 @@ def test_ir_measures_and_pytrec_eval_read_every_grade_of_the_qrels(folder):
     assert (found["ir_measures"], found["pytrec_eval-terrier"]) == ("same", "same")
     assert proof["expected"]["qrels changed"]["count"] == 5
     assert proof["oracle"]["nDCG@10 after"] == 1.0
+
+
+def test_ids_that_split_in_the_tools_of_python_are_their_result(tides, folder):
+    # trec_eval separates columns at blanks and tabs only, these tools at every white space.
+    Document.objects.filter(doc_id="B").update(doc_id="a\u00a0b")
+
+    proof = prove(folder("trec"))
+
+    found = results(proof)
+    assert (found["ir_measures"], found["pytrec_eval-terrier"]) == ("failed", "failed")
+    assert proof["expected"]["qrels changed"]["count"] == 5
 
 
 def test_ir_datasets_reads_what_the_package_registers(folder):

@@ -200,7 +200,8 @@ def trec(folder: Path) -> Content:
         _add_qrels(content, side, path)
     if (path := candidates_of(folder)).exists():
         with path.open(encoding="utf-8") as run:
-            for query_id, _, doc_id, _, score, _ in map(str.split, run):
+            for line in run:
+                query_id, _, doc_id, _, score, _ = line.split(" ")
                 content.add("candidates", query_id, doc_id, float(score))
     return content
 
