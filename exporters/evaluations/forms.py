@@ -15,6 +15,8 @@ from exporters.releases.models import Release
 
 # How many releases and runs the lists offer, the newest first.
 OFFERED = 500
+# The baseline that stands for the system combined by hand. No run has this name.
+BY_HAND = "/"
 
 
 class EvaluationForm(forms.Form):
@@ -68,7 +70,14 @@ class EvaluationForm(forms.Form):
         self._offer("release", [("", "the judgments as they are now"), *_choices(self.releases)])
         self._offer("systems", [(key, _describe(system)) for key, system in self.offered.items()])
         names = [system.name for system in self.offered.values()]
-        self._offer("baseline", [("", "nothing"), *_choices(dict.fromkeys(names))])
+        self._offer(
+            "baseline",
+            [
+                ("", "nothing"),
+                *_choices(dict.fromkeys(names)),
+                (BY_HAND, "the system combined below"),
+            ],
+        )
         self.machines = [its.name for its in claimed.raters(project, Narrative.Side.ALTERED)]
         self._offer("machine", [("", "no machine"), *_choices(self.machines)])
         for side in SIDES:
@@ -81,8 +90,15 @@ class EvaluationForm(forms.Form):
         field.choices = choices
 
     def clean(self) -> dict[str, Any]:
-        """Add the machine to the options."""
+        """Add the machine to the options, and name the baseline if it is combined by hand."""
         cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("baseline") == BY_HAND:
+            by_hand = self._system_by_hand(cleaned)
+            cleaned["baseline"] = by_hand.name if by_hand else ""
+            if by_hand is None:
+                self.add_error(
+                    "baseline", "Combine its runs under “Another system”, or choose another."
+                )
         if cleaned.get("machine") and "options" in cleaned:
             cleaned["options"] = {**cleaned["options"], "machine.name": cleaned["machine"]}
         return cleaned
@@ -105,11 +121,16 @@ class EvaluationForm(forms.Form):
         """Return the chosen systems."""
         cleaned = self.cleaned_data
         systems = [self.offered[key] for key in cleaned["systems"]]
-        by_hand = {side: self.runs[cleaned[side]] for side in SIDES if cleaned[side]}
-        if by_hand or cleaned["name"]:
-            name = cleaned["name"] or next((run.tag or run.name for run in by_hand.values()), "")
-            systems.append(System(name, by_hand))
-        return systems
+        by_hand = self._system_by_hand(cleaned)
+        return [*systems, by_hand] if by_hand else systems
+
+    def _system_by_hand(self, cleaned: dict[str, Any]) -> System | None:
+        """Return the system that is combined by hand, or None."""
+        runs = {side: self.runs[cleaned[side]] for side in SIDES if cleaned.get(side)}
+        if not runs and not cleaned.get("name"):
+            return None
+        name = cleaned.get("name") or next(run.tag or run.name for run in runs.values())
+        return System(name, runs)
 
     @property
     def chosen_release(self) -> Release | None:
