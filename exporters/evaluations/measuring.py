@@ -168,9 +168,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             )
             progress.advance()
             of_pairs = {pair: query for pair, query, *_rest in read_rows(folder / PAIRS)}
-            collection, notes = read_collection(
-                folder, job.project, of_pairs, relevant=written["relevant_from"]
-            )
+            collection, notes = read_collection(folder, written, of_pairs)
             figures = collection_figures(collection, folder, of_pairs, job.project)
             progress.advance()
             topics = {pair: of_pairs[pair] for pair in collection.changed}
@@ -218,12 +216,13 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
 
 
 def read_collection(
-    folder: Path, project: Project, of_pairs: Mapping[str, str], *, relevant: int
+    folder: Path, written: Manifest, of_pairs: Mapping[str, str]
 ) -> tuple[Collection, list[str]]:
     """Read the collection that systems are measured on from an exported folder, with notes.
 
-    `relevant`: the lowest relevant grade when the folder was written. If people have judged nothing
-    under altered narratives and machines claim labels, these are the changed qrels.
+    The lowest relevant grade and the number of documents are those of the folder's manifest,
+    `written`. If people have judged nothing under altered narratives and machines claim labels,
+    these are the changed qrels.
     """
     changed, claimed = _read_qrels(folder / CHANGED), _read_qrels(folder / CLAIMED)
     original, notes = _read_qrels(folder / ORIGINAL), []
@@ -248,8 +247,8 @@ def read_collection(
         changed=changed,
         reverse=reverse,
         claimed=claimed,
-        relevant=relevant,
-        documents=Document.objects.filter(project=project).count(),
+        relevant=written["relevant_from"],
+        documents=written["documents"],
         verdicts=verdicts,
         conditions=conditions,
         cores=_shared_cores(cores or of_pairs, changed),

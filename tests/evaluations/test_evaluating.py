@@ -27,6 +27,7 @@ from measures import CannotMeasure
 from tests import factories
 from tests.evaluations.evaluating import both_systems, make_evaluation, scene, store_run
 from tests.exports.conftest import make_release
+from tests.pages import shows
 from tests.programs import Program
 
 
@@ -80,6 +81,27 @@ def test_a_release_is_measured_by_the_lowest_relevant_grade_that_it_was_made_wit
 
     assert p_mrr(make_evaluation(made, release=v1)) == {"good": 0.75, "still": 0.0}
     assert p_mrr(make_evaluation(made)) == {"good": None, "still": None}
+
+
+def test_a_release_is_measured_with_the_number_of_documents_that_it_had(made):
+    robot = factories.machine(made.project)
+    for doc, grade in {"a": 0, "b": 1}.items():
+        factories.judgment(made.narrative, made.pool[doc], robot, grade)
+    # It lacks a, whose rank therefore follows from the number of documents.
+    short = store_run(made.project, "short.changed.run", "q_1", "bcd")
+    system = System("short", {"original": made.runs["good.original.run"], "changed": short})
+    v1 = make_release(made, "v1")
+
+    def values(name, release=None):
+        found = make_evaluation(made, measured=[system], baseline="", release=release)
+        return found.results["systems"][0]["values"][name]["value"]
+
+    released = {name: values(name, v1) for name in ("irs", "nfr")}
+    for _ in range(96):
+        factories.document(made.project)
+
+    assert {name: values(name, v1) for name in ("irs", "nfr")} == released
+    assert values("irs") != released["irs"]
 
 
 def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made):
@@ -373,6 +395,23 @@ def test_a_system_assembled_by_hand_is_measured_too(leading, client, published):
     requested = Evaluation.objects.get()
     assert [one["name"] for one in requested.systems] == ["mixed"]
     assert requested.options == {"p-mrr.documents": "changed"}
+
+
+def test_a_system_assembled_by_hand_can_be_the_baseline(leading, client, published):
+    runs = leading.runs
+    sent = {
+        "systems": f"{runs['good.original.run'].pk}-{runs['good.changed.run'].pk}",
+        "baseline": "/",
+    }
+
+    answer = client.post(page_url(leading), sent)
+    assert shows(answer, "Combine its runs under “Another system”, or choose another.")
+    assert not Evaluation.objects.exists()
+
+    client.post(page_url(leading), {**sent, "original": runs["still.original.run"].pk})
+    requested = Evaluation.objects.get()
+    assert requested.baseline == "still.original.run"
+    assert [one["name"] for one in requested.systems] == ["good", "still.original.run"]
 
 
 def test_a_form_without_a_system_says_so(leading, client):

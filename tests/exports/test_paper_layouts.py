@@ -377,12 +377,11 @@ def tables_of(folder, instruction: str) -> dict[str, list[str]]:
 # --- the collection that systems are measured on --------------------------------------------------
 
 
-def read_for_measuring(project, folder):
+def read_for_measuring(folder):
     pairs = [line.split("\t") for line in folder["pairs.tsv"].splitlines()[1:]]
     of_pairs = {row[0]: row[1] for row in pairs}
-    collection, _notes = read_collection(
-        folder.folder, project, of_pairs, relevant=project.relevant_from
-    )
+    written = json.loads(folder["manifest.json"])
+    collection, _notes = read_collection(folder.folder, written, of_pairs)
     return collection
 
 
@@ -390,7 +389,7 @@ def test_the_claims_of_infosearch_are_measured_by_core_query_in_three_modes(writ
     project = load("infosearch", shared_data / "infosearch", "first")
 
     folder = write(project, "trec")
-    collection = read_for_measuring(project, folder)
+    collection = read_for_measuring(folder)
 
     assert folder["core_queries.tsv"].splitlines()[:2] == [
         "pair_id\tquery_id\tcore",
@@ -415,7 +414,7 @@ def test_the_verdicts_of_multi_infosearch_are_measured_with_combinations_as_a_gr
     project = load("multi-infosearch", shared_data / "multi_infosearch/final_sorted.jsonl", "first")
 
     folder = write(project, "trec")
-    collection = read_for_measuring(project, folder)
+    collection = read_for_measuring(folder)
 
     # Two documents of instructions with 3, 2, 2, 3 and 2 attributes.
     assert len(folder["verdicts.tsv"].splitlines()) == 1 + 2 * 12

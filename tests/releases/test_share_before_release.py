@@ -89,11 +89,9 @@ def test_the_manifest_has_the_share_of_every_judged_pair(narrowed):
 
 def test_an_evaluation_has_the_share_of_the_release(narrowed, tmp_path):
     project, _carla = narrowed
-    actions.write(project, "trec", tmp_path)
+    written = actions.write(project, "trec", tmp_path)
     of_pairs = {"301": "301", "302": "302"}
-    collection, _notes = read_collection(
-        tmp_path, project, of_pairs, relevant=project.relevant_from
-    )
+    collection, _notes = read_collection(tmp_path, written, of_pairs)
 
     figures = collection_figures(collection, tmp_path, of_pairs, project)
 

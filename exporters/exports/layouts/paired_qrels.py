@@ -12,7 +12,7 @@ from typing import IO
 
 from django.db.models import F
 
-from annotate.collection.models import Candidate, Query
+from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
 from annotate.pairs.pool import in_pool_of
@@ -411,7 +411,7 @@ class _Export:
             pair.pair_id for pair in self._changed_pairs() if pair.pair_id not in self.with_prior
         ]
         measured = oracles.measure_export(self.into.folder, self.pairs, self.project)
-        return compose(
+        made = compose(
             project=self.project,
             format_name=FORMAT,
             counts=counts,
@@ -434,6 +434,8 @@ class _Export:
             of_kind=kind_facts(self.project),
             files=self.into.files,
         )
+        made["documents"] = Document.objects.filter(project=self.project).count()
+        return made
 
     def _topics_left_out(self) -> list[LeftOut]:
         """Return the topics missing from the paired qrels; none while these are not paired."""

@@ -264,6 +264,8 @@ class Manifest(SharedFacts):
     pairs: list[PairFacts]
     left_out: list[LeftOut]
     files: list[FileFacts]
+    # How many documents the project has, in pools or not; in the manifest of `trec`.
+    documents: NotRequired[int]
     # The newest text version of each document that has several, by its id.
     text_versions: NotRequired[dict[str, int]]
     # What to look at before publishing, by kind: `count`, and the `first` of them.
