@@ -200,7 +200,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     settled = sum(1 for line in differed if line.closed)
     by_two = sum(1 for line in lines if line.answered == 2)
     lost = [line for line in lines if line.is_lost]
-    outdated = sum(1 for line in lines if not line.in_force)
+    outdated = sum(1 for line in lines if not line.in_force and not line.is_lost)
     questions = tuple(agreement_on_question(question, answers) for question in sample_questions)
     return Figures(
         bound=bound,
@@ -325,7 +325,7 @@ def paper_sentences(
     """Return the sentences that a paper may print about the sample; "" while nothing is checked.
 
     They count the labels that two people have checked, `by_two`, however many were drawn, and name
-    those that were taken out before, `taken_out`, and all that are not in force any more,
+    those that were taken out before, `taken_out`, and others that are not in force any more,
     `outdated`.
     """
     if not overall.checked:
