@@ -16,13 +16,20 @@ class ExportersConfig(AppConfig):
         """Register audit events, the overview, effects on measures, and names of releases."""
         from annotate.overview import contributions
         from annotate.pools import replacing
-        from annotate.projects import audit_log
+        from annotate.projects.audit_log import EventKind, register
         from audit.settling.kinds.judgments import effects_on_measures
-        from exporters.audit_events import AUDIT_EVENTS
         from exporters.evaluations import queue_effects
         from exporters.releases import project_since_release
 
-        audit_log.register(AUDIT_EVENTS)
+        register(
+            {
+                "export.taken": EventKind("Downloaded files of an export"),
+                "release.asked": EventKind("Released the project"),
+                "release.discarded": EventKind("Discarded a failed release"),
+                "publication.changed": EventKind("Changed the publication settings"),
+                "release.taken": EventKind("Downloaded files of a release"),
+            }
+        )
         contributions.register(project_since_release.contribution)
         effects_on_measures.register(queue_effects.newest_effects)
         replacing.releases_of.register(project_since_release.releases_made)

@@ -20,8 +20,9 @@ from annotate.models import Judgment, Project, User
 from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
-from keeping import archive, restored_rows, tables
+from keeping import archive, tables
 from keeping import backup as backing_up
+from keeping import restore as restoring
 from keeping.backup import back_up
 from keeping.restore import check, restore
 from tests import factories
@@ -317,7 +318,7 @@ def test_rows_are_fetched_and_inserted_in_batches(
     rows = all_rows()
     monkeypatch.setattr(backing_up, "_CHUNK", 1)
     monkeypatch.setattr(backing_up, "_SMALL_CHUNK", 1)
-    monkeypatch.setattr(restored_rows, "_BATCH_ROWS", 1)
+    monkeypatch.setattr(restoring, "_BATCH_ROWS", 1)
     back_up(path=tmp_path / "whole.zip", progress=quiet)
     start_empty_installation()
     restore(path=tmp_path / "whole.zip", progress=quiet)
