@@ -108,13 +108,13 @@ class NamedIds:
                 "load the texts of those to judge"
             )
         if queries and not any(staged.defines_queries for staged in self.intake.staged):
-            self._note_foreign_queries(queries)
+            self._note_queries_without_topic(queries)
         for table, made in (("annotate_query", queries), ("annotate_document", documents)):
             if made > ANALYZE_AFTER:
                 bulk.analyze(table)
 
-    def _note_foreign_queries(self, created: int) -> None:
-        """Add a note if the project has queries, and the file names none of them."""
+    def _note_queries_without_topic(self, created: int) -> None:
+        """Add a note on queries without a topic, and on a file that names none of the project's."""
         fresh_ids = NamedQuery.objects.filter(fresh=1).order_by("n", "query_id")
         fresh = list(fresh_ids.values_list("query_id", flat=True)[:4])
         known = Query.objects.filter(project=self.intake.project).exclude(
@@ -127,6 +127,13 @@ class NamedIds:
                 f"the project has {_first_three(foreign)}; "
                 f"{'1 new query' if created == 1 else f'{created:,} new queries'} without a title "
                 "are created: correct the ids if this is not intended"
+            )
+        else:
+            self.intake.report.notes.append(
+                "1 new query has no title and no narrative yet: load its topic"
+                if created == 1
+                else f"{created:,} new queries have no title and no narrative yet: "
+                "load their topics"
             )
 
     def count(self) -> None:

@@ -19,7 +19,7 @@ from annotate.judgments import completion
 from annotate.judgments.completion import JudgingProgress
 from annotate.overview.contributions import overview
 from annotate.overview.progress import TaskProgress, task_progress
-from annotate.pairs.models import Assignment, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 
@@ -121,7 +121,8 @@ class Facts:
     context: Mapping[str, Any]
     queries: int
     taken_out: int
-    with_documents: int
+    without_topic: int
+    to_work_on: Annotated[int, "Queries with a topic and documents."]
     filters: Sequence[FilterCount] = ()
 
 
@@ -183,10 +184,14 @@ def _facts(
     context: Mapping[str, Any],
 ) -> Facts:
     pool = Exists(Candidate.objects.filter(query=OuterRef("pk")))
+    # Qrels and runs make queries with nothing but an id; topics have a title or a narrative.
+    pair = Exists(InstructionPair.objects.filter(query=OuterRef("pk")))
+    topic = ~Q(title="") | Q(pair)
     counted = project.queries.aggregate(
         queries=Count("pk"),
         taken_out=Count("pk", filter=Q(removed_at__isnull=False)),
-        with_documents=Count("pk", filter=Q(pool, removed_at__isnull=True)),
+        without_topic=Count("pk", filter=Q(~topic, removed_at__isnull=True)),
+        to_work_on=Count("pk", filter=Q(pool, topic, removed_at__isnull=True)),
     )
     filters = filter_counts(project) if Key.FILTER in kind_of(project.kind).steps else ()
     return Facts(judging, {task.task: task for task in tasks}, context, **counted, filters=filters)
@@ -195,7 +200,9 @@ def _facts(
 def _loaded(facts: Facts) -> Far:
     words = "query" if facts.queries == 1 else "queries"
     count = f"{facts.queries:,} {words}" if facts.queries else ""
-    return Far(facts.with_documents > 0, facts.queries > 0, count)
+    if facts.without_topic:
+        count += f", {facts.without_topic:,} without a topic"
+    return Far(facts.to_work_on > 0, facts.queries > 0, count)
 
 
 def _chosen(facts: Facts) -> Far:

@@ -97,6 +97,7 @@ def test_qrels_add_a_relevance_to_a_candidate_without_one(project):
     ],
 )
 def test_the_relevance_is_kept_and_noted_if_it_is_above_the_grades(project, relevance, notes):
+    factories.query(project, "301")
     factories.document(project, "A")
 
     report = load(project, "trec-qrels", f"301 0 A {relevance}\n")
@@ -117,7 +118,17 @@ def test_the_value_that_means_no_grade_becomes_no_relevance(project):
             "relevance"
         ),
         "2 new documents have no text yet: load the texts of those to judge",
+        "1 new query has no title and no narrative yet: load its topic",
     ]
+
+
+def test_queries_without_a_topic_are_noted_until_their_topics_are_loaded(project):
+    report = load(project, "trec-qrels", "301 0 A 1\n302 0 A 1\n")
+
+    missing = "2 new queries have no title and no narrative yet: load their topics"
+    assert missing in report.notes
+    later = load(project, "trec-qrels", "301 0 B 1\n")
+    assert later.notes == ["1 new document has no text yet: load it before people judge it"]
 
 
 def test_the_no_grade_value_keeps_a_known_relevance(project):

@@ -265,6 +265,7 @@ def test_the_value_that_means_no_grade_becomes_a_flag(project):
     assert report.notes == [
         "1 line has the value -1, which means no grade: kept as a flag, “cannot judge”",
         "2 new documents have no text yet: load the texts of those to judge",
+        "1 new query has no title and no narrative yet: load its topic",
     ]
 
 

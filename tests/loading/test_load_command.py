@@ -64,7 +64,8 @@ def test_counts_are_printed_for_the_file_and_for_each_kind_of_row(db, qrels):
         "  documents                           2 new        0 changed        0 unchanged\n"
         "  candidates                          2 new        0 changed        0 unchanged\n"
         "  earlier relevance                   2 new        0 changed        0 unchanged\n"
-        "  2 new documents have no text yet: load the texts of those to judge\n",
+        "  2 new documents have no text yet: load the texts of those to judge\n"
+        "  1 new query has no title and no narrative yet: load its topic\n",
         "",
     )
 
@@ -127,7 +128,10 @@ def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
                 "broken_rules": [],
                 "claims_to_carry": 0,
                 "likely_format": None,
-                "notes": ["2 new documents have no text yet: load the texts of those to judge"],
+                "notes": [
+                    "2 new documents have no text yet: load the texts of those to judge",
+                    "1 new query has no title and no narrative yet: load its topic",
+                ],
             }
         ],
     }

@@ -74,6 +74,20 @@ def test_the_next_step_follows_from_the_data(scene):
     assert (found["choose"], found["rewrite"]) == (("done", "1 of 2"), ("now", "0 of 1"))
 
 
+def test_qrels_without_their_topics_do_not_finish_the_first_step(scene):
+    for query_id in ("301", "302"):
+        factories.candidate(factories.query(scene.project, query_id, title=""), prior=1)
+    assert states_of(scene.carla)["load"] == ("now", "2 queries, 2 without a topic")
+    following = next_step(steps(scene.carla, NOTHING, (), {}))
+    assert following is not None
+    assert following.key is Key.LOAD
+
+    # A topic may have a narrative and no title.
+    factories.pair(scene.project.queries.get(query_id="301"))
+
+    assert states_of(scene.carla)["load"] == ("done", "2 queries, 1 without a topic")
+
+
 def test_steps_that_are_under_way_together_are_all_now(scene):
     scene.load()
     found = states_of(
