@@ -26,6 +26,8 @@ document.addEventListener("htmx:load", ({ target }) => {
   const said = target.querySelector("#notices:not(:empty)");
   if (said) said.tabIndex = -1;
   (said ?? target).focus({ preventScroll: true });
+  // A link that is shown once stands above the form that made it.
+  target.querySelector(".link-once")?.scrollIntoView({ block: "center" });
   showInvalid(target);
 });
 

@@ -30,6 +30,8 @@ def test_the_copied_link_lets_its_holder_join(live_server, new_person):
     page.goto("/projects/tides/members/")
     page.get_by_label("User name").fill("ada")
     page.get_by_role("button", name="Add").click()
+    # It stands above the form, and is shown once.
+    expect(page.locator(".link-once")).to_be_in_viewport()
 
     page.get_by_role("button", name="Copy the link").click()
 
