@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.management import call_command
 
 from annotate.models import Judgment
 from annotate.people.tokens import make_token
@@ -53,8 +54,8 @@ def example(
     assert found is not None
     here = tmp_path / "here"
     here.mkdir()
-    shutil.copytree(Path(django_settings.BASE_DIR) / "examples", here / "examples")
     monkeypatch.chdir(here)
+    call_command("example", "tides", stdout=StringIO())
     ada = factories.user("ada")
     token = make_token(name="Notebook", scopes=["judge", "lead"], days=1, by=ada).secret
     monkeypatch.setenv("REJUDGE_TOKEN", token)
