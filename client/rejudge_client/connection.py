@@ -51,6 +51,8 @@ class Connection:
             raise ValueError(f"{url!r} is not the address of a site: write https://…")
         if base.scheme == "http" and base.host not in _LOOPBACK and not plain_http:
             raise ValueError(f"{url} is not encrypted, and others could read the token: use https.")
+        if not token.strip():
+            raise ValueError("The token is empty: make one under Your settings, Tokens.")
         if attempts < 1:
             raise ValueError("attempts must be at least 1.")
         self._http = httpx2.Client(

@@ -203,6 +203,12 @@ def test_a_token_is_not_sent_unencrypted(url):
         Rejudge(url, "rejudge_words")
 
 
+@pytest.mark.parametrize("token", ["", " \n"])
+def test_an_empty_token_is_refused(token):
+    with pytest.raises(ValueError, match="The token is empty"):
+        Rejudge("https://rejudge.example", token)
+
+
 @pytest.mark.parametrize("url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:8000"])
 def test_the_local_machine_needs_no_encryption(url):
     Rejudge(url, "rejudge_words").close()
