@@ -38,6 +38,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.people import invitations
 from annotate.people.forms import RULES_OF_PASSWORDS
+from annotate.people.invitation_mail import PRINTING
 from annotate.people.views.invitations import SESSION_KEY
 from base.errors import Refused
 from base.users import User
@@ -260,6 +261,11 @@ class ResetPasswordForm(OwnWording, account_forms.ResetPasswordForm):
 
 class PasswordResetView(account_views.PasswordResetView):
     """The page on which a person asks for a link by mail."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Return the context, with `prints_mail`: whether no mail server is set up."""
+        prints_mail = settings.EMAIL_BACKEND == PRINTING
+        return {**super().get_context_data(**kwargs), "prints_mail": prints_mail}
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Request the mail; say so on the page if the broker does not answer."""

@@ -21,6 +21,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.models import User
+from annotate.people.invitation_mail import PRINTING
 from config.celery import BrokerUnavailable, app
 from tests import factories
 from tests.pages import shows
@@ -414,6 +415,17 @@ def test_a_lost_password_is_reset_by_mail(mailed, client):
     assert User.objects.get().check_password("eight tidal mills")
     assert not is_in(other)
     assert "This link is not valid" in Client().get(link).content.decode()
+
+
+def test_without_a_mail_server_the_page_of_a_lost_password_says_whom_to_ask(client, settings):
+    address = "/accounts/password/reset/"
+    assert "a link for a new password is sent there" in client.get(address).content.decode()
+
+    settings.EMAIL_BACKEND = PRINTING
+
+    page = client.get(address).content.decode()
+    assert "No mail server is set up here. Ask whoever runs this installation" in page
+    assert "is sent there" not in page
 
 
 def test_a_password_reset_does_not_reveal_whether_the_account_exists(mailed, client):
