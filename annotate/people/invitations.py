@@ -170,7 +170,8 @@ def accept_with_new_account(
         username = valid_user_name(rows[0].name or username)
         if name_is_taken(username):
             sentence = (
-                f"{username} has an account by now. Sign in with it, then open this link again."
+                f"{username} has an account by now. If it is yours, sign in with it, then open "
+                "this link again; if not, ask for a link with another name."
                 if rows[0].name
                 else "This name is taken. Choose another."
             )
