@@ -163,7 +163,8 @@ def _kept_back_sentences(publication: Publication) -> list[str]:
         sentences.insert(
             0,
             "Except for TREC, layouts have only the ids of documents, not their titles and texts. "
-            "TREC has the texts in documents.changed.jsonl, and JSON lines in documents.jsonl.",
+            "TREC has the texts of documents whose relevance changed, in documents.changed.jsonl, "
+            "and JSON lines those of documents that have had several texts, in documents.jsonl.",
         )
     return sentences
 
