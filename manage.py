@@ -29,7 +29,7 @@ def main() -> None:
     from config.command_line import CommandLine
 
     try:
-        if sys.argv[1:] == ["--version"]:
+        if sys.argv[1:] in (["--version"], ["version"]):
             from django.conf import settings
 
             print(settings.VERSION)

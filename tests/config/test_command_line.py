@@ -106,6 +106,6 @@ def test_two_that_prepare_at_once_both_succeed(database, tmp_path):
     assert [(one.returncode, one.stderr) for one in ended] == [(0, ""), (0, "")]
 
 
-@pytest.mark.parametrize("arguments", [("--version",), ("load", "--version")])
+@pytest.mark.parametrize("arguments", [("--version",), ("version",), ("load", "--version")])
 def test_the_version_is_that_of_rejudge(arguments, tmp_path):
     assert run(arguments, tmp_path).stdout == f"{settings.VERSION}\n"
