@@ -166,6 +166,13 @@ def test_a_folder_that_no_export_wrote_is_refused(tmp_path):
         call_command("prove", str(tmp_path))
 
 
+def test_an_archive_is_unpacked_before_it_is_proven(tmp_path):
+    (tmp_path / "sea-v1-trec.zip").write_bytes(b"PK")
+
+    with pytest.raises(CommandError, match="unpack it and name the folder in it"):
+        call_command("prove", str(tmp_path / "sea-v1-trec.zip"))
+
+
 def test_the_oracle_of_a_proof_has_the_p_mrr_of_a_release_and_that_of_mteb_by_its_own_name():
     # The oracle ranks a b d c before and b c d a after the change.
     qrels = {

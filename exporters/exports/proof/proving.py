@@ -336,9 +336,10 @@ def prove(folder: Path) -> Proof:
         layout, files = manifest["format"], manifest["files"]
         relevant_from = manifest["relevant_from"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Refused(
-            f"{folder} has no {NAME} that an export wrote. Name the folder of an export."
-        ) from error
+        what_to_do = "Name the folder of an export."
+        if folder.is_file():
+            what_to_do = "It is a file: if it is an archive, unpack it and name the folder in it."
+        raise Refused(f"{folder} has no {NAME} that an export wrote. {what_to_do}") from error
     check_tools(layout)
     _check_files(folder, files)
     expected = PLAIN[layout](folder)
