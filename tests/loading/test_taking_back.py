@@ -155,7 +155,9 @@ def test_the_page_and_a_program_take_a_file_back(carla, client):
     wrong = load(carla, WRONG)
     page = client.get(wrong.get_absolute_url()).content.decode()
     client.post(reverse("annotate:load_taking_back", args=["tides", wrong.pk]))
-    assert "2 new candidates would be deleted" in " ".join(page.split())
+    words = " ".join(page.split())
+    assert "2 new candidates would be deleted, with the queries and documents" in words
+    assert "1 candidate would get back the relevance that the file replaced" in words
     assert pool() == {"A": 1}
 
     again = load(carla, WRONG)
