@@ -18,8 +18,7 @@ def test_every_command_of_ours_is_in_one_group():
     ours = {name for name, app in get_commands().items() if app in OURS}
 
     assert len(listed) == len(set(listed))
-    assert set(listed) - ours == {"changepassword"}
-    assert ours <= set(listed)
+    assert set(listed) == ours
 
 
 def test_the_list_has_a_sentence_for_each_command_and_none_of_djangos():
@@ -27,6 +26,7 @@ def test_the_list_has_a_sentence_for_each_command_and_none_of_djangos():
 
     assert "Usage: rejudge COMMAND [options]" in text
     assert "  load            Load files into a project, each all or nothing\n" in text
+    assert "  changepassword  Set another password for an account\n" in text
     assert "makemigrations" not in text
     assert max(map(len, text.splitlines())) <= 100
 
