@@ -16,7 +16,8 @@ from annotate.collection.marking import NO_WORDS
 from annotate.judgments import assignments
 from annotate.judgments.access import pair_for_lead
 from annotate.judgments.attributes import attributes_of, current_conditions, set_negated
-from annotate.judgments.document_names import names_for
+from annotate.judgments.document_names import name_of, names_for
+from annotate.judgments.repeats import unmask
 from annotate.pairs import access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import in_pool_of, judged_narrative, words_to_mark
@@ -29,10 +30,12 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one window of a document's table: `?row=101&column=31`, or with `find=words` the window
     of the next match.
 
-    Returns a whole page, or only the window for an htmx request.
+    Returns a whole page, or only the window for an htmx request. The judge page names the document
+    by its number there, which may be that of a repeat.
     """
     member, pair = access.pair(request.user, pk)
-    candidate = access.candidate(pair, candidate_pk)
+    spot = unmask(candidate_pk, member.pk)
+    candidate = access.candidate(pair, spot.candidate)
     form = WindowForm(request.GET)
     form.is_valid()
     asked = form.cleaned_data
@@ -53,7 +56,10 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         "pair": pair,
         "query": pair.query,
         "candidate": candidate,
-        "name": names_for(member, [candidate])[candidate.pk],
+        "document_number": candidate_pk,
+        "name": name_of(candidate.document, pair.project, hidden=True)
+        if spot.again
+        else names_for(member, [candidate])[candidate.pk],
         "document": shown.document,
         "text": shown.text,
         "table": shown.table,
@@ -63,7 +69,7 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     if request.htmx:
         return render(request, "components/_table.html", stage)
     if assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
-        stage["judge_url"] = reverse("annotate:judge", args=[pair.pk, candidate.pk])
+        stage["judge_url"] = reverse("annotate:judge", args=[pair.pk, candidate_pk])
     return render(request, "rewriting/document.html", stage)
 
 

@@ -333,6 +333,24 @@ def test_a_repeat_is_rendered_like_a_new_document(scene):
     assert drawn[number] == drawn[fresh]
 
 
+def test_the_parts_of_a_big_table_are_at_the_number_of_the_repeat(scene):
+    number = scene.again()[0]
+    document = scene.query.candidates.get(pk=unmask(number, scene.ada.pk).candidate).document
+    table = "|a|b|\n|---|---|\n" + "|x|y|\n" * 1_000
+    document.texts.update(text=table, markup="markdown", length=len(table))
+    scene.project.documents.update(markup="markdown", length=len(table))
+    scene.grade(scene.first_of(number), 1)
+
+    page = scene.page(number)
+    window = scene.client.get(scene.url(number, "table"), {"row": 151}).content.decode()
+
+    assert f'data-window="{scene.url(number, "table")}"' in page
+    assert f"candidates/{unmask(number, scene.ada.pk).candidate}/" not in page + window
+    assert f'href="{scene.url(number)}"' in window
+    # The id, which the judge saw with the first answer, would reveal the repeat.
+    assert f">{document.doc_id}<" not in window
+
+
 def test_the_page_of_a_repeat_shows_its_answer(scene):
     number = scene.again()[0]
     scene.grade(scene.first_of(number), 2)
