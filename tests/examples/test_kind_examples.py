@@ -20,11 +20,19 @@ from annotate.models import (
     Project,
 )
 from annotate.overview.finish_date import Estimate
-from audit.models import Check, Decision, Review, SampleItem
+from annotate.projects.actions import archive
+from audit.models import AgreementReport, Check, Decision, Review, SampleItem
+from audit.reports.statements_since import count_changes_since
 from config.examples.making import kinds_with_examples, make_example
 from exporters.models import Evaluation, Release
+from jobs.models import Job
 from jobs.runner import run
+from keeping.backup import back_up
+from keeping.purge import purge
+from keeping.restore import restore
+from keeping.verify import verify
 from tests import factories
+from tests.keeping.conftest import CountingProgress, export_files
 from tests.services.copied import Copied
 
 FOLDER = Path(settings.BASE_DIR) / "examples"
@@ -135,3 +143,30 @@ def test_the_example_of_a_kind_matches_its_readme(
     # Half done: a step is finished, one is current, and a rule is broken.
     assert {step["state"] for step in steps} >= {"done", "now"}
     assert any(rule["broken"] for rule in rules)
+
+
+def test_the_backup_of_an_example_brings_everything_back(project: Project, tmp_path: Path) -> None:
+    for job in Job.objects.filter(project=project, state=Job.State.QUEUED).order_by("pk"):
+        run(job.pk)
+    written, figures = export_files(project.slug, tmp_path), reported(project)
+    back_up(path=tmp_path / "b.zip", project=project.slug, progress=CountingProgress())
+    ines = project.memberships.get(name="ines")
+    archive(by=ines)
+    purge(slug=project.slug, typed=project.slug)
+
+    restore(path=tmp_path / "b.zip", progress=CountingProgress())
+
+    again = Project.objects.get(slug=project.slug)
+    assert export_files(again.slug, tmp_path) == written
+    assert reported(again) == figures
+    assert verify(again).faults == []
+    reports = AgreementReport.objects.filter(project=again, state=Job.State.DONE)
+    assert {count_changes_since(report).words for report in reports} <= {""}
+
+
+def reported(project: Project) -> list[Any]:
+    """Return what reports and evaluations of a project say, without the keys of rows."""
+    reports = AgreementReport.objects.filter(project=project).order_by("pk")
+    evaluations = Evaluation.objects.filter(project=project).order_by("pk")
+    figures = [{**(report.figures or {}), "through": None} for report in reports]
+    return [*figures, *evaluations.values_list("results", flat=True)]
