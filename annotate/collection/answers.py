@@ -32,6 +32,9 @@ class AnswerKind:
     beside: str = ""
     # Whether it has evidence: passages of the text that decided.
     has_evidence: bool = False
+    # The current rows whose `relevance` is a grade of the project, if they are in a table of their
+    # own, beside judgments and settling decisions.
+    graded: Callable[[], QuerySet[Any]] | None = None
 
     def count(self, path: str, keys: Sequence[int] | RawSQL, **more: Any) -> int:
         """Count the current rows whose `path` leads to one of these keys, and that match `more`."""

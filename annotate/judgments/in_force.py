@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Q, QuerySet
 
-from annotate.collection.answers import AnswerKind
+from annotate.collection.answers import AnswerKind, kinds_about_documents
 from annotate.collection.models import Candidate
 from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments.models import (
@@ -57,10 +57,16 @@ def _in_force(*projects: Project) -> Q:
 
 
 def grades_in_use(project: Project) -> set[int]:
-    """Return the grades in a project's judgments, repeats and settling decisions."""
+    """Return the grades in a project's judgments, repeats, settling decisions and checks."""
     judged = Statement.objects.filter(annotator__project=project).values_list("relevance")
     settled = Adjudication.objects.filter(by__project=project).values_list("relevance")
-    return {value for (value,) in judged.union(settled) if value is not None}
+    graded = [
+        kind.graded().filter(**{f"{kind.narrative}__pair__project": project})
+        for kind in kinds_about_documents()
+        if kind.graded is not None
+    ]
+    others = [rows.values_list("relevance") for rows in graded]
+    return {value for (value,) in judged.union(settled, *others) if value is not None}
 
 
 def is_judged(project: Project) -> bool:

@@ -48,12 +48,20 @@ MODES: Mapping[str, str] = {
     Narrative.Side.REVERSED: "Reversed",
 }
 CHUNK = 5_000
+# Checks that ask for grades, or for two questions that decide them. A number of conditions met is a
+# grade if the project says so.
+IS_GRADED = ~Q(sample__asks=Sample.Asks.COUNT) | Q(
+    sample__project__condition_rule=Project.ConditionRule.COUNT_MET
+)
 CHECKS = AnswerKind(
     singular="check of a label",
     plural="checks of labels",
     current=Check.objects.current,
     narrative="item__narrative",
     candidate="item__candidate",
+    graded=lambda: Check.objects.current().filter(
+        item__in=SampleItem.objects.filter(IS_GRADED).values("pk")
+    ),
 )
 # The filters of a sample's labels, for leads.
 LABEL_FILTERS = {
@@ -494,12 +502,8 @@ def newest_outcomes(
 
 
 def checked_items(**which: Any) -> QuerySet[Any, Any]:
-    """Return the labels of samples that ask for grades, or for two questions that decide them, with
-    the answers to each. A number of conditions met is a grade if the project says so.
-    """
-    counts_are_grades = Q(sample__project__condition_rule=Project.ConditionRule.COUNT_MET)
-    of_grades = SampleItem.objects.filter(~Q(sample__asks=Sample.Asks.COUNT) | counts_are_grades)
-    return with_checks(of_grades.filter(**which))
+    """Return the labels of samples whose checks give grades, with the answers to each."""
+    return with_checks(SampleItem.objects.filter(IS_GRADED, **which))
 
 
 def checked_labels(narratives: QuerySet[Narrative]) -> dict[tuple[int, int], int]:

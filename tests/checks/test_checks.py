@@ -9,6 +9,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.models import Adjudication, Candidate, Narrative
+from annotate.projects.actions import change_rules
+from annotate.projects.kinds.declaration import KindGrade
 from audit.checks import actions, queue, samples
 from audit.checks.claims import ClaimSelection, build_frame
 from audit.checks.queue import next_item, sample_rows, to_check, to_settle, with_checks
@@ -485,3 +487,20 @@ def test_steps_do_not_wait_for_labels_of_documents_that_were_taken_out(scene):
     details = queue.contribution([scene.carla])[scene.carla.pk].details()
 
     assert (details["checked"], details["sampled"]) == (1, 1)
+
+
+@pytest.mark.parametrize("asks", [Sample.Asks.GRADE, Sample.Asks.COUNT])
+def test_a_grade_that_only_a_check_gave_cannot_be_removed(db, asks):
+    scene = claimed_scene({"C1": {"A": 0, "B": 1}})
+    check_label(draw(scene, size=2), "B", ada=2)
+    Sample.objects.update(asks=asks)
+    grades = [KindGrade(0, "No", ""), KindGrade(1, "Yes", "")]
+
+    if asks == Sample.Asks.COUNT:
+        # A number of conditions met is no grade.
+        change_rules(changes={}, grades=grades, by=scene.carla)
+    else:
+        with pytest.raises(Refused, match="have given the grade 2, so it cannot be removed"):
+            change_rules(changes={}, grades=grades, by=scene.carla)
+
+    assert scene.project.grades.count() == (2 if asks == Sample.Asks.COUNT else 3)
