@@ -219,6 +219,20 @@ def test_a_lead_with_members_is_not_asked_to_add_any(ada, client):
     assert "Nobody else can work in this project yet." not in page
 
 
+def test_a_lead_with_too_few_judges_is_asked_to_add_members(ada, client):
+    carla = factories.lead(ada.project)
+    add_query(ada.project, "301", 1)
+    client.force_login(carla.user)
+    address = reverse("annotate:project", args=["tides"])
+
+    page = " ".join(client.get(address).content.decode().split())
+    assert "2 people judge each query; besides you, 1 can work here." in page
+    assert "Nothing right now" not in page
+
+    factories.member(ada.project, "ben")
+    assert "people judge each query" not in client.get(address).content.decode()
+
+
 def test_a_lead_reads_that_open_tasks_are_for_annotators(ada, client):
     add_query(ada.project, "301", 1)
     client.force_login(factories.lead(ada.project).user)

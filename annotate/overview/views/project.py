@@ -36,6 +36,7 @@ from annotate.overview.forms import QueryPeopleForm
 from annotate.overview.lists import SearchForm, search
 from annotate.overview.pace import time_estimate
 from annotate.overview.progress import (
+    PersonProgress,
     QueryProgress,
     TaskProgress,
     matrix_of,
@@ -112,10 +113,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         shows_judging=_shows_judging(member.project, rows),
         people=people,
         **_without_grade(member),
-        # A project of a lead alone needs people first.
-        # As `member.is_alone()`, of the people that were read.
-        is_alone=people is not None
-        and not any(person.member.user_id for person in people if person.member != member),
+        **_others(member, people, free),
         any_answered=bool(member.project.overlap_judge)
         or any(person.answered for person in people or ()),
         any_reviewed=bool(member.project.overlap_review)
@@ -126,6 +124,24 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
         **added.context,
         page=page,
     )
+
+
+def _others(
+    member: Membership, people: Sequence[PersonProgress] | None, free: Sequence[TaskProgress]
+) -> dict[str, Any]:
+    """Return how many others can work in a lead's project, and whether that is too few to judge.
+
+    `is_alone` is as `member.is_alone()`, of the people that were read.
+    """
+    if people is None:
+        return {"is_alone": False, "lacks_judges": False}
+    others = sum(person.member.user_id is not None for person in people) - 1
+    left_to_judge = any(task.task == Assignment.Task.JUDGE for task in free)
+    return {
+        "others": others,
+        "is_alone": not others,
+        "lacks_judges": left_to_judge and 0 < others < member.project.overlap_judge,
+    }
 
 
 @require_GET
