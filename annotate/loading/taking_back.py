@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import reduce
+from operator import or_
 
 from django.db import models, transaction
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from annotate.collection.models import Candidate, Document, Query
@@ -16,8 +18,10 @@ from annotate.pairs.models import InstructionPair
 from annotate.pools.replacing import releases_of
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import AuditEvent, Membership, Project
 from base.errors import Refused
+from formats.records import CollectionRecord, Qrel
+from formats.registry import FORMATS
 
 # Tables that refer to a candidate and do not stand on it.
 _OWN = (LoadedCandidate,)
@@ -29,7 +33,7 @@ def take_back(*, load: Load, by: Membership, now: datetime | None = None) -> Loa
     Its new candidates are deleted, with queries and documents that are only ids then; changed ones
     have their earlier relevance again. Refused: a member who is not a lead, an archived project, a
     load that wrote no candidate, a candidate with an answer or in anything else, a later file of
-    qrels, a release since.
+    qrels (also one that a command loaded), a release since.
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != load.project_id:
@@ -57,11 +61,15 @@ def take_back(*, load: Load, by: Membership, now: datetime | None = None) -> Loa
 
 def _refuse_if_in_use(load: Load) -> None:
     rows = LoadedCandidate.objects.filter(load=load)
-    if load.taken_back_at is not None or not rows.exists():
+    if load.taken_back_at is not None:
+        raise Refused("There is nothing to take back: this load was taken back already.")
+    if not rows.exists():
         raise Refused("There is nothing to take back: this load wrote no earlier relevance.")
     later = LoadedCandidate.objects.filter(load__project=load.project_id, load__gt=load.pk)
     if (other := later.select_related("load").order_by("-load").first()) is not None:
         raise Refused(f"{other.load} was loaded later. Take it back first.")
+    if (event := _later_commands(load).first()) is not None:
+        raise Refused(f"{event.about} was loaded later by a command, and cannot be taken back.")
     if since := releases_of(load.project, load.finished_at):
         raise Refused(f"{since[0]} was released since and has these candidates.")
     candidates = Candidate.with_removed.filter(pk__in=rows.values("candidate"))
@@ -71,6 +79,22 @@ def _refuse_if_in_use(load: Load) -> None:
     if used:
         documents = "1 document of it is" if used == 1 else f"{used:,} documents of it are"
         raise Refused(f"{documents} judged or used already, so the file cannot be taken back.")
+
+
+def _later_commands(load: Load) -> models.QuerySet[AuditEvent]:
+    """Return the later loads by commands of files that may have an earlier relevance."""
+    formats = [
+        Q(about__endswith=f" · {name}")
+        for name, kind in FORMATS.items()
+        if not {Qrel, CollectionRecord}.isdisjoint(kind.reads)
+    ]
+    return AuditEvent.objects.filter(
+        reduce(or_, formats),
+        project=load.project_id,
+        user=None,
+        what="load.done",
+        at__gte=load.finished_at,
+    ).order_by("pk")
 
 
 def _undo(load: Load, now: datetime) -> None:

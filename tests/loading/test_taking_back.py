@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -114,6 +117,25 @@ def test_a_later_file_is_taken_back_first(carla):
     assert pool() == {"A": 1}
 
 
+@pytest.mark.parametrize("format_name", ["trec-qrels", "trec-topics"])
+def test_a_file_of_qrels_that_a_command_loaded_later_is_not_overwritten(
+    carla, format_name, tmp_path
+):
+    wrong = load(carla, WRONG)
+    file = tmp_path / "later.txt"
+    topics = "<top><num> Number: 301\n<title> Harbours\n</top>\n"
+    file.write_text("301 0 A 2\n" if format_name == "trec-qrels" else topics)
+    call_command("load", "tides", format_name, str(file), stdout=StringIO())
+
+    if format_name == "trec-topics":
+        take_back(load=wrong, by=carla)
+        assert pool() == {"A": 1}
+    else:
+        with pytest.raises(Refused, match=r"later\.txt · trec-qrels was loaded later by a command"):
+            take_back(load=wrong, by=carla)
+        assert pool() == {"A": 2, "B": 2, "C": 1}
+
+
 def test_a_file_is_not_taken_back_after_a_release(carla):
     wrong = load(carla, WRONG)
     Release.objects.create(
@@ -138,7 +160,7 @@ def test_a_file_is_taken_back_once_and_by_leads_only(carla):
         take_back(load=wrong, by=factories.member(carla.project, "ada"))
     take_back(load=wrong, by=carla)
 
-    with pytest.raises(Refused, match="There is nothing to take back"):
+    with pytest.raises(Refused, match="There is nothing to take back: this load was taken back"):
         take_back(load=wrong, by=carla)
 
 
