@@ -145,7 +145,8 @@ class Command(RejudgeCommand):
         decides = tables.deciding(results).query("measure == @name").head(SHOWN)
         order = tables.places(results).query("measure == @name")
         self.stdout.write(
-            f"\nOf {deciding['disputed']:,} disputed documents, these decide {name}:\n"
+            f"\nDisputed documents: {deciding['disputed']:,}. Settling these would change {name} "
+            "most (figure: the largest change; changes: what each grade would change):\n"
         )
         self.stdout.write(tables.render_table(decides.drop(columns=["measure"]), "md"))
         if len(order):
