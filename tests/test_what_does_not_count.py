@@ -1,6 +1,6 @@
 """Answers that were taken out, replaced or withdrawn change no figure, on no page and in no file.
 
-The lead of the example and an annotator open each kind of page that links lead to, before and after
+The lead of an example and an annotator open each kind of page that links lead to, before and after
 such answers are added. DIFFERENT names the pages that show these answers on purpose. Qrels and the
 figures of agreement are compared likewise.
 """
@@ -33,14 +33,13 @@ from annotate.models import Candidate, Condition, InstructionPair, Narrative, Pr
 from annotate.pools.removal import DOCUMENTS
 from audit.models import Rating, Review
 from audit.reports.reliability import agreement_of
+from config.examples.making import make_example
 from config.examples.tides import ensure_example
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 READERS = ("carla", "ada")
-# The ids of rows that a test adds begin so.
-ADDED = "zzz"
 
 # Pages that show on purpose what does not count.
 DIFFERENT = {
@@ -49,6 +48,7 @@ DIFFERENT = {
     "annotate:pools": "says how many documents are taken out",
     "annotate:progress": "counts the answers of a day, and how many of them no longer count",
     "annotate:query": "lists the instructions and documents that are taken out",
+    "annotate:removed_candidates": "lists the documents that are taken out",
     "annotate:removed_queries": "lists the queries and instructions that are taken out",
     "audit:reviews": "lists instructions that are taken out, and says so",
     "audit:rubric": "counts every review under the rubric",
@@ -58,25 +58,32 @@ DIFFERENT = {
 
 # The line of a page after which it counts what was loaded, and what each person did.
 ONLY_UNTIL = {"annotate:project": "Steps"}
-# The addresses of pages about projects, other than the first page.
-OF_PROJECTS = ("/notices/", "/projects/example/", "/pairs/", "/narratives/", "/conditions/")
+# How the addresses of pages about projects begin, other than the first page.
+OF_PROJECTS = ("/notices/", "/projects/", "/pairs/", "/narratives/", "/conditions/", "/samples/")
 _INVISIBLE = re.compile(r"(?s)<(script|style|template)\b.*?</\1>|<!--.*?-->")
 _MAIN = re.compile(r"(?s)<main\b.*</main>")
 _TAG = re.compile(r"<[^<>]+>")
 _LINK = re.compile(r'\bhref="([^"#]+)')
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["own", "followtable"])
 def project(
+    request: pytest.FixtureRequest,
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Project]:
-    """Make the example once for this file; each test is rolled back."""
+    """Make the example of a kind once for this file; each test is rolled back."""
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
         patch.setattr(settings, "DATA", tmp_path_factory.mktemp("data"))
-        ensure_example()
-        yield Project.objects.get(slug="example")
+        if request.param == "own":
+            ensure_example()
+            yield Project.objects.get()
+        else:
+            for name in ("ada", "ben", "dan"):
+                factories.user(name)
+            carla = factories.user("carla")
+            yield make_example(kind=request.param, by=carla, with_accounts=True)
         transaction.set_rollback(True)
 
 
@@ -134,29 +141,23 @@ def lines_of(page: str, route: str) -> list[str]:
     return [line for line in takewhile(lambda line: line != until, lines) if line]
 
 
-def take_documents_out(project: Project) -> None:
-    """Add a document to each query, with answers on which people disagree, and take it out."""
-    for query in project.queries.filter(removed_at=None):
-        candidate = factories.candidate(query, f"{ADDED}{query.pk}", prior=2)
-        for narrative in Narrative.objects.current().filter(pair__query=query):
+def take_out(project: Project) -> None:
+    """Add documents, instructions and a query, judged and reviewed, and take them out."""
+    queries = list(project.queries.filter(removed_at=None))
+    documents = [factories.candidate(query, prior=1) for query in queries]
+    for candidate in documents:
+        for narrative in Narrative.objects.current().filter(pair__query=candidate.query):
             add_answers(narrative, [candidate])
-    added = Candidate.objects.filter(document__doc_id__startswith=ADDED)
-    take_out(DOCUMENTS, project, added.values_list("pk", flat=True))
+    pairs = [
+        add_instruction(query, query.candidates.filter(made_for=None)[:4]) for query in queries[:4]
+    ]
+    query = factories.query(project, "new")
+    add_instruction(query, [factories.candidate(query, prior=1) for _ in range(6)])
 
-
-def take_instructions_out(project: Project) -> None:
-    """Add judged and reviewed instructions, and take them out."""
-    for query in project.queries.filter(removed_at=None)[:4]:
-        add_instruction(query, query.candidates.filter(made_for=None)[:4])
-    added = InstructionPair.objects.filter(pair_id__startswith=ADDED)
-    take_out(INSTRUCTIONS, project, added.values_list("pk", flat=True))
-
-
-def take_a_query_out(project: Project) -> None:
-    """Add a query with a judged and reviewed instruction, and take it out."""
-    query = factories.query(project, ADDED)
-    add_instruction(query, [factories.candidate(query, prior=2) for _ in range(6)])
-    take_out(QUERIES, project, [query.pk])
+    lead = project.memberships.get(name="carla")
+    for kind, rows in ((DOCUMENTS, documents), (INSTRUCTIONS, pairs), (QUERIES, [query])):
+        keys = [row.pk for row in rows]
+        kind.remove(project=project, keys=keys, reason="Out of scope.", by=lead)
 
 
 def judge_again(project: Project) -> None:
@@ -186,18 +187,18 @@ def add_earlier(judgment: Statement, **fields: Any) -> Statement:
         candidate=judgment.candidate,
         annotator=judgment.annotator,
         text_version=judgment.text_version,
-        relevance=0 if judgment.relevance else 2,
+        relevance=0 if judgment.relevance else 1,
         at=judgment.at - timedelta(hours=3),
         **fields,
     )
 
 
-def add_instruction(query: Query, candidates: Iterable[Candidate]) -> None:
+def add_instruction(query: Query, candidates: Iterable[Candidate]) -> InstructionPair:
     """Add an instruction with answers, and with reviews that reject it and that do not."""
     like = query.project.pairs.filter(removed_at=None).earliest("pk")
     pair = factories.pair(
         query,
-        pair_id=f"{ADDED}{query.pk}",
+        pair_id=f"new-{query.pk}",
         category=like.category,
         origin=like.origin,
         model=like.model,
@@ -206,7 +207,7 @@ def add_instruction(query: Query, candidates: Iterable[Candidate]) -> None:
     Condition.objects.create(narrative=narrative, number=1, text="At sea.")
     add_answers(narrative, candidates)
     earlier = Review.objects.submitted().filter(auditor__project=query.project).earliest("pk")
-    for auditor, rejects in (("ada", True), ("ben", False)):
+    for auditor, level, place in (("ada", "poor", 2), ("ben", "excellent", 0)):
         review = Review.objects.create(
             narrative=narrative,
             auditor=query.project.memberships.get(name=auditor),
@@ -214,26 +215,29 @@ def add_instruction(query: Query, candidates: Iterable[Candidate]) -> None:
             started_at=earlier.started_at,
             submitted_at=earlier.submitted_at,
         )
-        for rating in earlier.ratings.all():
-            level, place = ("poor", 2) if rejects else ("excellent", 0)
+        for criterion in earlier.ratings.values_list("criterion", flat=True):
+            rejects = level == "poor"
+            words = "Unclear." if rejects else ""
             Rating.objects.create(
                 review=review,
-                criterion=rating.criterion,
+                criterion=criterion,
                 level=level,
                 place=place,
                 rejects=rejects,
-                words="Unclear." if rejects else "",
+                words=words,
             )
+    return pair
 
 
 def add_answers(narrative: Narrative, candidates: Iterable[Candidate]) -> None:
     """Add grades of people who disagree, a flag, and the grade of a machine; all of them old."""
     members = narrative.pair.project.memberships
+    machine = members.filter(is_machine=True).get().name
     answers: dict[str, dict[str, Any]] = {
         "ada": {"relevance": 0, "active_ms": 60_000},
-        "ben": {"relevance": 2, "active_ms": 60_000},
+        "ben": {"relevance": 1, "active_ms": 60_000},
         "dan": {"flag": "problem", "note": "Not this one."},
-        "example-model": {"relevance": 0, "source": Statement.Source.FILE},
+        machine: {"relevance": 0, "source": Statement.Source.FILE},
     }
     at = Statement.objects.filter(annotator__in=members.all()).earliest("at").at
     for candidate in candidates:
@@ -244,14 +248,7 @@ def add_answers(narrative: Narrative, candidates: Iterable[Candidate]) -> None:
             )
 
 
-def take_out(kind: Any, project: Project, keys: Iterable[int]) -> None:
-    lead = project.memberships.get(name="carla")
-    kind.remove(project=project, keys=list(keys), reason="Out of scope.", by=lead)
-
-
-every_way = pytest.mark.parametrize(
-    "add", [take_documents_out, take_instructions_out, take_a_query_out, judge_again, withdraw]
-)
+every_way = pytest.mark.parametrize("add", [take_out, judge_again, withdraw])
 
 
 @every_way

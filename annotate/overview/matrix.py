@@ -33,6 +33,7 @@ from annotate.collection.shown_documents import shown_to_judges
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import Outcome, State, consensus
 from annotate.judgments.document_names import Name, names_for
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Flag, Judgment, Statement
 from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import in_pool_of, judged_narratives
@@ -265,10 +266,15 @@ class Asked:
 def people_of(project: Project) -> list[Membership]:
     """Return the people who have a column, by name: one query.
 
-    They hold an assignment to judge, or have judged or flagged a document.
+    They hold an assignment to judge, or have judged or flagged a document, of what is not taken
+    out.
     """
-    assignments = Assignment.objects.filter(member=OuterRef("pk"), task=JUDGE)
-    answered = Statement.objects.filter(annotator=OuterRef("pk"))
+    assignments = Assignment.objects.filter(
+        member=OuterRef("pk"), task=JUDGE, pair__removed_at=None
+    )
+    answered = Statement.objects.filter(
+        in_pools(), annotator=OuterRef("pk"), narrative__pair__removed_at=None
+    )
     people = project.memberships.people().filter(Exists(assignments) | Exists(answered))
     return list(people.order_by("name"))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.urls import reverse
 
 from annotate.collection.models import Candidate, Query
@@ -122,10 +122,10 @@ def query_progress(
     project = reader.project
     blind = blind_pairs(reader)
     rows = {query.pk: QueryProgress(query) for query in queries}
-    pairs: dict[int, Any] = {
-        pair.pk: pair
-        for pair in project.pairs.with_narratives().filter(query__in=rows).order_by("pk")
-    }
+    # Of a query that is taken out, the pairs that are out with it.
+    is_in = Q(removed_at=None) | Q(removed_at=F("query__removed_at"))
+    of_queries = project.pairs.with_narratives().filter(is_in, query__in=rows)
+    pairs: dict[int, Any] = {pair.pk: pair for pair in of_queries.order_by("pk")}
     if far is None:
         far = completion.judging_by_pair(project, rows)
     for pair in pairs.values():

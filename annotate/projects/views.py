@@ -217,7 +217,8 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, "Saved.")
             return redirect("annotate:categories", slug)
-    used = member.project.pairs.exclude(category="").order_by().values_list("category")
+    pairs = member.project.pairs.alive().exclude(category="")
+    used = pairs.order_by().values_list("category")
     counts = dict(used.annotate(n=Count("pk")))
     keys = {row["key"] for row in rows}
     return project_page(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, Max, Q
 
 from annotate.collection.models import Candidate
+from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, Repeat
 from annotate.pairs.models import Narrative, is_taken_out
 from annotate.projects.models import Membership, Project
@@ -85,7 +86,8 @@ def count_changes_since(report: AgreementReport) -> Changes:
         judgments, reviews = judgments.of_people(), reviews.none()
     if scopes[0].criterion:
         judgments = judgments.none()
-    new_judgments = judgments.filter(pk__gt=seen["judgment"])
+    counting = judgments.filter(in_pools(), ended_at=None, narrative__pair__removed_at=None)
+    new_judgments = counting.filter(pk__gt=seen["judgment"])
     # One that another judgment replaced counts as new; the others were withdrawn, or flagged since.
     before = judgments.filter(pk__lte=seen["judgment"])
     removed = Candidate.with_removed.filter(removed_at__gt=moment).values("pk")
@@ -99,7 +101,7 @@ def count_changes_since(report: AgreementReport) -> Changes:
     narratives = Narrative.objects.filter(
         reduce(or_, (narrative_q(scope, "") for scope in scopes)), pair__project=report.project_id
     ).aggregate(
-        new=Count("pk", filter=is_new),
+        new=Count("pk", filter=is_new & Q(pair__removed_at=None)),
         withdrawn=Count("pk", filter=~is_new & Q(withdrawn_at__gt=moment)),
     )
     new_repeats = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen["repeat"])
@@ -142,10 +144,19 @@ def is_outdated(project_id: int, *, computed_at: str, narrative: int) -> bool:
     moment = datetime.fromisoformat(computed_at)
     members = Membership.objects.filter(project=project_id).values("pk")
     judgments = Judgment.objects.filter(
-        annotator__in=members, source=Judgment.Source.PAGE, at__gt=moment
+        in_pools(),
+        annotator__in=members,
+        source=Judgment.Source.PAGE,
+        at__gt=moment,
+        ended_at=None,
+        narrative__pair__removed_at=None,
     )
-    reviews = Review.objects.filter(auditor__in=members, submitted_at__gt=moment)
-    narratives = Narrative.objects.filter(pair__project=project_id, pk__gt=narrative)
+    reviews = Review.objects.filter(
+        ~is_taken_out("narrative__pair__"), auditor__in=members, submitted_at__gt=moment
+    )
+    narratives = Narrative.objects.filter(
+        pair__project=project_id, pair__removed_at=None, pk__gt=narrative
+    )
     projects = Project.objects.filter(pk=project_id)
     return projects.filter(Exists(judgments) | Exists(reviews) | Exists(narratives)).exists()
 

@@ -363,7 +363,9 @@ def _criterion_choices(member: Membership) -> list[tuple[str, str]]:
 
 def _condition_choices(member: Membership) -> list[tuple[str, str]]:
     """Return the choices of conditions: their names, or their numbers if none has a name."""
-    conditions = Condition.objects.filter(narrative__pair__project=member.project_id)
+    conditions = Condition.objects.filter(
+        narrative__pair__project=member.project_id, narrative__pair__removed_at=None
+    )
     by_name = conditions.order_by("name").values_list("name").annotate(most=Max("number"))
     numbers = dict(by_name[: MOST_NAMES + 1])
     if names := [name for name in numbers if name][:MOST_NAMES]:
