@@ -216,15 +216,13 @@ def add_instruction(query: Query, candidates: Iterable[Candidate]) -> Instructio
             submitted_at=earlier.submitted_at,
         )
         for criterion in earlier.ratings.values_list("criterion", flat=True):
-            rejects = level == "poor"
-            words = "Unclear." if rejects else ""
             Rating.objects.create(
                 review=review,
                 criterion=criterion,
                 level=level,
                 place=place,
-                rejects=rejects,
-                words=words,
+                rejects=level == "poor",
+                words="Unclear." if level == "poor" else "",
             )
     return pair
 
