@@ -11,10 +11,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO
 
-from formats.problems import FormatError, LeftOutFields, Problems
-from formats.source import MAX_LINE, Input, Readable, Source, checked_path, is_dir, open_file
-from formats.texts import excerpt, printable
-from formats.unpacking import (
+from formats.file_bytes import (
     MAX_RATIO,
     MAX_UNPACKED,
     NO_ZIP,
@@ -24,6 +21,9 @@ from formats.unpacking import (
     ZipEntry,
     open_zip,
 )
+from formats.problems import FormatError, LeftOutFields, Problems
+from formats.source import MAX_LINE, Input, Readable, Source, checked_path, is_dir, open_file
+from formats.texts import excerpt, printable
 
 # Subfolders of a format's folder. If one of them is an archive's only top-level folder, the archive
 # itself is the format's folder.

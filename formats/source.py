@@ -15,21 +15,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple, Protocol
 
-from formats.line_bytes import (
+from formats.file_bytes import (
+    CHUNK,
     CONTROL_IN_LINE,
     CR_ALONE,
+    GZIP,
     NULL_BYTES,
     ZIP,
     ZIP_ARCHIVE,
+    Budget,
+    Unreadable,
     decode_clean,
     describe_other_kind,
+    unpack_gzip,
+)
+from formats.file_bytes import (
+    HEAD as MAGIC,
 )
 from formats.problems import FormatError, LeftOutFields, Problems
 from formats.texts import SURROGATE, printable
-from formats.unpacking import CHUNK, GZIP, Budget, Unreadable, unpack_gzip
-from formats.unpacking import (
-    HEAD as MAGIC,
-)
 
 # Limits on the size of input that every format shares.
 MAX_LINE = 16 * 1024 * 1024

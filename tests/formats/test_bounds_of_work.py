@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from formats import unpacking
+from formats import file_bytes
 from formats.folders import ZipFolder
 from formats.problems import FormatError
 from formats.registry import FORMATS, lookup
@@ -67,7 +67,7 @@ def test_a_gzip_bomb_stops_at_four_mebibytes():
 
     read = sum(len(line) + 1 for line in lines)
 
-    assert 3 * MIB < read <= 4 * MIB + unpacking.CHUNK
+    assert 3 * MIB < read <= 4 * MIB + file_bytes.CHUNK
 
 
 def test_a_bomb_after_incompressible_data_stops_after_four_mebibytes():
@@ -84,7 +84,7 @@ def test_a_bomb_after_incompressible_data_stops_after_four_mebibytes():
 
 
 def test_a_gzip_file_has_a_limit_in_bytes_too(monkeypatch):
-    monkeypatch.setattr(unpacking.Budget.__init__, "__defaults__", (10_000,))
+    monkeypatch.setattr(file_bytes.Budget.__init__, "__defaults__", (10_000,))
 
     error = refusal("trec-qrels", gzip.compress(b"1 0 a 1\n" * 2_000))
 
