@@ -85,9 +85,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     SQLite, the default, runs every test. PostgreSQL repeats only tests of what depends on the
     database: our own SQL, constraints, locks, intake, the bytes of exports, chains, jobs, backups.
-    Such files have the marker `both_databases`, or only those of their tests that run a statement
-    which no other test runs on PostgreSQL. Pages, rights and forms read the same rows through the
-    same ORM on both, so one run is enough.
+    Such files have the marker `both_databases`. Pages, rights and forms read the same rows through
+    the same ORM on both, so one run is enough.
     """
     postgresql = on_postgresql()
     selected: list[pytest.Item] = []

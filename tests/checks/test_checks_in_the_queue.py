@@ -12,6 +12,8 @@ from audit.settling.queue import read_page
 from audit.settling.queue_filters import Kind, QueueFilter
 from tests.checks.checking import check_label, claimed_scene, draw
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def scene(db):
@@ -45,7 +47,6 @@ def test_labels_that_one_or_both_cannot_judge_have_distance_one(scene, sample):
     assert [doc_id for doc_id, _ in listed(scene, settled=True)] == ["F"]
 
 
-@pytest.mark.both_databases
 def test_both_queues_contain_the_same_labels(scene, sample):
     for doc_id, (ada, ben) in {"A": (None, 0), "B": (None, None), "C": (2, 0), "D": (1, 1)}.items():
         check_label(sample, doc_id, ada=ada, ben=ben)
@@ -58,7 +59,6 @@ def test_both_queues_contain_the_same_labels(scene, sample):
     assert len(waiting) == len(listed(scene)) == 3
 
 
-@pytest.mark.both_databases
 def test_a_lead_adopts_a_cannot_judge_with_its_words(scene, sample, client):
     check_label(sample, "A", ada=None, ben=0)
     client.force_login(scene.carla.user)

@@ -18,6 +18,8 @@ from audit.models import Sample
 from tests.checks.checking import claimed_scene, draw
 from tests.programs import Program
 
+pytestmark = pytest.mark.both_databases
+
 # Verdicts on three conditions by the machine, and by ada, ben and dan.
 CLAIMED = {"A": "++-", "B": "+++", "C": "+--", "D": "++-"}
 SIGNS = {
@@ -71,7 +73,6 @@ def scene(db) -> Scene:
     return made
 
 
-@pytest.mark.both_databases
 def test_the_matrix_counts_checked_labels_by_both_numbers(scene):
     matrix = figures(scene.sample).matrix
 
@@ -88,12 +89,10 @@ def test_the_matrix_counts_checked_labels_by_both_numbers(scene):
     ]
 
 
-@pytest.mark.both_databases
 def test_a_sample_of_grades_has_no_matrix(db):
     assert figures(draw(claimed_scene(), size=1)).matrix is None
 
 
-@pytest.mark.both_databases
 def test_the_conditions_that_a_document_breaks_are_named_as_claimed_and_as_checked(scene):
     items = list(filter_labels(scene.sample, "all"))
     found = broken_conditions(scene.sample, items)

@@ -15,6 +15,8 @@ from exporters.models import SettlingEffect
 from tests import factories
 from tests.evaluations.evaluating import make_evaluation, scene
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def made(db) -> SimpleNamespace:
@@ -34,7 +36,6 @@ def listed(made, **wanted):
     return [item.candidate.document.doc_id for item in items if item.candidate]
 
 
-@pytest.mark.both_databases
 def test_the_queue_begins_with_what_moves_the_measure_most(made):
     assert listed(made) == ["b", "c", "e"]
 
@@ -81,7 +82,6 @@ def test_the_newest_evaluation_orders_the_queue(made):
     assert listed(made) == ["b", "c", "e"]
 
 
-@pytest.mark.both_databases
 def test_the_page_lists_the_documents_with_their_queries_and_judgments(made, client):
     client.force_login(made.carla.user)
     found = make_evaluation(made)

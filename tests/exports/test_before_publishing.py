@@ -13,7 +13,7 @@ from exporters.exports import before_publishing
 from exporters.exports.models import Publication
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 LONG = "A tidal plant works at sea."
 
@@ -148,7 +148,6 @@ def test_the_page_says_that_nothing_was_found(scene, client):
     assert "Nothing to look at" in page
 
 
-@pytest.mark.both_databases
 def test_publish_links_to_the_page(scene, client):
     client.force_login(scene.carla.user)
 

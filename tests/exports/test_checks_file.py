@@ -12,6 +12,8 @@ from audit.models import Check, Sample
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
 
+pytestmark = pytest.mark.both_databases
+
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 
@@ -25,7 +27,6 @@ def sample(scene):
     return draw(scene, now=AT)
 
 
-@pytest.mark.both_databases
 def test_a_checked_label_has_its_claim_each_answer_and_its_outcome(scene, sample, write):
     check_label(sample, "C", ada=2, ben=0, dan=1)
     Check.objects.update(at=AT)

@@ -10,6 +10,8 @@ from audit.checks.claims import ClaimSelection
 from audit.models import Sample
 from tests.checks.checking import check_label, claimed_scene, draw
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def scene(db):

@@ -27,6 +27,8 @@ from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.exports.conftest import make_release
 
+pytestmark = pytest.mark.both_databases
+
 # One instruction of each query: 301 to 306.
 CLAIMS = {
     "C1": {"é": 0, "A": 0, "B": 1, "a": 1, "C": 1, "FT-9": 2, "FT-10": 2},
@@ -89,7 +91,6 @@ def test_every_claim_counts_where_nothing_was_reviewed_or_decided(scene, write):
     assert of_claims(files) == {"claims": 13, "claims_unchecked": 13}
 
 
-@pytest.mark.both_databases
 def test_only_accepted_instructions_count_once_one_is_decided_on(scene, write):
     decide(scene, "C2")
     decide(scene, "S1", "revise")
@@ -128,7 +129,6 @@ def test_only_accepted_instructions_count_once_one_is_decided_on(scene, write):
     )
 
 
-@pytest.mark.both_databases
 def test_no_side_has_claims_of_an_instruction_that_nobody_accepted(scene, write):
     query = factories.query(scene.project, "307", "locks")
     unwritten = factories.pair(query, altered=None)
@@ -167,7 +167,6 @@ def test_claimed_labels_are_not_in_the_changed_files(scene, write):
     }
 
 
-@pytest.mark.both_databases
 def test_a_submitted_review_makes_acceptance_necessary_but_a_draft_does_not(scene, write):
     review = Review.objects.create(
         narrative=scene.narratives["C1"], auditor=scene.ada, rubric=FOLLOWTABLE.name
@@ -182,7 +181,6 @@ def test_a_submitted_review_makes_acceptance_necessary_but_a_draft_does_not(scen
     assert of_claims(files) == {"claims_set_aside": 13}
 
 
-@pytest.mark.both_databases
 def test_a_withdrawn_decision_or_one_on_an_older_version_accepts_nothing(scene, write):
     taken_back, outdated = decide(scene, "C1"), decide(scene, "C2")
     taken_back.withdrawn_at, taken_back.withdrawn_by = timezone.now(), scene.carla
@@ -419,7 +417,6 @@ def test_evaluators_read_them_with_their_zeros(scene, write):
     assert by_trec_eval == {"302": {"D": 1, "E": 0}}
 
 
-@pytest.mark.both_databases
 def test_claimed_files_load_as_a_separate_collection(scene, write):
     decide(scene, "C2")
     folder = write(scene.project).folder

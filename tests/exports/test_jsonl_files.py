@@ -18,6 +18,8 @@ from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecor
 from formats.source import open_source
 from tests.exports.conftest import AT, LATER
 
+pytestmark = pytest.mark.both_databases
+
 
 def records_of(files, name):
     with open_source(files.folder / name) as source:
@@ -232,7 +234,6 @@ def test_a_settled_condition_counts_until_it_is_withdrawn(tides, write):
     assert (line["met"], line["conditions"][1]["state"]) == (None, "disputed")
 
 
-@pytest.mark.both_databases
 def test_machine_answers_to_a_condition_are_listed_but_not_counted(tides, write):
     conditions = list(tides.narrative.conditions.order_by("number"))
     tides.give_verdicts(
@@ -270,7 +271,6 @@ def test_current_judgments_are_a_table_with_active_time(tides, write):
     assert not any("At sea." in line for line in lines)
 
 
-@pytest.mark.both_databases
 def test_the_table_of_judgments_keeps_names_and_ids_that_begin_like_formulas(tides, write):
     Membership.objects.filter(pk=tides.ada.pk).update(name="=ada")
     Document.objects.filter(project=tides.project, doc_id="B").update(doc_id="@B")

@@ -9,6 +9,8 @@ from annotate.models import Query
 from exporters.releases.preview import preview
 from tests.exports.conftest import make_release
 
+pytestmark = pytest.mark.both_databases
+
 
 def take_out(tides, *ids: str) -> None:
     keys = list(Query.objects.filter(query_id__in=ids).values_list("pk", flat=True))
@@ -62,7 +64,6 @@ def test_a_release_has_the_rules_and_removals_too(tides):
     assert held["taken_out"] == [{"query_id": "301", "pair_id": "", "reason": "Off topic."}]
 
 
-@pytest.mark.both_databases
 def test_the_preview_of_a_release_counts_what_is_taken_out_apart(tides):
     before = dict(preview(tides.carla).counts)
     take_out(tides, "301")

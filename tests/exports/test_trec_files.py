@@ -12,6 +12,8 @@ from exporters.exports.selection import selection
 from tests import factories
 from tests.exports.conftest import AT, LATER
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_the_whole_original_holds_every_prior_relevance_in_byte_order(tides, write):
     files = write(tides.project)
@@ -250,7 +252,6 @@ def test_a_project_without_altered_narratives_has_empty_changed_files_and_says_s
     assert unwritten.manifest["notes"] == [f"No altered narrative has been written, {empty}"]
 
 
-@pytest.mark.both_databases
 def test_an_export_does_not_depend_on_other_projects(tides, write):
     elsewhere = factories.project("elsewhere")
     query = factories.query(elsewhere)
@@ -300,7 +301,6 @@ def test_a_judgment_of_another_querys_document_is_not_counted(tides, write):
     assert write(tides.project)["qrels.changed.txt"].count("\n") == 5
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(("scope", "asked_for"), [("relevant", 6), ("pool", 8)])
 def test_the_scope_of_exports_equals_the_pool_of_the_judging_page(tides, scope, asked_for):
     tides.project.judge_scope = scope

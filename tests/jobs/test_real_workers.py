@@ -17,11 +17,10 @@ from tests.errands.models import Errand
 from tests.services.processes import wait_until
 from tests.services.worker import deliver_to, worker
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases, pytest.mark.long]
 
 
-# A worker uses the database in the same way with both brokers, and beside the web server.
-@pytest.fixture(params=["embedded", pytest.param("redis", marks=pytest.mark.both_databases)])
+@pytest.fixture(params=["embedded", "redis"])
 def broker_url(request, monkeypatch):
     """Return the URL of each broker in turn, and publish jobs to it."""
     if request.param == "embedded":

@@ -26,6 +26,8 @@ from annotate.overview.progress import people_progress
 from tests import factories
 from tests.pages import shows
 
+pytestmark = pytest.mark.both_databases
+
 TODAY = date(2026, 11, 20)
 
 
@@ -188,7 +190,6 @@ def test_an_imported_judgment_is_on_the_day_that_its_file_gives_else_on_none(tid
     assert found.answered == 2
 
 
-@pytest.mark.both_databases
 def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(tides):
     project, pair, documents, ada, _, carla = tides
     project.overlap_judge = carla.project.overlap_judge = 3
@@ -230,7 +231,6 @@ def test_extra_answers_do_not_reduce_the_work_left(tides):
     assert count_final_flags(carla) == 1
 
 
-@pytest.mark.both_databases
 def test_a_pair_that_was_sent_back_leaves_nothing_to_judge(tides):
     _, pair, documents, ada, _, carla = tides
     judged(pair, documents[0], ada, timezone.now())

@@ -42,6 +42,8 @@ from exporters.releases import contents, file_store
 from tests import factories
 from tests.exports.conftest import Tides, make_release
 
+pytestmark = pytest.mark.both_databases
+
 
 def newest(tides: Tides) -> Narrative:
     return factories.altered(tides.pair)
@@ -210,7 +212,6 @@ def test_later_changes_alter_the_next_export_but_never_the_release(tides, publis
     assert releasing.verify(release).faults == []
 
 
-@pytest.mark.both_databases
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 11)), min_size=1, max_size=10))
 def test_a_release_keeps_its_bytes_whatever_people_do_afterwards(scene, steps):
@@ -244,7 +245,6 @@ def scene(tides, published):
     return Scene(tides)
 
 
-@pytest.mark.both_databases
 def test_a_newer_version_of_rejudge_returns_the_same_bytes(scene, settings, monkeypatch):
     release, files = scene.release, scene.files
     settings.VERSION = "99.0"
@@ -262,7 +262,6 @@ def test_a_newer_version_of_rejudge_returns_the_same_bytes(scene, settings, monk
     )
 
 
-@pytest.mark.both_databases
 def test_the_same_rows_released_twice_give_the_same_files(tides):
     first, second = kept_files(make_release(tides, "v1.0")), kept_files(make_release(tides, "v1.1"))
 

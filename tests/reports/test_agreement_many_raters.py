@@ -14,6 +14,8 @@ from audit.reports.reliability import agreement_of
 from audit.reviews.criteria import MULTICONIR
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

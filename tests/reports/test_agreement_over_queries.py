@@ -8,6 +8,8 @@ from agreement import Ratings, krippendorff_alpha
 from audit.reports.reliability import agreement_of
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 
 def judged(scene, queries):
     """Ada and ben agree on all four documents of every other query, and on none of the others."""

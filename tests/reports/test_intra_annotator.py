@@ -20,6 +20,8 @@ from audit.reports.tables import tables
 from tests import factories
 from tests.collection.arriving import jsonl, load
 
+pytestmark = pytest.mark.both_databases
+
 # Ada's grades of ten documents, first and again; ben's of two.
 ADA = [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 1), (2, 2), (1, 2), (2, 1), (0, 1)]
 BEN = [(0, 0), (2, 2)]
@@ -85,7 +87,6 @@ def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):
     assert found["all"]["coefficients"]["percent"]["value"] == pytest.approx(9 / 12)
 
 
-@pytest.mark.both_databases
 def test_repeats_do_not_affect_the_agreement_among_people(repeated):
     before = figures(repeated)["judgments"]
 
@@ -127,7 +128,6 @@ def test_repeat_before_the_first_judgment_is_compared_with_the_later_one(scene):
     assert (ada["units"], ada["coefficients"]["percent"]["value"]) == (1, 1)
 
 
-@pytest.mark.both_databases
 def test_repeats_left_out_are_counted_by_reason(scene):
     twice(scene, scene.ada, "D1", 1, None, flag="problem", note="It is cut off.")
     twice(scene, scene.ada, "D2", None, 1)
@@ -168,7 +168,6 @@ def test_new_narrative_version_leaves_repeats_out(repeated):
     )
 
 
-@pytest.mark.both_databases
 def test_parts_of_a_project_have_their_own_repeats(repeated):
     def people(**scope):
         found = figures(repeated, scope=Scope(**scope))["selves"]["people"]

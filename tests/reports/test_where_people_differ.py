@@ -33,6 +33,8 @@ from jobs.runner import Progress
 from tests import factories
 from tests.second_pass import levels
 
+pytestmark = pytest.mark.both_databases
+
 REVIEW = Assignment.Task.REVIEW
 
 
@@ -110,7 +112,6 @@ def test_grades_that_meet_are_counted_by_pairs_of_answers(tides):
     assert [one[:2] for one in found.apart] == [(0, 2), (0, 1), (1, 2)]
 
 
-@pytest.mark.both_databases
 def test_documents_with_one_judge_are_not_compared(tides):
     Judgment.objects.filter(annotator=tides.ben).delete()
     factories.judgment(
@@ -133,7 +134,6 @@ def test_majority_rule_leaves_fewer_to_settle(tides):
     assert spots(found.queries) == {"301": (1, 0, 3), "302": (1, 0, 3)}
 
 
-@pytest.mark.both_databases
 def test_differing_conditions_are_counted_by_name(tides):
     under = tides.under["301"]
     named = Condition.objects.create(narrative=under, number=1, name="length", text="Long.")
@@ -192,7 +192,6 @@ def test_every_cause_links_to_its_decisions(tides, client):
     assert [client.get(unescape(link)).context["total"] for link in links] == [1, 1]
 
 
-@pytest.mark.both_databases
 def test_older_versions_and_removed_pairs_do_not_count(tides):
     factories.narrative(tides.under["301"].pair, version=2)
     pair = tides.under["302"].pair
@@ -231,7 +230,6 @@ def test_a_lead_who_reviews_counts_no_reviews_before_their_own(tides):
     assert differences(tides.carla).criteria == []
 
 
-@pytest.mark.both_databases
 def test_every_count_links_to_what_it_counts(tides, client):
     settle(tides, "301", 2)
     client.force_login(tides.carla.user)
@@ -251,7 +249,6 @@ def test_every_count_links_to_what_it_counts(tides, client):
     assert parameters == {"kind": ["judgment"], "query": ["301"]}
 
 
-@pytest.mark.both_databases
 def test_every_count_equals_the_total_of_its_list(tides, client):
     condition = Condition.objects.create(
         narrative=tides.under["301"], number=1, name="length", text="Long."
@@ -312,7 +309,6 @@ def test_agreement_is_drawn_from_the_newest_report_least_first(tides, client):
     assert not page.context["come_since"]
 
 
-@pytest.mark.both_databases
 def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client):
     report = AgreementReport.objects.create(project=tides.project, resamples=100)
     compute_agreement(report, Progress())

@@ -17,6 +17,8 @@ from base.errors import Refused
 from tests import factories
 from tests.pages import shows
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 3, 1, 12, 3, 7, tzinfo=UTC)
 
 
@@ -83,7 +85,6 @@ def test_everything_on_the_page_is_stored(pair, ada, client):
     assert answer.json()["seen"] == {"laptop": 5}
 
 
-@pytest.mark.both_databases
 def test_the_page_opens_with_the_draft(pair, ada, client):
     drops = [pair.query.candidates.get(document__doc_id="B").pk]
     put(client, pair, text="At sea.", note="why", conditions="in use", drops=drops)
@@ -245,7 +246,6 @@ def test_the_newer_words_of_two_pages_at_once_count_and_the_other_is_kept(pair, 
     assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
 
 
-@pytest.mark.both_databases
 def test_older_words_that_arrive_later_are_kept_as_overtaken(pair, keep):
     keep("In rivers.", "tablet", 2)
     stored = keep("At sea.", "laptop", 1)
@@ -304,7 +304,6 @@ def test_overtaken_words_can_be_restored_and_nothing_is_lost(pair, ada, keep, cl
     assert [one["text"] for one in draft_of(pair).overtaken] == ["In rivers, too."]
 
 
-@pytest.mark.both_databases
 def test_overtaken_words_can_be_discarded(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     keep("In rivers.", "tablet", 2)
@@ -348,7 +347,6 @@ def test_overtaken_words_outlive_the_version(pair, ada, keep, client):
     assert "At sea." in page
 
 
-@pytest.mark.both_databases
 def test_another_side_and_another_person_keep_their_drafts(pair, ada, keep):
     keep("On land.", "laptop", 1, side=Narrative.Side.REVERSED)
     carla = factories.lead(pair.project)
@@ -367,7 +365,6 @@ def test_another_side_and_another_person_keep_their_drafts(pair, ada, keep):
     ]
 
 
-@pytest.mark.both_databases
 def test_the_page_warns_of_a_version_saved_meanwhile(pair, ada, keep, client):
     keep("At sea.", "laptop", 1)
     carla = factories.lead(pair.project)
@@ -384,7 +381,6 @@ def test_the_page_warns_of_a_version_saved_meanwhile(pair, ada, keep, client):
     assert draft_of(pair).text == "At sea."
 
 
-@pytest.mark.both_databases
 def test_a_draft_is_discarded_on_request(pair, ada, client):
     put(client, pair, text="At sea.")
 
@@ -422,7 +418,6 @@ def test_the_original_has_no_draft(pair, ada, keep):
 # --- without a script -----------------------------------------------------------------------------
 
 
-@pytest.mark.both_databases
 def test_a_button_stores_the_draft_and_the_ticks_of_other_list_pages(pair, ada, keep, client):
     first, second = pair.query.candidates.order_by("pk")
     keep("At sea.", "laptop", 1, drops=(first.pk,))
@@ -446,7 +441,6 @@ def test_a_button_stores_the_draft_and_the_ticks_of_other_list_pages(pair, ada, 
     assert draft_of(pair).drops == [first.pk, second.pk]
 
 
-@pytest.mark.both_databases
 def test_a_draft_with_an_invalid_character_stays_on_the_page(pair, ada, client):
     answer = client.post(address("draft", pair), {"text": "At\x00sea.", "based_on": 0, "keep": "1"})
 

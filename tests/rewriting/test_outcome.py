@@ -16,6 +16,8 @@ from annotate.rewriting.kept_and_dropped import outcome
 from tests import factories
 from tests.pages import shows
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEXT = "Any plant counts, but only if it is at sea. Plans are not relevant."
 AT_SEA, PLANS = clauses(TEXT)[1:]
@@ -106,7 +108,6 @@ def test_documents_that_people_agree_on_are_kept_or_dropped_and_the_rest_is_open
     assert counts(pair) == (1, 1, 0, 1, 1)
 
 
-@pytest.mark.both_databases
 def test_a_settling_decision_decides_the_outcome(pair, judges):
     carla = factories.lead(pair.project)
     judge(pair, judges[0], "A", 1)
@@ -138,7 +139,6 @@ def test_judgments_under_an_older_version_do_not_count(pair, judges):
     assert outcome_for_lead(pair) is None
 
 
-@pytest.mark.both_databases
 def test_documents_that_stay_irrelevant_are_left_out(pair, judges):
     pair.project.judge_scope = "pool"
     pair.project.save()
@@ -236,7 +236,6 @@ def test_the_writer_sees_the_outcome_when_every_judge_is_done(pair, ada, judges,
     assert "What became of it" in after
 
 
-@pytest.mark.both_databases
 def test_the_writer_sees_nothing_while_an_assignment_is_free(pair, ada, judges):
     judge(pair, judges[0], "A", 0)
     pair.assignments.filter(member=judges[1]).delete()

@@ -14,6 +14,7 @@ from base.errors import Refused, Stale
 from tests import factories
 from tests.programs import Program
 
+pytestmark = pytest.mark.both_databases
 REASON = "Name the river, not the country."
 
 
@@ -86,7 +87,6 @@ def test_taking_it_back_makes_everything_as_before(pair, ada, carla):
     assert taken.pair == pair
 
 
-@pytest.mark.both_databases
 def test_both_are_in_the_audit_log(pair, ada, carla):
     send_back(pair, carla)
     sending_back.take_back(pair=pair, by=carla)
@@ -98,7 +98,6 @@ def test_both_are_in_the_audit_log(pair, ada, carla):
     ]
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("changes", "error", "sentence"),
     [
@@ -121,7 +120,6 @@ def test_it_is_sent_back_once(pair, ada, carla):
         send_back(pair, carla)
 
 
-@pytest.mark.both_databases
 def test_a_narrative_that_is_not_written_is_not_sent_back(pair, carla):
     with pytest.raises(Refused, match="no altered narrative yet"):
         send_back(pair, carla)
@@ -135,7 +133,6 @@ def test_only_leads_send_back(pair, ada, carla):
         sending_back.take_back(pair=pair, by=ada)
 
 
-@pytest.mark.both_databases
 def test_an_archived_project_stays_as_it_is(pair, ada, carla):
     Project.objects.update(archived_at="2026-11-16T00:00Z", archived_by=carla.user)
     carla.project.refresh_from_db()
@@ -144,7 +141,6 @@ def test_an_archived_project_stays_as_it_is(pair, ada, carla):
         send_back(pair, carla)
 
 
-@pytest.mark.both_databases
 def test_what_is_not_sent_back_cannot_be_taken_back(pair, ada, carla):
     with pytest.raises(Refused, match="It is not sent back"):
         sending_back.take_back(pair=pair, by=carla)
@@ -200,7 +196,6 @@ def test_a_line_end_counts_once_in_the_length_of_a_reason(pair, ada, carla, clie
     assert len(pair.current(Narrative.Side.ALTERED).sent_back_reason) == 2_000
 
 
-@pytest.mark.both_databases
 def test_a_version_saved_meanwhile_is_sent_back_by_sending_once_more(pair, ada, carla, client):
     rewriting.rewrite_narrative(pair=pair, text="At the coast of Wales.", based_on=1, by=ada)
     client.force_login(carla.user)
@@ -214,7 +209,6 @@ def test_a_version_saved_meanwhile_is_sent_back_by_sending_once_more(pair, ada, 
     assert pair.current(Narrative.Side.ALTERED).sent_back_reason == REASON
 
 
-@pytest.mark.both_databases
 def test_a_reason_stays_on_the_page_if_another_lead_was_faster(pair, ada, carla, client):
     send_back(pair, carla, reason="Too short.")
     client.force_login(carla.user)
@@ -236,7 +230,6 @@ def test_the_page_says_which_answers_do_not_count_meanwhile(pair, ada, carla, cl
     assert "Kept, and not counted meanwhile: 1 judgment." in shown
 
 
-@pytest.mark.both_databases
 def test_a_program_sends_back_reads_why_and_takes_back(pair, ada, carla):
     lead, writer = Program("carla", "lead"), Program("ada", "judge")
     where = f"pairs/{pair.pk}/sent-back/"
