@@ -52,11 +52,6 @@ ONE_PROCESS = "--renderer-process-limit=1"
 LEFT_BEHIND = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Run two processes for each core: half of the time a test waits for its page."""
-    return 2 * (os.cpu_count() or 1)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def static_files() -> Iterator[None]:
     """Let every server of these tests serve static files from memory, joined as in production."""

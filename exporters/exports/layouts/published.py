@@ -64,7 +64,7 @@ class Published:
     documents: set[int] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
-    # Ids of documents that readers would split; the first of each pair.
+    # What the layout cannot hold: a sentence on the first such id of each pair.
     unsupported: list[str] = field(default_factory=list)
     # The machines whose claimed labels are published where people have not judged.
     machines: list[Membership] = field(default_factory=list)
