@@ -46,8 +46,6 @@ expect.set_options(timeout=PATIENCE)
 # The browser resolves no other host name, so pages can load nothing from elsewhere.
 HERE = {"localhost", "127.0.0.1"}
 ONLY_HERE = f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {one}' for one in HERE)}"
-# The pages of one person share a process: starting another takes a fifth of a short test.
-ONE_PROCESS = "--renderer-process-limit=1"
 # The data of a person in a browser. Static files stay cached: they are the same for everybody.
 LEFT_BEHIND = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
 
@@ -70,7 +68,7 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=found.executable,
-            args=[*FLAGS, ONLY_HERE, ONE_PROCESS],
+            args=[*FLAGS, ONLY_HERE],
             env={**os.environ, **found.env},
         )
         yield started
