@@ -20,7 +20,7 @@ from annotate.guidelines.forms import GuidelineForm, RejudgeForm, SelectionForm
 from annotate.projects import access
 from annotate.projects.models import Guideline, Membership
 from annotate.projects.project_page import project_page
-from base.errors import Refused
+from base.errors import Refused, Stale
 from base.requests import PageRequest, refusal_as_message, refusal_in
 from base.word_diff import diff
 
@@ -43,8 +43,11 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             saved = actions.write_guideline(**form.cleaned_data, cases=_cases(request), by=member)
-        except Refused as refused:
+        except Stale as stale:
+            # The next save is based on the version that the error names.
             form = GuidelineForm({**request.POST.dict(), "based_on": starting["based_on"]})
+            form.add_error("text", str(stale))
+        except Refused as refused:
             form.add_error("text", str(refused))
         else:
             messages.success(request, f"Version {saved.version} is now current.")

@@ -106,3 +106,18 @@ def test_a_lead_goes_back_to_an_older_version_by_saving_its_text_again(carla, cl
 
     assert "?edit=1&amp;version=1" in older
     assert "Count plants at sea.</textarea>" in editor
+
+
+def test_a_refused_text_does_not_hide_a_version_that_another_lead_saved(carla, client):
+    write_guideline(text="Read it all.", by=carla, based_on=0)
+    write_guideline(text="Read it all, twice.", by=carla, based_on=1)
+    client.force_login(carla.user)
+
+    # Written from version 1, with a character that is refused; then sent again without it.
+    refused = client.post(url(carla), {"text": "Skim it.\x01", "based_on": 1}).content.decode()
+    sent_again = client.post(url(carla), {"text": "Skim it.", "based_on": 1})
+
+    assert "control character (U+0001)" in refused
+    assert 'name="based_on" value="1"' in refused
+    assert "Version 2 was saved while you were writing" in sent_again.content.decode()
+    assert Guideline.objects.count() == 2
