@@ -34,7 +34,7 @@ from audit.reports.unit_table import Of, units
 from base.api.records import RecordSerializer
 from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
 from base.csv_output import csv_response
-from base.errors import Refused
+from base.errors import InvalidField
 
 
 class SentPart(RequestBody):
@@ -131,8 +131,8 @@ class AgreementComparisons(Resource, tag="Agreement"):
         body = self.body()
         made = actions.request_comparison(
             project=member.project,
-            scope=_parse_part(member, body.get("part", {})),
-            against=_parse_part(member, body.get("against", {})),
+            scope=_parse_part(member, body.get("part", {}), "part"),
+            against=_parse_part(member, body.get("against", {}), "against"),
             by=member,
         )
         return Response(self.shape(made, blind=must_answer_first(member)), status=201)
@@ -191,18 +191,23 @@ class Coverage(Resource, tag="Agreement"):
         return coverage(member).categories
 
 
-def _parse_part(member: Membership, fields: dict[str, Any], before: str = "") -> Part:
-    """Return the named part; 400 if something in it is not in the project."""
-    fields = {
-        name: fields[name]
+def _parse_part(member: Membership, fields: dict[str, Any], inside: str = "") -> Part:
+    """Return the named part; 400 if something in it is not in the project.
+
+    `inside`: the field of the body that holds the part, or "?" for parameters of the address.
+    """
+    # 0 is a version of the guidelines; False is a part that is not only blind.
+    values = {
+        name: str(value)
         for name in FIELDS
-        if fields.get(name) is not None and fields[name] is not False
+        if (value := fields.get(name)) is not None and value is not False
     }
     try:
-        return scope_of(member.project, {name: str(value) for name, value in fields.items()})
-    except Refused as refused:
-        name = next(iter(fields), FIELDS[0])
-        raise ValidationError({f"{before}{name}": [str(refused)]}) from refused
+        return scope_of(member.project, values)
+    except InvalidField as refused:
+        if inside in ("", "?"):
+            raise ValidationError({f"{inside}{refused.field}": [str(refused)]}) from refused
+        raise ValidationError({inside: {refused.field: [str(refused)]}}) from refused
 
 
 class BreakingSerializer(OfPairSerializer):

@@ -21,7 +21,7 @@ from audit.reports.models import AgreementReport
 from audit.reviews import rubrics
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Review
-from base.errors import Refused
+from base.errors import InvalidField
 
 # The fields of a scope in an address; all are optional.
 TEXTS = ("query", "category", "domain", "side", "criterion")
@@ -96,7 +96,7 @@ def stored_scope(written: str) -> Scope:
 def scope_of(project: Project, asked: Mapping[str, Any]) -> Scope:
     """Parse a requested scope (keys of FIELDS), and check it against the project.
 
-    Refused, with advice: an unknown query, category, domain, side, criterion, person, week or
+    InvalidField, with advice: an unknown query, category, domain, side, criterion, person, week or
     version of the guidelines; one person alone, or the same twice; a machine.
     """
     values = {name: str(asked.get(name) or "").strip() for name in FIELDS}
@@ -120,29 +120,34 @@ def _read(values: Mapping[str, str]) -> Scope:
 def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
     query, category, side = values["query"], values["category"], values["side"]
     if query and not Query.objects.filter(project=project, query_id=query).exists():
-        raise Refused(
-            f"There is no query {query} in this project. The list of queries has their ids."
+        raise InvalidField(
+            f"There is no query {query} in this project. The list of queries has their ids.",
+            "query",
         )
     if category and category not in (offered := categories_of(project)):
-        raise Refused(
+        raise InvalidField(
             f"No instruction in this project has category {category}. The categories are: "
-            f"{_join_names(offered)}."
+            f"{_join_names(offered)}.",
+            "category",
         )
     domain = values["domain"]
     if domain and domain not in (offered := domains_of(project)):
-        raise Refused(
+        raise InvalidField(
             f"No query in this project has domain {domain}. "
-            f"The domains are: {_join_names(offered)}."
+            f"The domains are: {_join_names(offered)}.",
+            "domain",
         )
     if side and side not in Narrative.Side.values:
-        raise Refused(
+        raise InvalidField(
             f"{side} is not a side of a narrative. The sides are: "
-            f"{_join_names(Narrative.Side.values)}."
+            f"{_join_names(Narrative.Side.values)}.",
+            "side",
         )
     criterion = values["criterion"]
     if criterion and criterion not in (offered := list(rubric_of(project).keys)):
-        raise Refused(
-            f"There is no criterion {criterion}. The criteria are: {_join_names(offered)}."
+        raise InvalidField(
+            f"There is no criterion {criterion}. The criteria are: {_join_names(offered)}.",
+            "criterion",
         )
     _refuse_people(project, values["one"], values["other"])
     _refuse_times(project, values["guideline"], values["week"])
@@ -150,22 +155,26 @@ def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
 
 def _refuse_people(project: Project, first: str, other: str) -> None:
     if bool(first) != bool(other):
-        raise Refused("Agreement is between two people. Choose both, or leave both open.")
+        missing = "other" if first else "one"
+        raise InvalidField(
+            "Agreement is between two people. Choose both, or leave both open.", missing
+        )
     if first and first == other:
-        raise Refused("Agreement is between two people. Choose two different ones.")
+        raise InvalidField("Agreement is between two people. Choose two different ones.", "other")
     members = dict(
         Membership.objects.filter(project=project, name__in=[first, other]).values_list(
             "name", "is_machine"
         )
     )
-    for name in filter(None, (first, other)):
-        if name not in members:
-            raise Refused(
-                f"Nobody in this project is called {name}. The list of people has their names."
+    for field, name in (("one", first), ("other", other)):
+        if name and name not in members:
+            raise InvalidField(
+                f"Nobody in this project is called {name}. The list of people has their names.",
+                field,
             )
-        if members[name]:
-            raise Refused(
-                f"{name} is a machine. The page of machines compares it with each person."
+        if name and members[name]:
+            raise InvalidField(
+                f"{name} is a machine. The page of machines compares it with each person.", field
             )
 
 
@@ -174,17 +183,18 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
         newest = Guideline.objects.latest_of(project)
         last = newest.version if newest else 0
         if not last or guideline not in map(str, range(last + 1)):
-            raise Refused(
+            raise InvalidField(
                 f"There is no version {guideline} of the guidelines. The newest is {last}."
                 if last
-                else "This project has no guidelines yet, so there is no version to choose."
+                else "This project has no guidelines yet, so there is no version to choose.",
+                "guideline",
             )
     if week:
         try:
             week_of(monday(date.fromisoformat(week)))
         except (ValueError, OverflowError):
-            raise Refused(
-                f"{week} is not a date. Write any day of the week, such as 2026-11-16."
+            raise InvalidField(
+                f"{week} is not a date. Write any day of the week, such as 2026-11-16.", "week"
             ) from None
 
 

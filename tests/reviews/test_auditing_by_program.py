@@ -317,10 +317,28 @@ def test_a_lead_who_owes_answers_reads_no_figures(disputed, published, finish_jo
     assert carla.get("projects/tides/agreement/units/").status_code == 403
 
 
-def test_an_unknown_part_is_refused_with_a_pointer(disputed):
-    response = Program("carla", "lead").send(
-        "POST", "projects/tides/agreement/reports/", {"query": "999"}
-    )
+@pytest.mark.parametrize(
+    ("where", "sent", "pointer"),
+    [
+        ("reports", {"query": "999"}, "/query"),
+        # The field that is wrong is named, not the first one that was sent.
+        ("reports", {"side": "altered", "guideline": 9}, "/guideline"),
+        ("reports", {"guideline": 0}, "/guideline"),
+        ("reports", {"side": "altered", "one": "ada"}, "/other"),
+        ("comparisons", {"against": {"side": "altered", "category": "X9"}}, "/against/category"),
+    ],
+)
+def test_an_unknown_part_is_refused_with_a_pointer(disputed, where, sent, pointer):
+    response = Program("carla", "lead").send("POST", f"projects/tides/agreement/{where}/", sent)
 
-    assert (response.status_code, response.json()["errors"][0]["pointer"]) == (400, "/query")
+    assert response.status_code == 400
+    assert [fault["pointer"] for fault in response.json()["errors"]] == [pointer]
     assert not AgreementReport.objects.exists()
+
+
+def test_a_wrong_part_of_a_unit_table_is_refused_with_a_pointer(disputed):
+    where = "projects/tides/agreement/units/?side=altered&query=999"
+    response = Program("carla", "lead").get(where)
+
+    assert response.status_code == 400
+    assert [fault["pointer"] for fault in response.json()["errors"]] == ["?query"]
