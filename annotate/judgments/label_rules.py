@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.consensus import consensus
 from annotate.judgments.in_force import in_pools
+from annotate.judgments.machine_claims import counting_machines
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.judgments.pair_rules import Rule, RuleStatus
 from annotate.pairs.models import Condition, Narrative
@@ -195,7 +196,8 @@ def _check_attributes(
     """Check that relevant documents satisfy every attribute and others violate at least one.
 
     If a lead settled the relevance or an attribute of a document, the outcome counts; otherwise
-    each person's judgment counts, with its own verdicts.
+    each person's judgment counts, with its own verdicts. A machine's judgment counts where no
+    person has judged the document and its claim is the one that counts.
     """
     altered = dict(narratives.filter(side=Narrative.Side.ALTERED).values_list("pk", "pair_id"))
     judgments: list[Any] = list(
@@ -209,6 +211,7 @@ def _check_attributes(
             "statement__narrative_id",
             "statement__candidate_id",
             "statement__relevance",
+            "statement__annotator_id",
             "statement__annotator__is_machine",
             "statement_id",
         )
@@ -218,16 +221,21 @@ def _check_attributes(
             of=Count("pk"),
         )
     )
-    wrong: dict[int, set[int]] = defaultdict(set)
-    pairs_open: set[int] = set()
-    with_attributes: set[int] = set()
-    by_people = {row[:2] for row in judgments if not row[3]}
+    by_people = {row[:2] for row in judgments if not row[4]}
+    claims: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
+    for narrative, candidate, relevance, rater, is_machine, *_ in judgments:
+        if is_machine and (narrative, candidate) not in by_people:
+            claims[narrative, candidate][rater] = relevance
+    machines = counting_machines(project, claims)
     settled = _settled_attributes(project, altered, all_labels)
     rows = [
-        (*row[:3], *row[5:])
+        (*row[:3], *row[6:])
         for row in judgments
-        if not (row[3] and row[:2] in by_people) and row[:2] not in settled
+        if row[:2] not in settled and (not row[4] or machines.get(row[:2]) == row[3])
     ]
+    wrong: dict[int, set[int]] = defaultdict(set)
+    pairs_open = {altered[label[0]] for label, machine in machines.items() if machine is None}
+    with_attributes = set(pairs_open)
     for narrative, candidate, relevance, met, violated, of in [*rows, *settled.values()]:
         pair = altered[narrative]
         with_attributes.add(pair)
@@ -249,43 +257,37 @@ def _settled_attributes(
     Each has the narrative, the candidate, its relevance, and the numbers of attributes that it
     meets, that it violates and that there are.
     """
+    conditions = ConditionAdjudication.objects.current()
     decided = {
         (candidate, condition): answer
-        for candidate, condition, answer in ConditionAdjudication.objects.current()
-        .filter(condition__narrative__in=altered)
-        .values_list("candidate", "condition", "answer")
+        for candidate, condition, answer in conditions.filter(
+            condition__narrative__in=altered
+        ).values_list("candidate", "condition", "answer")
     }
-    grades = Adjudication.objects.current().filter(narrative__in=altered)
-    conditions = ConditionAdjudication.objects.current().filter(condition__narrative__in=altered)
+    narrative, candidate = OuterRef("statement__narrative"), OuterRef("statement__candidate")
+    grade = Adjudication.objects.current().filter(narrative=narrative, candidate=candidate)
+    attribute = conditions.filter(condition__narrative=narrative, candidate=candidate)
     collected: dict[tuple[int, int], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     rows: Iterable[tuple[int, int, int, str]] = Verdict.objects.filter(
-        Q(statement__candidate__in=grades.values("candidate"))
-        | Q(statement__candidate__in=conditions.values("candidate")),
+        Exists(grade) | Exists(attribute),
         statement__in=Judgment.objects.current()
         .filter(in_pools(), annotator__is_machine=False, narrative__in=altered)
         .values("pk"),
     ).values_list("statement__narrative", "statement__candidate", "condition", "answer")
-    for narrative, candidate, condition, answer in rows:
-        collected[narrative, candidate][condition].append(answer)
+    for under, document, condition, answer in rows:
+        collected[under, document][condition].append(answer)
     settled = {}
-    for (narrative, candidate), answers in collected.items():
-        relevance = all_labels.get((narrative, candidate))
+    for (under, document), answers in collected.items():
+        relevance = all_labels.get((under, document))
         agreed = [
-            consensus(several, project.consensus, decided.get((candidate, condition))).relevance
+            consensus(several, project.consensus, decided.get((document, condition))).relevance
             for condition, several in answers.items()
         ]
         if relevance is None or None in agreed:
             continue
         met = agreed.count(Verdict.Answer.MET)
         violated = agreed.count(Verdict.Answer.NOT_MET)
-        settled[narrative, candidate] = (
-            narrative,
-            candidate,
-            relevance,
-            met,
-            violated,
-            len(agreed),
-        )
+        settled[under, document] = (under, document, relevance, met, violated, len(agreed))
     return settled
 
 

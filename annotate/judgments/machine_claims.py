@@ -79,6 +79,19 @@ def machine_that_counts(
     return next(iter(claims)) if len(set(claims.values())) == 1 else None
 
 
+def counting_machines(
+    project: Project, claims: Mapping[tuple[int, int], Mapping[int, int]]
+) -> dict[tuple[int, int], int | None]:
+    """Return the machine (by key) whose claim counts for each label, None if none does.
+
+    `claims`: the grades by machine of each narrative and candidate. One query, or none where each
+    label has one machine.
+    """
+    several = any(len(of_label) > 1 for of_label in claims.values())
+    chosen = [machine.pk for machine in chosen_machines(project)] if several else []
+    return {label: machine_that_counts(of_label, chosen) for label, of_label in claims.items()}
+
+
 def current_claims(project: Project) -> StatementQuerySet[Judgment]:
     """Return machines' current judgments under current narratives."""
     return Judgment.objects.current().filter(

@@ -6,11 +6,20 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judgments.label_rules import gold_result
 from annotate.judgments.pair_rules import Counts, Rule, RuleStatus
 from annotate.judgments.rule_report import rule_report
-from annotate.models import Adjudication, Candidate, Condition, Narrative, Project, Verdict
+from annotate.models import (
+    Adjudication,
+    Candidate,
+    Condition,
+    Membership,
+    Narrative,
+    Project,
+    Verdict,
+)
 from annotate.pools.removal import DOCUMENTS
 from audit.checks.actions import check
 from audit.checks.claims import ClaimSelection
@@ -214,6 +223,46 @@ def test_settled_relevance_is_compared_with_the_settled_attributes():
 
     Adjudication.objects.filter(candidate=candidate).update(relevance=0)
     assert scene.rule_state() == ("holds", 1, 0, 0)
+
+
+@pytest.mark.django_db
+def test_a_document_that_a_lead_settled_under_one_instruction_is_not_settled_under_another():
+    """Of three judges one violates the rule under both instructions, and the majority does not."""
+    scene = Scene("multi-infosearch", consensus="majority")
+    other = factories.altered(factories.pair(scene.query, pair_id="301_2"))
+    candidate = factories.candidate(scene.query)
+    judges = [factories.member(scene.project, name) for name in ("ada", "ben", "dan")]
+    for narrative in (scene.altered, other):
+        attribute = Condition.objects.create(narrative=narrative, number=1, text="Short")
+        for judge, answer in zip(judges, ("met", "met", "not_met"), strict=True):
+            judgment = factories.judgment(narrative, candidate, judge, 1)
+            Verdict.objects.create(statement=judgment, condition=attribute, answer=answer)
+    assert scene.rule_state() == ("broken", 0, 0, 2)
+
+    why: Any = {"reason": "By the text.", "cause": "error", "by": scene.carla}
+    Adjudication.objects.create(narrative=other, candidate=candidate, relevance=1, **why)
+
+    assert scene.rule_state() == ("broken", 1, 0, 1)
+
+
+@pytest.mark.django_db
+def test_only_the_machine_whose_claims_count_can_break_the_rule_on_attributes():
+    scene = Scene("multi-infosearch")
+    other = factories.machine(scene.project, "other")
+    attribute = Condition.objects.create(narrative=scene.altered, number=1, text="Short")
+    candidate = factories.candidate(scene.query)
+    # Both say that the document is not short; only the other one calls it relevant anyway.
+    for machine, relevance in ((scene.machine, 0), (other, 1)):
+        judgment = factories.judgment(scene.altered, candidate, machine, relevance)
+        Verdict.objects.create(statement=judgment, condition=attribute, answer="not_met")
+    assert scene.rule_state() == ("not_known", 0, 1, 0)
+
+    for machine, state in (
+        (scene.machine, ("holds", 1, 0, 0)),
+        (other, ("broken", 0, 0, 1)),
+    ):
+        Membership.objects.filter(pk=machine.pk).update(claims_chosen_at=timezone.now())
+        assert scene.rule_state() == state
 
 
 @pytest.mark.django_db
