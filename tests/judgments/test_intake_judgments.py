@@ -302,6 +302,21 @@ def test_two_relevances_of_one_person_for_one_document_are_refused_with_both_lin
     assert Judgment.objects.count() == 0
 
 
+def test_two_relevances_at_one_time_are_refused_also_after_an_earlier_one(project, pair):
+    lines = [
+        record(relevance=1, at=MORNING.isoformat()),
+        record(relevance=2, at=NOON.isoformat()),
+        record(relevance=1, at=NOON.isoformat()),
+    ]
+
+    report = load(project, "judgments-jsonl", jsonl(*lines))
+
+    assert problems(report) == [
+        "file.txt:3: ada has given document A of query 301 another relevance on line 2"
+    ]
+    assert not Judgment.objects.exists()
+
+
 def test_a_grade_and_no_grade_for_one_document_contradict_each_other(project):
     report = load(project, "judgments-csv", f"{CSV}301,A,ada,-1\n", no_grade=-1)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from django.db.models import F, Min, Q, QuerySet, Window
+from django.db.models import Case, F, Min, Q, QuerySet, When, Window
 from django.db.models.functions import Coalesce, FirstValue
 
 from annotate.collection.intake.arrivals import Intake, StagedRecords
@@ -278,20 +278,28 @@ def _first(name: str, key: Sequence[Any]) -> Window:
 
 
 def _refuse_other_relevance(intake: Intake) -> None:
-    """Refuse a second, different relevance by one rater for one document, unless times differ."""
+    """Refuse a second, different relevance by one rater for one document, unless times differ.
+
+    A line is compared with the first one, if only one of the two has a time, and with the first
+    one of the same time.
+    """
     rows = StagedStatement.objects.filter(
         Q(what=JUDGMENT.what) | Q(ungraded=1), ended_at=None
     ).annotate(
         **{f"first_{name}": _first(name, KEY) for name in ("place", "relevance", "at")},
+        **{f"then_{name}": _first(name, [*KEY, F("at")]) for name in ("place", "relevance")},
     )
+    differs_from_first = ~Q(relevance=F("first_relevance")) & (Q(at=None) | Q(first_at=None))
     intake.refuse_repeats(
-        rows.exclude(relevance=F("first_relevance"))
-        .filter(Q(at=None) | Q(first_at=None) | Q(at=F("first_at")))
-        .values_list("n", "place", "first_place", "doc_id", "query_id", "rater"),
-        lambda first, doc_id, query_id, rater: (
+        rows.annotate(
+            earlier=Case(When(differs_from_first, then="first_place"), default="then_place")
+        )
+        .filter(differs_from_first | ~Q(relevance=F("then_relevance")))
+        .values_list("n", "place", "earlier", "doc_id", "query_id", "rater"),
+        lambda earlier, doc_id, query_id, rater: (
             f"{rater} has given document {doc_id}"
             f"{f' of query {query_id}' if query_id else ''} another relevance on "
-            f"{first}"
+            f"{earlier}"
         ),
     )
 
