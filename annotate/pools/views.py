@@ -23,6 +23,7 @@ from base.bulk import in_byte_order
 from base.csv_output import csv_response
 from base.pagination import newest_by_key, page_by_key
 from base.requests import PageRequest, refusal_as_message, refusal_in
+from base.texts import amount
 
 # How many queries of a count a page shows; the download has all of them.
 QUERIES = 200
@@ -124,7 +125,7 @@ def hard_negatives(request: PageRequest, slug: str) -> HttpResponse:
         chosen = choose_hard_negatives(project=member.project, by=member, **form.cleaned_data)
         messages.success(
             request,
-            f"Releases list the hard negatives of {len(chosen.runs)} systems."
+            f"Releases list the hard negatives of {amount(len(chosen.runs), 'system')}."
             if chosen.runs
             else "Releases list no hard negatives.",
         )

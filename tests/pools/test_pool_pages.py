@@ -175,7 +175,9 @@ def test_invalid_candidate_keys_take_nothing_out(carla, project, keys):
 def test_a_lead_chooses_systems_for_hard_negatives(carla, project):
     carla.post(at("hard_negatives"), {"runs": ["ance.run"], "depth": "5"})
 
-    form = carla.get(at("pools")).context["negatives"]
+    page = carla.get(at("pools"))
+    assert "Releases list the hard negatives of 1 system." in page.content.decode()
+    form = page.context["negatives"]
     assert form.initial == {"runs": ["ance.run"], "depth": 5}
 
 
