@@ -78,9 +78,7 @@ def collection_figures(
     return {
         "topics": rows,
         "grades": {
-            when: dict(
-                sorted(Counter(str(g) for its in qrels.values() for g in its.values()).items())
-            )
+            when: Counter(str(grade) for its in qrels.values() for grade in its.values())
             for when, qrels in sides.items()
         },
         "documents": collection.documents,

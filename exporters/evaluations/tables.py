@@ -124,13 +124,14 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
         ("relevant after, mean of topics", sum(row["relevant_after"] for row in topics) / n),
         ("share that dropped, all pairs together", dropped_share(kept, dropped)),
         *(
-            (f"grade {grade} {when}, documents", count)
-            for when, grades in about["grades"].items()
-            for grade, count in grades.items()
+            (f"grade {grade} {when}, documents", about["grades"][when][grade])
+            for when in ("before", "after")
+            # As numbers: as text, grade 10 would come before grade 2.
+            for grade in sorted(about["grades"][when], key=int)
         ),
         *(
-            (f"words of a narrative {when}, median", spread["median"])
-            for when, spread in about["lengths"]["narratives"].items()
+            (f"words of a narrative {when}, median", about["lengths"]["narratives"][when]["median"])
+            for when in ("before", "after")
         ),
         ("characters of a document, mean", about["lengths"]["texts"]["mean"]),
         ("characters of a document, most", about["lengths"]["texts"]["most"]),

@@ -117,6 +117,20 @@ def test_counts_of_the_collection_are_integers_beside_shares(results):
     assert r"topics & 1 \\" in render_table(frame, "tex")
 
 
+def test_grades_are_listed_in_the_order_of_numbers(results):
+    grades = {"after": {"0": 4, "10": 1, "2": 3}, "before": {"1": 8}}
+    about = {**results["collection"], "grades": grades}
+
+    rows = TABLES["totals"]({**results, "collection": about}).itertuples(index=False, name=None)
+
+    assert [row for row in rows if row[0].startswith("grade")] == [
+        ("grade 1 before, documents", 8),
+        ("grade 0 after, documents", 4),
+        ("grade 2 after, documents", 3),
+        ("grade 10 after, documents", 1),
+    ]
+
+
 def test_the_measures_of_the_papers_are_in_the_first_table():
     keys = ("m-wise", "mdcr", "robustness", "nDCG@10 after", "AP after")
     results = {"measures": [{"key": key, "name": key} for key in keys], "systems": []}
