@@ -260,10 +260,8 @@ def agreement_machines(request: PageRequest, slug: str) -> HttpResponse:
 def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     """Compare the agreement in two parts of the project; a POST requests the comparison."""
     member = annotate_access.lead(request.user, slug)
-    form = ComparedForm(
-        _offered_parts(member.project),
-        request.GET if {"of", "against"} & set(request.GET) else None,
-    )
+    is_asked = request.method == "POST" or {"of", "against"} & set(request.GET)
+    form = ComparedForm(_offered_parts(member.project), request.GET if is_asked else None)
     template = "reports/agreement_comparison.html"
     context: dict[str, Any] = {"place": "comparison", "form": form, "report": None}
     if not form.is_valid():

@@ -193,6 +193,13 @@ def test_unknown_parts_are_explained(guided, client, query, sentence):
     assert not AgreementReport.objects.exists()
 
 
+def test_a_comparison_without_parts_is_explained(guided, client):
+    response = client.post(guided.url)
+
+    assert response.status_code == 422
+    assert "Choose two different parts" in text(response)
+
+
 def test_earlier_parts_are_offered(guided, client):
     AgreementReport.objects.create(project=guided.project, scope="query=301&blind=1")
 
