@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -17,7 +18,7 @@ from annotate.projects.models import Membership, Project
 from audit.reports.intra_annotator import repeats_in
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import Scope, narrative_q, stored_scope
-from audit.reports.unit_counts import judgment_q
+from audit.reports.unit_counts import judgment_q, period_q
 from audit.reviews.models import Review
 
 
@@ -72,12 +73,26 @@ def count_changes_since(report: AgreementReport) -> Changes:
         stored_scope(report.scope),
         *([stored_scope(report.against)] if report.compares else []),
     ]
+    # What was answered under other guidelines changes no report on one version of them. A judgment
+    # of another week does change one on a week: it moves its document out of that week.
     judgments = Judgment.objects.filter(
-        reduce(or_, (judgment_q(scope) for scope in scopes)),
+        reduce(
+            or_,
+            (
+                judgment_q(scope) & period_q(report.project, replace(scope, week=None), "at")
+                for scope in scopes
+            ),
+        ),
         annotator__project=report.project_id,
     )
     reviews = Review.objects.filter(
-        reduce(or_, (scope_q(scope, "auditor") for scope in scopes)),
+        reduce(
+            or_,
+            (
+                scope_q(scope, "auditor") & period_q(report.project, scope, "submitted_at")
+                for scope in scopes
+            ),
+        ),
         auditor__project=report.project_id,
         auditor__is_machine=False,
     )
@@ -104,7 +119,11 @@ def count_changes_since(report: AgreementReport) -> Changes:
         new=Count("pk", filter=is_new & Q(pair__removed_at=None)),
         withdrawn=Count("pk", filter=~is_new & Q(withdrawn_at__gt=moment)),
     )
-    new_repeats = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen["repeat"])
+    new_repeats = (
+        repeats_in(report.project_id, scopes[0])
+        .current()
+        .filter(relevance__isnull=False, pk__gt=seen["repeat"])
+    )
     settled = Adjudication.objects.filter(
         Q(at__gt=moment) | Q(withdrawn_at__gt=moment),
         narrative_q(scopes[0], "narrative__"),

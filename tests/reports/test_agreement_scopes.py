@@ -196,6 +196,19 @@ def test_withdrawn_judgments_count_under_no_version(guided):
     assert everyone(guided, guideline=1)["units"] == 1
 
 
+def test_answers_under_other_guidelines_change_no_report_on_one_version(guided):
+    figures = agreement_of(guided.project, seed=1, resamples=100, scope=Scope(guideline=1))
+    made = AgreementReport.objects.create(
+        project=guided.project, scope="guideline=1", figures=figures
+    )
+    judge(guided, "under two as well", at=NOON + 3 * DAY, ada=1, ben=1)
+    assert not any(count_changes_since(made))
+
+    # Loaded now, and given while version 1 was current.
+    judge(guided, "late", at=NOON, ada=1)
+    assert count_changes_since(made) == Changes(judgments=1)
+
+
 def settle(scene, candidate, at):
     Adjudication.objects.create(
         narrative=scene.narrative,

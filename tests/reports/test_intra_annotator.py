@@ -198,6 +198,19 @@ def test_new_repeats_count_as_changes_and_change_the_sum(repeated):
     assert figures(repeated)["sha256"] != before["sha256"]
 
 
+def test_flagged_and_superseded_repeats_are_no_changes(repeated):
+    report = AgreementReport(project=repeated.project, figures=figures(repeated))
+    about = {"repeat": True, "narrative": repeated.narrative, "annotator": repeated.ada}
+
+    Repeat.objects.create(candidate=repeated.first, flag="problem", **about)
+    old = Repeat.objects.create(
+        candidate=repeated.second, relevance=1, ended_at=timezone.now(), **about
+    )
+    Repeat.objects.create(candidate=repeated.second, relevance=2, replaces=old, **about)
+
+    assert count_changes_since(report).judgments == 1
+
+
 def test_removed_grade_stays_on_the_scale(scene):
     twice(scene, scene.ada, "D1", 1, 7)
 
