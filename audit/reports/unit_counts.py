@@ -185,14 +185,7 @@ class Counts:
             ("weeks", ((day.isoformat(), patterns) for day, patterns in self.weeks.items())),
             ("reviews", self.reviews.items()),
             ("reviews with machines", self.reviews_with_machines.items()),
-            (
-                "settled",
-                (
-                    (of, patterns)
-                    for of, patterns in self.outcomes.items()
-                    if of.settled is not None
-                ),
-            ),
+            ("settled", self.outcomes.items()),
         ]
         lines = [json.dumps(["scale", self.scale, self.rubric.name, self.levels])]
         for section, groups in sections:

@@ -10,6 +10,7 @@ from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
+    Candidate,
     Guideline,
     InstructionPair,
     Membership,
@@ -334,7 +335,17 @@ def test_the_same_answers_have_the_same_sum_in_any_database(two):
     assert agreement_of(two.project, seed=2, resamples=200)["sha256"] == SUM
 
 
-SUM = "7510894d0790dfc27d07a1a59be7a15d024751216899c8a5f40415314744569e"
+SUM = "bea9afad081cc980b30996fab21ae1ffa866a7da009e5815842f62b122cb6f12"
+
+
+def test_another_earlier_relevance_changes_the_sum_like_the_figures(two):
+    before = agreement_of(two.project, seed=1, resamples=100)
+    # All documents had the relevance 1: somebody found b and c changed, and now a as well.
+    Candidate.objects.filter(document__doc_id="a").update(prior_relevance=0)
+    after = agreement_of(two.project, seed=1, resamples=100)
+
+    assert [found["judgments"]["changed"]["units"] for found in (before, after)] == [2, 3]
+    assert before["sha256"] != after["sha256"]
 
 
 def test_other_answers_and_other_names_change_the_sum(two):
