@@ -152,8 +152,8 @@ def remove_endpoint(*, endpoint: Endpoint, by: Membership, now: datetime | None 
 
 def set_budget(
     *,
-    most_tokens: int | None,
-    most_cost: Decimal | None,
+    most_tokens: int | None = None,
+    most_cost: Decimal | None = None,
     by: Membership,
     now: datetime | None = None,
 ) -> ProjectBudget:

@@ -30,10 +30,10 @@ from audit.model_runs.actions import (
     set_limits,
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, Use, budget_of, run_figures, use_of
-from audit.model_runs.forms import BudgetForm, PlanForm, PromptForm, RunForm
-from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.forms import PlanForm, PromptForm, RunForm
+from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
 from audit.reports.access import unblinded_lead
-from base.api.bodies import FormBody, RequestBody, Settings
+from base.api.bodies import RequestBody, Settings
 from base.api.limits import LimitedJsonParser
 from base.api.records import serializer_of
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
@@ -66,11 +66,12 @@ class SentLimits(Settings, serializers.ModelSerializer[Endpoint]):
         fields = Endpoint.LIMITS
 
 
-class SentBudget(FormBody):
+class SentBudget(serializers.ModelSerializer[ProjectBudget], RequestBody):
     """What all runs of the project together may use; null: no limit."""
 
     class Meta:
-        form = BudgetForm
+        model = ProjectBudget
+        fields = ("most_tokens", "most_cost")
 
 
 class ModelBudgetSerializer(serializers.Serializer[Any]):

@@ -95,7 +95,8 @@ class Limits:
             most_tokens, most_cost = limit.most_tokens, limit.most_cost
             if most_tokens is not None and use.used_tokens + tokens > most_tokens:
                 return f"{whose} may use {most_tokens:,} tokens, and the next call could exceed it."
-            if most_cost is not None and use.used_cost + (cost or 0) > most_cost:
+            # A model without prices costs nothing that is counted.
+            if cost and most_cost is not None and use.used_cost + cost > most_cost:
                 return f"{whose} may cost {most_cost:f}, and the next call could exceed it."
         return ""
 

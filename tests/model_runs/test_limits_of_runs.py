@@ -202,6 +202,20 @@ def test_a_budget_of_nothing_refuses_every_run(cast, endpoint, server, grade):
     assert server.received == []
 
 
+def test_a_model_without_prices_is_asked_although_a_budget_of_cost_is_used_up(
+    cast, endpoint, server, grade
+):
+    priced = {"server": "lab", "model": f"{MODEL}-b", "most_tokens": 10**6, **PRICES}
+    server.will(say('{"quote": "", "grade": 0}', tokens=(1_000, 500)))
+    first = add_endpoint(Endpoint(**priced), by=cast.carla)
+    grade(endpoint=first, drawn=1, most_cost=Decimal("0.5"))
+    set_budget(most_cost=Decimal("0.0001"), by=cast.carla)
+
+    run = grade(endpoint=endpoint)
+
+    assert (run.stopped, run.calls.answered().count()) == ("", 3)
+
+
 def test_only_leads_set_the_budget(cast):
     with pytest.raises(Refused, match="Only leads"):
         set_budget(most_tokens=1, most_cost=None, by=cast.ada)

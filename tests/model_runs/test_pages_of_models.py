@@ -24,7 +24,7 @@ from audit.model_runs.actions import (
     request_run,
     save_prompt,
 )
-from audit.model_runs.models import Endpoint, ModelRun
+from audit.model_runs.models import Endpoint, ModelRun, ProjectBudget
 from tests import factories
 from tests.model_runs.conftest import KEY, run_again
 from tests.services.model_server import MODEL, say
@@ -371,6 +371,21 @@ def test_the_budget_is_read_and_set_by_the_api(cast, grade):
     assert put.json() == read
     assert read["limits"] == {"most_tokens": 5_000, "most_cost": "1.5000"}
     assert (read["use"]["used_tokens"], read["use"]["uncounted_tokens"]) == (75, 0)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"most_tokens": 10**12 + 1}, {"most_tokens": -1}, {"most_cost": "-1"}]
+)
+def test_a_budget_that_its_page_refuses_is_refused_by_the_api(carla, cast, limits):
+    client = APIClient()
+    client.force_authenticate(cast.carla.user)
+
+    put = client.put(address("api_model_budget"), limits, format="json")
+
+    assert put.status_code == 400
+    assert put.json()["errors"][0]["pointer"] == f"/{next(iter(limits))}"
+    assert carla.post(address("model_budget"), limits).status_code == 422
+    assert not ProjectBudget.objects.exists()
 
 
 def test_an_example_hides_a_title_made_of_a_hidden_id_and_the_model_reads_it(carla, cast, grade):
