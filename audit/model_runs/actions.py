@@ -1,4 +1,7 @@
-"""Choose models, write prompts and request runs; used by pages and the API."""
+"""Choose models, write prompts and request runs; used by pages and the API.
+
+Every change is refused to a member who is not a lead, and in an archived project.
+"""
 
 from __future__ import annotations
 
@@ -59,9 +62,8 @@ def add_endpoint(endpoint: Endpoint, *, by: Membership, now: datetime | None = N
     """Save a new endpoint of the member's project, and return it; a removed one with the same
     choices but for its limits is taken into use again, so that its machines are the same.
 
-    Refused: a member who is not a lead, an archived project, a server that the administrator does
-    not allow, prices without a limit of cost, a value that no server can be asked with, the same
-    choices as those of one in use.
+    Refused: a server that the administrator does not allow, prices without a limit of cost, a value
+    that no server can be asked with, the same choices as those of one in use.
     """
     if endpoint.server not in settings.MODEL_SERVERS:
         raise InvalidField("The administrator does not allow this server.", "server")
@@ -105,22 +107,15 @@ def set_limits(
     """Change some of `Endpoint.LIMITS`, and return the endpoint.
 
     A run under way obeys the new limits of tokens and cost from its next call on, and the others
-    when it is started again. Refused: a member who is not a lead, an archived project, an endpoint
-    that was removed, a limit of cost without prices, or prices without one.
+    when it is started again. Refused: an endpoint that was removed, a limit of cost without prices,
+    or prices without one.
     """
     with transaction.atomic():
         lock_project(by.project_id, by, ONLY_LEADS)
         endpoint = Endpoint.objects.get(pk=endpoint.pk)
         if endpoint.removed_at is not None:
             raise Refused("This model is no longer in use here.")
-        changes = {
-            name: (_words(before), _words(limits[name]))
-            for name in Endpoint.LIMITS
-            if name in limits and (before := getattr(endpoint, name)) != limits[name]
-        }
-        if changes:
-            for name in changes:
-                setattr(endpoint, name, limits[name])
+        if changes := _change_limits(endpoint, limits):
             _check_limits(endpoint)
             endpoint.save(update_fields=list(changes))
             record(
@@ -137,7 +132,7 @@ def set_limits(
 def remove_endpoint(*, endpoint: Endpoint, by: Membership, now: datetime | None = None) -> None:
     """Take an endpoint out of use; its runs and calls are kept. Twice changes nothing.
 
-    Refused: a member who is not a lead, an archived project, an endpoint with a run under way.
+    Refused: an endpoint with a run under way.
     """
     with transaction.atomic():
         lock_project(by.project_id, by, ONLY_LEADS)
@@ -159,30 +154,36 @@ def set_budget(
 ) -> ProjectBudget:
     """Set what all runs of the member's project together may use, and return it; None: no limit.
 
-    A run under way obeys it from its next call on. Refused: a member who is not a lead, an archived
-    project.
+    A run under way obeys it from its next call on.
     """
     with transaction.atomic():
         lock_project(by.project_id, by, ONLY_LEADS)
         budget = budget_of(by.project)
-        changes = {
-            "tokens": (budget.most_tokens, most_tokens),
-            "cost": (_words(budget.most_cost), _words(most_cost)),
-        }
-        if all(before == after for before, after in changes.values()):
-            return budget
-        budget.most_tokens, budget.most_cost = most_tokens, most_cost
-        budget.by, budget.at = by, now or timezone.now()
-        budget.save()
-        record(
-            project=by.project,
-            what="model_budget.set",
-            about=budget,
-            by=by,
-            changes=changes,
-            now=now,
-        )
+        limits = {"most_tokens": most_tokens, "most_cost": most_cost}
+        if changes := _change_limits(budget, limits):
+            budget.by, budget.at = by, now or timezone.now()
+            budget.save()
+            record(
+                project=by.project,
+                what="model_budget.set",
+                about=budget,
+                by=by,
+                changes={name.removeprefix("most_"): change for name, change in changes.items()},
+                now=now,
+            )
     return budget
+
+
+def _change_limits(
+    row: Endpoint | ProjectBudget, limits: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Set limits of a row, and return those that changed, for the audit log."""
+    changes = {}
+    for name, limit in limits.items():
+        if (before := getattr(row, name)) != limit:
+            setattr(row, name, limit)
+            changes[name] = (_words(before), _words(limit))
+    return changes
 
 
 def _words(limit: Decimal | int | None) -> str | int | None:
@@ -224,8 +225,7 @@ def save_prompt(
     """Save a new version of the project's prompt for a task, and return it.
 
     `based_on` is the version that the author edited; Stale if somebody saved a newer one. Refused:
-    a member who is not a lead, an archived project, a text that lacks a variable, has an unknown
-    one or is the current one.
+    a text that lacks a variable, has an unknown one or is the current one.
     """
     text = tidy(text) + "\n"
     if len(text) > MAX_PROMPT:
@@ -257,7 +257,7 @@ def save_prompt(
 
 def _save_shipped(prompt: Prompt, by: Membership, now: datetime | None) -> None:
     """Save the current prompt of a task if it is the shipped text, which is no row yet."""
-    if not prompt.is_saved:
+    if not prompt.pk:
         prompt.by, prompt.at = by, now or timezone.now()
         prompt.save()
 
@@ -431,10 +431,9 @@ def machine_name(endpoint: Endpoint, prompt: Prompt, *, best_passage: bool = Fal
 def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -> ModelRun:
     """Save and enqueue a run (see `new_run`), and return it.
 
-    Refused: a member who is not a lead, an archived project, a model that was removed or whose
-    server is no longer allowed, what `check_choices` refuses, no limit of tokens or (with prices)
-    of cost, one with limits above what the project's budget has left (unless a file answers it), a
-    person with the machine's name, another run that is under way, a prompt that was
+    Refused: a model that was removed or whose server is no longer allowed, what `check_choices`
+    refuses, limits that are missing or above what the project's budget has left (unless a file
+    answers it), a person with the machine's name, another run that is under way, a prompt that was
     changed meanwhile, nothing to ask about; any run where the extra `llm` is not installed.
     """
     if sentence := missing_extra("llm", "Asking a model"):

@@ -257,9 +257,9 @@ class ProjectBudget(models.Model):
 
 
 class Prompt(models.Model):
-    """One version of what a project asks models for a task.
+    """One version of what a project asks models for a task; it never changes.
 
-    It never changes: a new text is a new version.
+    The shipped text is a row once it was used or replaced.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="prompts")
@@ -282,11 +282,6 @@ class Prompt(models.Model):
     def get_absolute_url(self) -> str:
         """Return the address of the page of its task's prompts."""
         return f"{reverse('audit:prompt', args=[self.project.slug])}?task={self.task}"
-
-    @property
-    def is_saved(self) -> bool:
-        """Whether it is a row; the shipped text is one once it was used or replaced."""
-        return not self._state.adding
 
 
 def answers_path(run: ModelRun, name: str) -> str:

@@ -206,7 +206,7 @@ def prompt(request: PageRequest, slug: str) -> HttpResponse:
         form=form,
         prompt=current,
         task=task,
-        variables=sorted(f"{{{name}}}" for name in task.shipped.required),
+        variables=sorted(f"{{{name}}}" for name in task.shipped.variables),
         blind=blind,
         versions=Prompt.objects.filter(project=member.project, task=task.name)
         .select_related("by")

@@ -124,7 +124,7 @@ def test_a_whole_document_needs_no_note():
 
 
 def test_another_prompt_can_ask():
-    prompt = Prompt("{document} {narrative} {grades}", PROMPT.required)
+    prompt = Prompt("{document} {narrative} {grades}", PROMPT.variables)
 
     content = question_about(prompt=prompt).messages[0]["content"]
 
@@ -133,7 +133,7 @@ def test_another_prompt_can_ask():
 
 
 def test_a_prompt_with_another_variable_is_refused():
-    prompt = Prompt("{document} {narrative} {grades} {query}", PROMPT.required | {"query"})
+    prompt = Prompt("{document} {narrative} {grades} {query}", PROMPT.variables | {"query"})
 
     with pytest.raises(
         ValueError, match=r"is filled with \{document\}, \{grades\}, \{narrative\}, \{query\}"

@@ -1,4 +1,4 @@
-"""The tasks of models, one module each. To add one, add a module and list it here."""
+"""The tasks of models. To add one, declare a `ModelTask` and list it here."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from audit.model_runs.tasks.base import ModelTask
 from audit.model_runs.tasks.conditions import CheckConditions
 from audit.model_runs.tasks.criticise import Criticise
 from audit.model_runs.tasks.grade import Grade
-from audit.model_runs.tasks.reverse import Reverse
 from audit.model_runs.tasks.trap import Trap
-from audit.model_runs.tasks.write import Write
+from audit.model_runs.tasks.write import Reverse, Write
 
 __all__ = ["TASKS", "task_of", "tasks_for"]
 

@@ -123,7 +123,6 @@ class ModelTask(ABC):
         may_repeat: Whether several answers to a question, of which the first one counts, or answers
             about each passage, of which the best one counts, may be asked for.
         format_name: The format in which the answers are loaded.
-        writes_texts: Whether each answer is a text of its own, so that none is counted twice.
         carries_claims: Whether claims of machines stay with a new version of an instruction.
         columns: Of `rows`: the values of an Item.
         ids: Of `rows`: the texts by which they are ordered and drawn, different for each.
@@ -141,10 +140,14 @@ class ModelTask(ABC):
     keeps_rubric: ClassVar[bool] = False
     may_repeat: ClassVar[bool] = False
     format_name: ClassVar[str]
-    writes_texts: ClassVar[bool] = False
     carries_claims: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]]
     ids: ClassVar[tuple[str, ...]]
+
+    @property
+    def writes_texts(self) -> bool:
+        """Whether each answer is a text of its own, so that none is counted twice."""
+        return self.format_name == "pairs-jsonl"
 
     def has_use(self, lead: Membership) -> bool:
         """Return whether a lead's project has a use for it."""
@@ -152,7 +155,7 @@ class ModelTask(ABC):
 
     def read_prompt(self, text: str) -> Prompt:
         """Return a prompt of this task. Raise PromptError if it cannot be used."""
-        return Prompt(text, self.shipped.required)
+        return Prompt(text, self.shipped.variables)
 
     @abstractmethod
     def rows(self, run: ModelRun) -> QuerySet[Any, Any]:

@@ -27,8 +27,7 @@ from llm.request import Schema, object_of
 Subjects = ModelRun.Subjects
 # The names in an answer: of each condition before its number, and whether a document is related.
 _CONDITION, _RELATED = "condition_", "related"
-PROMPT = Prompt(
-    """\
+PROMPT = Prompt.shipped("""\
 You check which conditions a document meets.
 
 This is what somebody searches for:
@@ -48,9 +47,7 @@ Judge each condition for itself, by what the document says, not by what else you
 the passage that decides: word for word, one or two sentences, or nothing if there is no such \
 passage. Then say whether the condition is met. What the document does not say is not met. If you \
 are asked whether the document is related, say whether it is about the subject at all.
-""",
-    frozenset({"narrative", "conditions", "document"}),
-)
+""")
 
 
 class CheckConditions(Grade):

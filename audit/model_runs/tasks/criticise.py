@@ -15,20 +15,18 @@ from audit.model_runs.tasks.base import Item, Question, Reading
 from audit.model_runs.tasks.instructions import (
     AboutInstructions,
     check_words,
+    fill_about,
     narratives_of,
-    query_text,
 )
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Decision, Review
 from audit.reviews.rubrics import current_rubric, get_rubric
 from formats.records import RatingRecord, ReviewRecord
-from llm.documents import delimit
 from llm.prompts import Prompt
 from llm.request import object_of
 
 Subjects = ModelRun.Subjects
-PROMPT = Prompt(
-    """\
+PROMPT = Prompt.shipped("""\
 Somebody searches with a query. An instruction was added that says more precisely what is wanted. \
 You check the instruction before people work with it.
 
@@ -49,9 +47,7 @@ The levels are:
 
 For each criterion first say in one sentence what you see, with words of the instruction, then \
 give the level. Do not spare the author, and do not invent weaknesses.
-""",
-    frozenset({"query", "instruction", "criteria", "levels"}),
-)
+""")
 
 
 class Criticise(AboutInstructions):
@@ -96,11 +92,8 @@ class Criticise(AboutInstructions):
         narratives = narratives_of(items)
         for item in items:
             narrative = narratives[item.narrative or 0]
-            content = prompt.fill(
-                query=delimit(query_text(narrative.pair), "query"),
-                instruction=delimit(narrative.text, "instruction"),
-                criteria=_listed(criteria),
-                levels=_listed(levels),
+            content = fill_about(
+                prompt, narrative, criteria=_listed(criteria), levels=_listed(levels)
             )
             yield Question(item=item, content=content, schema=schema, read=_read)
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import Any
 
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
 from annotate.collection.models import Candidate, DocumentText
 from annotate.pairs.models import Condition, InstructionPair, Narrative
-from audit.model_runs.models import Call, ModelRun
-from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
+from audit.model_runs.tasks.base import Item, ModelTask, Unusable
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of
 from base.errors import Refused, refuse_invalid_characters, refuse_longer
-from base.texts import tidy
-from formats.records import NarrativeRecord, PairRecord
-from formats.texts import excerpt
 from llm.documents import cut, delimit
-from llm.request import object_of
+from llm.prompts import Prompt
 
 MAX_WORDS = 4_000
 # Documents of a query that an author reads the beginning of: they show what kind they are.
@@ -35,6 +29,12 @@ class AboutInstructions(ModelTask):
     thing = "instruction"
     columns = ("pair__pk", "pk")
     ids = ("pair__pair_id",)
+
+
+def fill_about(prompt: Prompt, narrative: Narrative, **others: str) -> str:
+    """Return a prompt filled with an instruction, its query and other texts."""
+    query = delimit(query_text(narrative.pair), "query")
+    return prompt.fill(query=query, instruction=delimit(narrative.text, "instruction"), **others)
 
 
 def narratives_of(items: Iterable[Item]) -> dict[int, Narrative]:
@@ -116,52 +116,6 @@ def criticism_of(narratives: Iterable[Narrative]) -> dict[int, list[str]]:
         key: [words for words in dict.fromkeys(several) if words.strip()]
         for key, several in criticism.items()
     }
-
-
-def ask_for_instruction(item: Item, content: str, shown: str) -> Question:
-    """Return a question whose answer is an instruction; `shown` is the one that the model reads."""
-    schema = object_of({"instruction": {"type": "string"}})
-    return Question(
-        item=item, content=content, schema=schema, read=partial(_read_instruction, shown)
-    )
-
-
-def pair_with_answer(
-    run: ModelRun, call: Call, side: str, version: int, *, origin: str, model: str
-) -> PairRecord:
-    """Return a pair with the instruction of an answer, as a version that the run's machine wrote;
-    `origin` and `model` are those of the pair.
-    """
-    narrative = NarrativeRecord(
-        side=side,
-        version=version,
-        text=tidy((call.value or {})["instruction"]),
-        note=run.machine,
-        origin=InstructionPair.Origin.LLM,
-        model=run.endpoint.model,
-    )
-    return PairRecord(
-        pair_id=call.pair.pair_id,
-        query_id=call.pair.query.query_id,
-        category=call.pair.category,
-        origin=origin,
-        model=model,
-        narratives=(narrative,),
-    )
-
-
-def _read_instruction(shown: str, value: dict[str, Any]) -> Reading:
-    """Return what an answer with an instruction says.
-
-    Raise Unusable for one without words, or with the words of the one that was shown.
-    """
-    text = tidy(value["instruction"])
-    check_words(text)
-    if not text:
-        raise Unusable("The instruction has no words.")
-    if text == tidy(shown):
-        raise Unusable("The instruction is the one that was shown, word for word.")
-    return Reading(outcome=excerpt(text, 150))
 
 
 def check_words(words: str) -> None:

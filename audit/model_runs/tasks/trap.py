@@ -18,21 +18,19 @@ from audit.model_runs.tasks.instructions import (
     check_words,
     conditions_of,
     delimit_conditions,
+    fill_about,
     narratives_of,
-    query_text,
     some_documents,
 )
 from base.texts import tidy
 from formats.records import Claim, Generated
-from llm.documents import delimit
 from llm.prompts import Prompt
 from llm.request import object_of
 
 Subjects = ModelRun.Subjects
 # Of the id of a pair, in the ids of its documents.
 _MAX_PAIR_ID = 200
-PROMPT = Prompt(
-    """\
+PROMPT = Prompt.shipped("""\
 Somebody searches with a query, and an instruction says more precisely what is wanted:
 
 {query}
@@ -53,9 +51,7 @@ instruction. If there are conditions, write one document for each of them: it do
 condition, and meets all others. Otherwise write one document. A document speaks of its subject \
 only, and neither mentions the instruction nor says that something is missing. For each first say \
 in one sentence how it violates the instruction, then write the document.
-""",
-    frozenset({"query", "instruction", "conditions", "documents"}),
-)
+""")
 
 
 class Trap(AboutInstructions):
@@ -67,7 +63,6 @@ class Trap(AboutInstructions):
     shipped = PROMPT
     shows_relevant = True
     format_name = "pairs-jsonl"
-    writes_texts = True
 
     def rows(self, run: ModelRun) -> QuerySet[Narrative]:
         """Return the instructions for which its machine has written no documents."""
@@ -84,9 +79,9 @@ class Trap(AboutInstructions):
         for item in items:
             narrative = narratives[item.narrative or 0]
             its_conditions = conditions[narrative.pk]
-            content = prompt.fill(
-                query=delimit(query_text(narrative.pair), "query"),
-                instruction=delimit(narrative.text, "instruction"),
+            content = fill_about(
+                prompt,
+                narrative,
                 conditions=delimit_conditions(its_conditions) if its_conditions else "(none)",
                 documents=documents[narrative.pair.query_id] or "(none)",
             )
