@@ -31,6 +31,7 @@ _SUMS = {
     "used_cost": Sum(Coalesce("cost", "reserved_cost"), default=Decimal(0)),
     "uncounted_tokens": Sum("reserved_tokens", filter=_IS_UNCOUNTED, default=0),
     "uncounted_cost": Sum("reserved_cost", filter=Q(cost=None), default=Decimal(0)),
+    "without_cost": Count("pk", filter=Q(cost=None, reserved_cost=None)),
 }
 
 
@@ -44,6 +45,7 @@ class Use:
         int, "Of these, reserved for calls whose tokens nobody counted."
     ] = 0
     uncounted_cost: Decimal = Decimal(0)
+    without_cost: Annotated[int, "Calls of models without prices."] = 0
 
     @classmethod
     def of(cls, calls: CallQuerySet) -> Use:

@@ -158,7 +158,8 @@ def model_removal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member, endpoint = access.endpoint(request.user, slug, pk)
     with refusal_as_message(request):
         remove_endpoint(endpoint=endpoint, by=member)
-        messages.success(request, f"{endpoint} is no longer asked. Its runs are kept.")
+        kept = "Its runs are kept; add it with the same choices to ask it again."
+        messages.success(request, f"{endpoint} is no longer asked. {kept}")
     return redirect("audit:models", slug)
 
 

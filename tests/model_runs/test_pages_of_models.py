@@ -255,6 +255,21 @@ def test_the_budget_is_set_on_its_page_and_shown_with_what_is_used(carla, cast, 
     assert "75 of 5,000" in text(carla.get(address("model_budget")))
 
 
+def test_the_cost_of_models_without_prices_is_not_shown_as_zero(carla, cast, server, grade):
+    grade()
+    for page in (address("models"), address("model_budget")):
+        assert "not known (no limit)" in text(carla.get(page))
+
+    prices = dict.fromkeys(("prompt_price", "completion_price", "most_cost"), Decimal(1))
+    priced = {**prices, "most_tokens": 10**6}
+    model = add_endpoint(Endpoint(server="lab", model="b", **priced), by=cast.carla)
+    grade(endpoint=model, most_cost=1)
+
+    page = text(carla.get(address("model_budget")))
+    assert "0.0001 (no limit)" in page
+    assert "Not counted: 3 calls of models without prices." in page
+
+
 def test_the_limits_of_a_model_are_changed_on_their_page(carla, endpoint, grade):
     grade()
     page = address("model_limits", endpoint.pk)
