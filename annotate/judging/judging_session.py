@@ -71,8 +71,8 @@ class JudgingSession:
     rejudge_uuids: list[UUID] = field(default_factory=list)
     # The documents whose judgment has a note.
     noted: frozenset[int] = frozenset()
-    # The active time of all current judgments, in milliseconds.
-    active_ms: int = 0
+    # The active time with each judged document, in milliseconds, where it is known.
+    active_ms: dict[int, int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -88,8 +88,8 @@ class JudgingSession:
 
     @property
     def seconds(self) -> float:
-        """The active time of all current judgments, in seconds."""
-        return self.active_ms / 1_000
+        """The active time with all judged documents, in seconds."""
+        return sum(self.active_ms.values()) / 1_000
 
     @property
     def done(self) -> bool:
@@ -159,8 +159,10 @@ def read_judging_session(
     if not with_repeats:
         rows = rows.filter(repeat=False)
     answers = list(
-        rows.annotate(note_length=Length("note")).values_list(
-            *("candidate", "repeat", "relevance", "flag", "uuid", "at", "source", "active_ms"),
+        rows.with_time()
+        .annotate(note_length=Length("note"))
+        .values_list(
+            *("candidate", "repeat", "relevance", "flag", "uuid", "at", "source", "time_ms"),
             "note_length",
             named=True,
         )
@@ -212,7 +214,7 @@ def read_judging_session(
             if ended is not None and (candidate, ended) in later
         ],
         noted=frozenset(number for number, row in first if row.note_length and not row.flag),
-        active_ms=sum(row.active_ms or 0 for _, row in first),
+        active_ms={number: row.time_ms for number, row in statements if row.time_ms},
     )
 
 

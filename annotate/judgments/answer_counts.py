@@ -98,7 +98,8 @@ class AnswerCounts:
     conditions: list[ConditionPattern] = field(default_factory=list)
     # By person (key) and class of documents.
     people: Counter[tuple[int, DocumentClass]] = field(default_factory=Counter)
-    # The active time of the judgments whose time is known, in milliseconds, and their number.
+    # The active time of the judgments whose time is known (`with_time`), in milliseconds, and their
+    # number.
     milliseconds: int = 0
     timed: int = 0
 
@@ -231,6 +232,7 @@ def _documents(
         Judgment.objects.current()
         .of_people()
         .filter(narrative__in=narratives)
+        .with_time()
         .order_by()
         .values_list("narrative_id", "candidate_id")
         .annotate(

@@ -6,7 +6,8 @@ import uuid
 from typing import ClassVar, Self, TypeVar
 
 from django.db import models
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Sum, When
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.collection.models import Candidate, Query, ReadsText
@@ -23,6 +24,9 @@ IS_JUDGMENT = Q(repeat=False, relevance__isnull=False)
 IS_FLAG = Q(repeat=False, relevance__isnull=True)
 IS_REPEAT = Q(repeat=True)
 IS_CURRENT = Q(ended_at__isnull=True, text_replaced_at__isnull=True)
+IS_EARLIER_WITH_TIME = Q(
+    ended_at__isnull=False, text_replaced_at__isnull=True, active_ms__isnull=False
+)
 
 
 class StatementQuerySet(models.QuerySet[Answer]):
@@ -40,9 +44,28 @@ class StatementQuerySet(models.QuerySet[Answer]):
         """Return the answers to documents: grades, and flags other than "later"; no repeats."""
         return self.filter(repeat=False).exclude(flag=Statement.FlagKind.LATER)
 
-    def timed(self) -> Self:
-        """Return the statements whose active time is known."""
-        return self.filter(active_ms__isnull=False)
+    def with_time(self) -> Self:
+        """Annotate current grades with `time_ms`, the active time with the document: of the grade
+        and of all that its author answered before on the same text, withdrawn answers too.
+
+        So a note that is added later adds its time to the document's, and is no second judgment.
+        Null if no time is known, and for flags.
+        """
+        earlier = (
+            Statement.objects.filter(
+                IS_EARLIER_WITH_TIME,
+                narrative=OuterRef("narrative"),
+                candidate=OuterRef("candidate"),
+                annotator=OuterRef("annotator"),
+                repeat=OuterRef("repeat"),
+            )
+            .order_by()
+            .values("narrative")
+            .annotate(total=Sum("active_ms"))
+            .values("total")
+        )
+        total = Coalesce(F("active_ms") + Subquery(earlier), Subquery(earlier), F("active_ms"))
+        return self.annotate(time_ms=Case(When(relevance__isnull=False, then=total)))
 
     def of_people(self) -> Self:
         """Leave out machines, which never count as people."""
@@ -82,8 +105,8 @@ class Statement(ReadsText):
     HOW: ClassVar = ("active_ms", "pressed")
     # The fields that a statement consists of, in the order in which they are hashed.
     CONTENT: ClassVar = ("relevance", "note", "evidence", "clauses", "verdicts", *HOW)
-    # The milliseconds of some grades, and how many of them have any, to annotate.
-    EFFORT: ClassVar = {"milliseconds": Sum("active_ms"), "timed": Count("active_ms")}
+    # The active time of some documents, and how many of them have any, to annotate `with_time()`.
+    EFFORT: ClassVar = {"milliseconds": Sum("time_ms"), "timed": Count("time_ms")}
 
     # Made by the sender, so that sending it twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
@@ -173,6 +196,12 @@ class Statement(ReadsText):
                 ],
                 name="judgment_differing",
                 condition=IS_JUDGMENT & IS_CURRENT,
+            ),
+            # The time of answers that others replaced, which is added to that of the document.
+            models.Index(
+                fields=["narrative", "candidate", "annotator", "repeat", "active_ms"],
+                name="statement_earlier_time",
+                condition=IS_EARLIER_WITH_TIME,
             ),
             # Flags and repeats are few: found without reading the judgments between them.
             models.Index(fields=["narrative", "flag"], name="flag_under", condition=IS_FLAG),

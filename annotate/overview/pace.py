@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Annotated, Any, Final, NamedTuple
 
-from django.db.models import Case, Count, F, Q, QuerySet, When
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -43,9 +43,12 @@ class Activity(NamedTuple):
     # Whether they count now.
     counts: bool
     number: int
-    # Active time in milliseconds, and the number of answers whose time is known.
+    # Active time of that day in milliseconds, and the number of answers whose time is known.
     active: int
     timed: int
+    # If they count: the time of the judgments whose time is known (`with_time`), and their number.
+    effort: int
+    judgments: int
 
 
 class _Rules(NamedTuple):
@@ -80,14 +83,18 @@ def activities(
             if state.narrative not in in_force and activity.counts:
                 activity = activity._replace(counts=False)
             if is_blind and activity.person != by:
-                activity = activity._replace(active=0, timed=0)
+                activity = activity._replace(active=0, timed=0, effort=0, judgments=0)
             yield activity
 
 
 def _count(rules: _Rules, narratives: list[int]) -> dict[int, list[Activity]]:
     counts: dict[int, list[Activity]] = defaultdict(list)
-    for narrative, person, on, is_counted, number, active, timed in _answers(rules, narratives):
-        counts[narrative].append(Activity(person, on, is_counted, number, active or 0, timed))
+    for narrative, person, on, is_counted, number, active, timed, effort, judgments in _answers(
+        rules, narratives
+    ):
+        counts[narrative].append(
+            Activity(person, on, is_counted, number, active or 0, timed, effort or 0, judgments)
+        )
     return counts
 
 
@@ -95,7 +102,7 @@ _ACTIVITIES = cached_counts.CachedCounts(_count)
 
 
 def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
-    """Select answers: narrative, person, day, counts or not, number, milliseconds, timed.
+    """Select answers: narrative, person, day, counts or not, and the other fields of `Activity`.
 
     A judgment from a file counts on the day on which it was made, if the file says when. An answer
     counts while its narrative is current, if the document is judged, was not taken out, and nothing
@@ -105,6 +112,7 @@ def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
     return (
         Statement.objects.final()
         .filter(narrative__in=narratives)
+        .with_time()
         .order_by()
         .values_list(
             "narrative_id",
@@ -118,7 +126,12 @@ def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
             ),
             Case(When(counts, then=True), default=False),
         )
-        .annotate(n=Count("pk"), **Statement.EFFORT)
+        .annotate(
+            n=Count("pk"),
+            active=Sum("active_ms"),
+            number_with_active=Count("active_ms"),
+            **Statement.EFFORT,
+        )
     )
 
 
@@ -184,7 +197,10 @@ class Day:
 
 @dataclass
 class Effort:
-    """Active time, spent looking at documents, over the judgments whose time is known."""
+    """Active time, spent looking at documents, over the judgments whose time is known.
+
+    The time of a judgment is that of all its author's answers to the document (`with_time`).
+    """
 
     seconds: float = 0.0
     judgments: Annotated[int, "Those whose time is known."] = 0
@@ -324,7 +340,7 @@ def people_pace(
         person.active += activity.active / 1_000
         if activity.counts:
             person.answered += activity.number
-            person.effort.add(activity.active / 1_000, activity.timed)
+            person.effort.add(activity.effort / 1_000, activity.judgments)
         if activity.on is not None and (day := days[activity.person].get(activity.on)):
             day.counting += activity.number if activity.counts else 0
             day.other += 0 if activity.counts else activity.number

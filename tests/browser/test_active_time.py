@@ -61,3 +61,60 @@ def test_the_clock_counts_only_time_spent_there(page, steps, seconds):
     page.goto("/accounts/login/")
 
     assert page.evaluate(RUN, [static("js/judging/clock.js"), steps]) == seconds
+
+
+SPENT = """async ([address, entries]) => {
+    const base = address.slice(0, address.lastIndexOf("/"));
+    const { JudgingSession } = await import(`${base}/judging-session.js`);
+    const { summarize } = await import(address);
+    const given = { noted: [], active_ms: { 1: 60000 } };
+    const session = { order: [1, 2, 3], answers: { 1: ["judgment", 0, "a"] }, history: [1] };
+    const judgingSession = new JudgingSession(session);
+    const card = document.createElement("ul");
+    for (const name of ["seconds", "minutes", "hours"]) card.dataset[name] = `{count} ${name}`;
+    card.innerHTML = "<li data-time><span>Time</span><span></span></li>";
+    const known = new Map();
+    const number = new Intl.NumberFormat("en");
+    const refused = new Set(["refused"]);
+    return entries.map((entry) => {
+        known.set(entry.uuid, entry);
+        judgingSession.apply(entry);
+        if (refused.has(entry.uuid)) judgingSession.withdraw(entry);
+        summarize(card, { given, judgingSession, entries: known, address: String, number });
+        return card.textContent;
+    });
+}"""
+
+
+def test_the_end_card_adds_up_the_time_with_judged_documents_alone(page):
+    page.goto("/accounts/login/")
+
+    def judged(uuid: str, candidate: int, seconds: int) -> dict[str, object]:
+        entry = {"uuid": uuid, "kind": "judgment", "candidate": candidate, "relevance": 1}
+        return {**entry, "active_ms": seconds * 1_000}
+
+    def undone(uuid: str, candidate: int, undoes: str) -> dict[str, object]:
+        return {"uuid": uuid, "kind": "undo", "candidate": candidate, "undoes": undoes}
+
+    times = page.evaluate(
+        SPENT,
+        [
+            static("js/judging/end.js"),
+            [
+                judged("b", 2, 120),
+                judged("refused", 3, 600),
+                undone("c", 2, "b"),
+                judged("d", 2, 60),
+                undone("e", 1, "a"),
+            ],
+        ],
+    )
+
+    # The minute of document 1 was spent before the page was rendered.
+    assert times == [
+        "Time3 minutes",
+        "Time3 minutes",
+        "Time1 minutes",
+        "Time4 minutes",
+        "Time3 minutes",
+    ]

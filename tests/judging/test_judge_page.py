@@ -186,6 +186,19 @@ def test_the_end_page_counts_notes_and_shows_the_time(scene, client):
     assert "1 min" in page
 
 
+def test_the_time_on_the_end_page_is_that_of_all_answers_to_each_judged_document(scene, client):
+    first, second = scene.order()
+    scene.post("judgment", first, relevance=1, active_ms=61_000)
+    scene.post("judgment", first, relevance=1, note="Only in the table.", active_ms=59_000)
+    scene.post("judgment", second, relevance=2, active_ms=300_000)
+    client.post(reverse("annotate:undo", args=[scene.pair.pk]))
+    scene.post("flag", second, kind="cannot_judge", words="It is in Dutch.")
+
+    page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
+
+    assert "2 min" in page
+
+
 def test_one_key_leads_to_the_next_task_after_the_last_query(scene, client):
     for candidate in scene.order():
         scene.post("judgment", candidate, relevance=1)

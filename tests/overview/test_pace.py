@@ -21,6 +21,7 @@ from annotate.overview.pace import (
     last_days,
     people_pace,
     person_pace,
+    time_estimate,
 )
 from annotate.overview.progress import people_progress
 from tests import factories
@@ -152,6 +153,40 @@ def test_answers_that_no_longer_count_are_shown_beside_those_that_do(tides):
     assert found.answered == 2
     assert (found.effort.seconds, found.effort.judgments, found.effort.each) == (50.0, 1, 50.0)
     assert found.active == 90.0
+
+
+def test_the_time_of_a_judgment_is_that_of_all_answers_to_its_document(tides):
+    _, pair, documents, ada, _, carla = tides
+    begin = datetime(2026, 11, 19, 12, tzinfo=UTC)
+    noted, corrected, undone, flagged = documents[:4]
+
+    def answered(document, minute, active_ms, **fields) -> None:
+        at = begin + timedelta(minutes=minute)
+        judged(pair, document, ada, at, active_ms=active_ms, **fields)
+
+    def ended(minute) -> dict[str, datetime]:
+        return {"ended_at": begin + timedelta(minutes=minute)}
+
+    # A note was added twice: once with a second on the page, once without script.
+    answered(noted, 0, 30_000, **ended(1))
+    answered(noted, 1, 1_000, **ended(2))
+    answered(noted, 2, None)
+    # A slip of the finger was undone, and the document judged again.
+    answered(corrected, 3, 20_000, **ended(4), withdrawn_at=begin + timedelta(minutes=4))
+    answered(corrected, 4, 2_000)
+    # Undone for good, or a flag in the end: no judgment, no time of one.
+    answered(undone, 5, 90_000, **ended(6), withdrawn_at=begin + timedelta(minutes=6))
+    answered(flagged, 7, 70_000, **ended(8))
+    under = factories.altered(pair)
+    Flag.objects.create(narrative=under, candidate=flagged, annotator=ada, flag="problem")
+
+    (found,) = people_pace(carla, Calendar.of(UTC, begin), of=ada)
+
+    assert (found.answered, found.active) == (3, 213.0)
+    assert (found.effort.seconds, found.effort.judgments) == (53.0, 2)
+    left = time_estimate(carla, judging(carla.project))
+    assert left is not None
+    assert (left.each, left.measured) == (26.5, 2)
 
 
 def test_an_answer_to_a_document_that_was_taken_out_no_longer_counts(tides):

@@ -10,6 +10,17 @@ const timeSpent = (words, ms) => {
   return count < 60 ? words("minutes", { count }) : words("hours", { hours: Math.floor(count / 60), minutes: count % 60 });
 };
 
+// The time with the documents that are judged, of all that was answered to them (annotate.judgments.models, `with_time`): an answer
+// that was undone counts only if the document was judged again.
+function timeOfJudged({ given, judgingSession, entries }) {
+  const judged = judgingSession.order.filter((candidate) => judgingSession.answerOf(candidate)?.kind === "judgment");
+  const times = new Map(judged.map((candidate) => [candidate, given.active_ms[candidate] ?? 0]));
+  for (const { uuid, candidate, active_ms: spent = 0 } of entries.values()) {
+    if (times.has(candidate) && judgingSession.isNew(uuid)) times.set(candidate, times.get(candidate) + spent);
+  }
+  return [...times.values()].reduce((sum, spent) => sum + spent, 0);
+}
+
 export function summarize(place, { given, judgingSession, entries, address, number }) {
   const words = (name, values) => place.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
   const statements = judgingSession.order.map((candidate) => ({ candidate, ...judgingSession.answerOf(candidate) }));
@@ -36,7 +47,7 @@ export function summarize(place, { given, judgingSession, entries, address, numb
   }
   const time = place.querySelector("[data-time]");
   if (!time) return;
-  const spent = given.active_ms + [...entries.values()].reduce((sum, entry) => sum + (entry.active_ms ?? 0), 0);
+  const spent = timeOfJudged({ given, judgingSession, entries });
   time.hidden = !spent;
   time.lastElementChild.textContent = timeSpent(words, spent);
 }

@@ -137,6 +137,12 @@ export class JudgingSession {
     if (statement) statement.refused = true;
   }
 
+  // Whether an answer was given since the page was rendered, and not refused.
+  isNew(uuid) {
+    const statement = this.#byUuid.get(uuid);
+    return statement !== undefined && !statement.given && !statement.refused;
+  }
+
   // The statements that end with an undoing: one judgment, but all checks of a label.
   #undoneBy(entry) {
     const undone = this.#byUuid.get(entry.undoes);

@@ -290,7 +290,8 @@ async function keepAnswer(entry) {
   // The note is sent with the answer: it is no longer begun, unless more was written in the meantime.
   if (notes.get(candidate) === noteOf(entry)) notes.delete(candidate);
   takenBack.delete(candidate);
-  clock.clear(candidate);
+  // A flag carries no time: that so far goes on, and with it to a grade that follows.
+  if (entry.active_ms !== undefined) clock.clear(candidate);
 }
 
 // Saves a note or a mark that was added to the answer that stands, at once and with the same answer. The document stays.
