@@ -251,7 +251,7 @@ def _criteria(reader: Membership) -> list[Spot]:
         .values_list("criterion", "review__narrative_id")
         .annotate(against=Count("pk", filter=Q(rejects=True)), all=Count("pk"))
     )
-    names = {one.key: one.name for one in rubrics.current_rubric(reader.project_id).criteria}
+    names = rubrics.criterion_names(rubrics.chosen_rubrics(reader.project_id))
     spots: dict[str, Spot] = {}
     for criterion, narrative, against, every in grouped:
         if every < 2:

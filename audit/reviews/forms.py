@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -14,6 +15,7 @@ from audit.reviews.criteria import Rubric
 from audit.reviews.draws import MAX_SEED, MAX_SIZE
 from audit.reviews.models import Decision, Review
 from audit.reviews.review_list import NO_CATEGORY, ReviewFilter
+from audit.reviews.rubrics import criterion_names
 from base.requests import LinesField
 from base.texts import natural
 from formats.json_text import NotJson
@@ -47,7 +49,9 @@ class ReviewFilterForm(forms.Form):
     auditor = forms.TypedChoiceField(label="Auditor", required=False, coerce=int, empty_value=None)
     criterion = forms.ChoiceField(label="Rejected on", required=False)
 
-    def __init__(self, member: Membership, rubric: Rubric, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, member: Membership, rubrics: Sequence[Rubric], *args: Any, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         instructions = Narrative.objects.current().filter(side=Narrative.Side.ALTERED)
         pairs = member.project.pairs.filter(pk__in=instructions.values("pair"))
@@ -71,7 +75,8 @@ class ReviewFilterForm(forms.Form):
         members = list(people.values_list("pk", "name", "wrote", "reviewed"))
         self._offer("author", [(pk, name) for pk, name, wrote, _audits in members if wrote])
         self._offer("auditor", [(pk, name) for pk, name, _wrote, audits in members if audits])
-        self._offer("criterion", [(criterion.key, criterion.name) for criterion in rubric.criteria])
+        # Earlier reviews may have rejected on criteria that the current rubric does not have.
+        self._offer("criterion", list(criterion_names(rubrics).items()))
 
     def _offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
         """Set the choices of a field, after "Any"; remove a field that has no choices."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Exists
 from django.utils import timezone
 
 from annotate.pairs.models import Narrative
@@ -37,6 +38,38 @@ def current_rubric(project: int) -> Rubric:
     """Return the current rubric of a project, which new reviews use."""
     chosen = RubricRow.objects.current_of(project)
     return chosen.content if chosen is not None else DEFAULT
+
+
+def chosen_rubrics(project: int) -> list[Rubric]:
+    """Return the rubrics that a project uses or used, the current one first: one query.
+
+    A shipped rubric that the project did not choose is used if it has reviews by it.
+    """
+    reviews = Review.objects.submitted().filter(auditor__project=project)
+    by_shipped = {
+        f"shipped_{number}": Exists(reviews.filter(rubric=name))
+        for number, name in enumerate(SHIPPED)
+    }
+    chosen = RubricRow.objects.filter(project=project, chosen_at__isnull=False)
+    rows = list(chosen.order_by("-chosen_at", "-pk").annotate(**by_shipped))
+    if not rows:
+        return [DEFAULT]
+    own = [row.content for row in rows]
+    names = {rubric.name for rubric in own}
+    return own + [
+        rubric
+        for number, rubric in enumerate(SHIPPED.values())
+        if rubric.name not in names and getattr(rows[0], f"shipped_{number}")
+    ]
+
+
+def criterion_names(rubrics: Iterable[Rubric]) -> dict[str, str]:
+    """Return the names of the criteria of some rubrics by key; the first rubric's name counts."""
+    names: dict[str, str] = {}
+    for rubric in rubrics:
+        for criterion in rubric.criteria:
+            names.setdefault(criterion.key, criterion.name)
+    return names
 
 
 def get_rubric(project: int, name: str) -> Rubric:

@@ -74,8 +74,8 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     state = request.GET.get("state", "")
     if not member.leads or state not in STATES:
         state = ""
-    rubric = rubrics.current_rubric(member.project_id)
-    form = ReviewFilterForm(member, rubric, request.GET)
+    chosen = rubrics.chosen_rubrics(member.project_id)
+    form = ReviewFilterForm(member, chosen, request.GET)
     filters = form.filters(state)
     narratives = filter_reviews(member, filters)
     page = page_by_key(narratives, request.GET)
@@ -98,7 +98,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
         standing=standing,
         form=form,
         filtered=filters != ReviewFilter(state=state),
-        rubric=rubric,
+        rubric=chosen[0],
         by_majority=kind_of(member.project.kind).rejects_by_majority,
         for_generator=(rejected.rejected(member.project, by=member).count() if member.leads else 0),
         words=_count_in_words(narratives.count()),

@@ -357,8 +357,7 @@ def _criterion_choices(member: Membership) -> list[tuple[str, str]]:
     """Return the choices of criteria; none in a project without reviews."""
     if not rubrics.has_reviews(member.project):
         return []
-    criteria = rubrics.current_rubric(member.project_id).criteria
-    return [(criterion.key, criterion.name) for criterion in criteria]
+    return list(rubrics.criterion_names(rubrics.chosen_rubrics(member.project_id)).items())
 
 
 def _condition_choices(member: Membership) -> list[tuple[str, str]]:

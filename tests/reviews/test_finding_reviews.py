@@ -8,7 +8,10 @@ from django.urls import reverse
 from annotate.judgments import assignments
 from annotate.models import Assignment, Narrative
 from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.criteria import MULTICONIR
 from audit.reviews.decisions import decide
+from audit.reviews.rubrics import choose_rubric, chosen_rubrics
+from audit.settling.forms import QueueFilterForm
 from tests import factories
 from tests.programs import Program
 from tests.second_pass import levels
@@ -59,6 +62,28 @@ def test_instructions_can_be_found_by_words_category_and_criterion(
     client.force_login(several.carla.user)
 
     assert listed(client, several, **parameters) == found
+
+
+def test_instructions_can_be_found_by_criteria_of_earlier_rubrics(several, client):
+    client.force_login(several.carla.user)
+    address = reverse("audit:reviews", args=[several.project.slug])
+    before = client.get(address).context["form"].fields["criterion"].choices
+    choose_rubric(project=several.project, name="multiconir-1", by=several.carla)
+
+    offered = client.get(address).context["form"].fields["criterion"].choices
+
+    # "Any", the criteria of the current rubric, then those of the reviews that there are.
+    current = [(one.key, one.name) for one in MULTICONIR.criteria]
+    assert offered == [("", "Any"), *current, *before[1:]]
+    assert listed(client, several, criterion="query_dependency") == ["302_1"]
+    criteria = QueueFilterForm(several.carla)["criterion"].field.widget
+    assert list(criteria.choices)[1:] == offered[1:]
+
+
+def test_criteria_of_a_rubric_that_nobody_used_are_not_offered(scene):
+    choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
+
+    assert chosen_rubrics(scene.project.pk) == [MULTICONIR]
 
 
 def test_instructions_can_be_found_by_author_and_auditor(several, client):
