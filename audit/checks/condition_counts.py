@@ -81,12 +81,25 @@ def broken_conditions(sample: Sample, items: Sequence[Any]) -> dict[int, BrokenC
     }
 
 
-def broken_conditions_of(item: SampleItem) -> BrokenConditions | None:
-    """Return which conditions one document breaks, once its label is checked."""
+def claimed_breaks_for(
+    by: Membership, item: SampleItem, *, answer: Check, has_open_labels: bool
+) -> list[int] | None:
+    """Return which conditions a document is claimed to break, as who gave `answer` may see it.
+
+    None before the label is checked. If checkers are blind to the claims, also while they could
+    follow it: in this answer, which they can change until a third settles the label or they read
+    the reason, or in the labels of the same document that they could still check
+    (`has_open_labels`). Leads see the claims of checked labels in lists, and cannot change theirs.
+    """
     if item.sample.asks != Sample.Asks.COUNT:
         return None
-    rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
-    return broken_conditions(item.sample, rows).get(item.pk)
+    [row] = rows = list(with_checks(SampleItem.objects.filter(pk=item.pk)))
+    is_settled = row.third is not None and answer.place != Check.SETTLES
+    is_final = is_settled or answer.reason_read_at is not None
+    if not (by.leads or item.sample.shows_claim or (is_final and not has_open_labels)):
+        return None
+    broken = broken_conditions(item.sample, rows).get(item.pk)
+    return broken.claimed if broken else None
 
 
 def _claimed_as_broken(sample: Sample, items: Sequence[Any]) -> dict[tuple[int, int], list[int]]:

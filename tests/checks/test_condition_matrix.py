@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -14,7 +15,7 @@ from audit.checks.claims import ClaimSelection
 from audit.checks.condition_counts import ConditionCountRow, broken_conditions
 from audit.checks.figures import figures
 from audit.checks.queue import filter_labels
-from audit.models import Sample
+from audit.models import Sample, SampleItem
 from tests.checks.checking import claimed_scene, draw
 from tests.programs import Program
 
@@ -47,8 +48,14 @@ class Scene:
             judgment = Judgment.objects.get(candidate=made.candidates[doc_id])
             for key, answer in self.verdicts(signs).items():
                 Verdict.objects.create(statement=judgment, condition_id=key, answer=answer)
-        selection = ClaimSelection(Sample.Source.MACHINE, made.model, asks=Sample.Asks.COUNT)
-        self.sample = draw(made, selection=selection, stratify=Sample.Stratify.NONE, size=4)
+        self._made = made
+        self.sample = self.draw()
+
+    def draw(self, **choices: Any) -> Sample:
+        asks = Sample.Asks.COUNT
+        selection = ClaimSelection(Sample.Source.MACHINE, self._made.model, asks=asks)
+        usual = {"selection": selection, "stratify": Sample.Stratify.NONE, "size": 4}
+        return draw(self._made, **usual | choices)
 
     def verdicts(self, signs: str) -> dict[int, str]:
         return {
@@ -57,7 +64,8 @@ class Scene:
         }
 
     def item(self, doc_id: str):
-        return self.sample.items.get(candidate__document__doc_id=doc_id)
+        items = SampleItem.objects.filter(sample=self.sample.pk)
+        return items.get(candidate__document__doc_id=doc_id)
 
     def check_all(self) -> None:
         for doc_id, signs_by_name in SIGNS.items():
@@ -106,16 +114,60 @@ def test_the_conditions_that_a_document_breaks_are_named_as_claimed_and_as_check
     assert by_name["C"] == ([2, 3], None)
 
 
-def test_a_checker_reads_what_is_claimed_once_the_label_is_checked(scene, client):
-    client.force_login(scene.ada.user)
-    address = reverse("audit:check", args=[scene.item("A").pk])
-    assert 'id="claimed-broken">Condition 3<' in client.get(address).content.decode()
+def claimed_breaks(scene, client, doc_id: str, name: str) -> list[int] | None:
+    """Return the conditions that the page and a program tell a person to be claimed as broken."""
+    item = scene.item(doc_id)
+    client.force_login(scene.people[name].user)
+    view = "settlement" if name == "dan" else "check"
+    page = client.get(reverse(f"audit:{view}", args=[item.pk])).content.decode()
+    breaks: list[int] | None
+    breaks = Program(name).get(f"labels/{item.pk}/").json()["claimed_breaks"]
+    assert ('id="claimed-broken"' in page) == bool(breaks)
+    return breaks
 
+
+def test_a_checker_reads_what_is_claimed_once_a_third_has_settled_the_label(scene, client):
+    of_third_condition = Verdict.objects.filter(condition=scene.conditions[2], answer="met")
+    of_third_condition.filter(statement__candidate=scene.item("B").candidate).update(
+        answer="not_met"
+    )
+
+    assert claimed_breaks(scene, client, "B", "ada") == [3]
+    # Who settled can still change the decision.
+    assert claimed_breaks(scene, client, "B", "dan") is None
+
+    actions.withdraw_check(item=scene.item("B"), by=scene.people["dan"])
+
+    assert claimed_breaks(scene, client, "B", "ada") is None
+
+
+def test_a_checker_who_agreed_cannot_follow_the_claim(scene, client):
+    # Both agree, and each can still change their answer.
+    assert claimed_breaks(scene, client, "A", "ada") is None
+
+    Sample.objects.update(shows_reason=True)
+    actions.read_reason(item=scene.item("A"), by=scene.people["ada"])
+
+    assert claimed_breaks(scene, client, "A", "ada") == [3]
+    assert claimed_breaks(scene, client, "A", "ben") is None
     actions.withdraw_check(item=scene.item("A"), by=scene.people["ben"])
+    assert claimed_breaks(scene, client, "A", "ada") is None
 
-    assert "claimed-broken" not in client.get(address).content.decode()
-    label = Program("ada").get(f"labels/{scene.item('A').pk}/").json()
-    assert label["claimed_breaks"] is None
+
+def test_a_checker_cannot_follow_a_claim_in_another_label_of_the_document(scene, client):
+    Sample.objects.update(shows_reason=True)
+    actions.read_reason(item=scene.item("A"), by=scene.people["ada"])
+    assert claimed_breaks(scene, client, "A", "ada") == [3]
+
+    scene.draw(name="Again")
+
+    assert claimed_breaks(scene, client, "A", "ada") is None
+
+
+def test_a_checker_who_may_see_the_claims_sees_all_of_a_checked_label(scene, client):
+    Sample.objects.update(shows_claim=True)
+
+    assert claimed_breaks(scene, client, "A", "ada") == [3]
 
 
 def test_the_page_and_a_program_show_the_matrix_and_the_broken_conditions(scene, client):

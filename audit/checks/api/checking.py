@@ -17,7 +17,7 @@ from annotate.judgments.models import Verdict
 from annotate.pairs.api import ConditionSerializer, VersionSerializer
 from annotate.projects.models import Membership
 from audit.checks import access, actions
-from audit.checks.condition_counts import broken_conditions_of
+from audit.checks.condition_counts import claimed_breaks_for
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Reply, Sample, SampleItem
 from audit.checks.queue import next_item, next_to_check, open_documents, to_check, to_settle
@@ -123,7 +123,8 @@ class LabelSerializer(serializers.Serializer[Any]):
     claimed_breaks = serializers.ListField(
         child=serializers.IntegerField(),
         allow_null=True,
-        help_text="Conditions claimed to be broken, once you answered and the label is checked.",
+        help_text="Conditions claimed to be broken, once the label is checked and no answer of "
+        "yours can follow them.",
     )
     can_check = serializers.BooleanField()
     can_settle = serializers.BooleanField()
@@ -210,16 +211,20 @@ def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
     settles = mine is not None and mine.place == Check.SETTLES
     can_settle = settles or to_settle(member, item.sample).filter(pk=item.pk).exists()
     first_two = [check for check in current if check.place != Check.SETTLES] if can_settle else []
-    broken = broken_conditions_of(item) if mine is not None else None
     document = item.candidate.document
-    hidden = mine is None or (not settles and bool(open_documents(member, {document.pk})))
+    has_open_labels = bool(open_documents(member, {document.pk}))
+    hidden = mine is None or (not settles and has_open_labels)
     return {
         "item": item,
         "name": name_of(document, member.project, hidden=hidden),
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
         "reason": item.reason if mine is not None and mine.reason_read_at else None,
-        "claimed_breaks": broken.claimed if broken else None,
+        "claimed_breaks": claimed_breaks_for(
+            member, item, answer=mine, has_open_labels=has_open_labels
+        )
+        if mine is not None
+        else None,
         "can_check": (mine is not None and not settles)
         or to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,

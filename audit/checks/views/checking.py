@@ -29,7 +29,7 @@ from annotate.pairs.pool import words_to_mark
 from annotate.projects.models import Grade, Guideline, Membership
 from annotate.projects.project_page import project_page
 from audit.checks import access, actions
-from audit.checks.condition_counts import BrokenConditions, broken_conditions_of
+from audit.checks.condition_counts import claimed_breaks_for
 from audit.checks.forms import CheckForm
 from audit.checks.models import Check, Question, Sample, SampleItem
 from audit.checks.queue import (
@@ -187,7 +187,7 @@ class LabelView:
     answer: Check | None
     # For who settles: the answers of the two, without their names.
     answers: list[Check]
-    broken: BrokenConditions | None
+    claimed_breaks: list[int] | None
 
     @property
     def sample(self) -> Sample:
@@ -240,7 +240,8 @@ def label_views(
     for item in items:
         answer = session.answers.get(item.pk)
         document = item.candidate.document
-        hidden = answer is None or (not session.settles and document.pk in still_open)
+        has_open_labels = document.pk in still_open
+        hidden = answer is None or (not session.settles and has_open_labels)
         views.append(
             LabelView(
                 item=item,
@@ -250,7 +251,11 @@ def label_views(
                 conditions=conditions[item.narrative_id],
                 answer=answer,
                 answers=_answers_of_the_two(item) if session.settles else [],
-                broken=broken_conditions_of(item) if answer else None,
+                claimed_breaks=claimed_breaks_for(
+                    member, item, answer=answer, has_open_labels=has_open_labels
+                )
+                if answer
+                else None,
             )
         )
     return views
