@@ -289,7 +289,9 @@ class Invitations(Resource, tag="Members"):
         NewInvitationSerializer, body=SentInvitation, status=201, scope=Scope.LEAD, secret=("url",)
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Make a link that lets one person join, and mail it if an address is given."""
+        """Make a link that lets one person join, and mail it if an address is given. An earlier
+        link for the same user name is withdrawn.
+        """
         by = access.lead(self.person, slug)
         sent = self.body()
         link = invite(name=sent.pop("username"), **sent, by=by)

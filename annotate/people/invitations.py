@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -37,6 +37,8 @@ class Link(NamedTuple):
     token: str
     # All rows of a link to several projects; `invitation` is the first.
     invitations: tuple[Invitation, ...] = ()
+    # Whether it ended an earlier link for the same name.
+    ends_another: bool = False
 
     @property
     def projects(self) -> list[Project]:
@@ -57,7 +59,8 @@ def invite(
     """Make a link that lets one person join the project that `by` leads, valid for `days`.
 
     With `name`, the person gets this user name, and becomes the rater of this name if a file
-    brought one; `email` is the address that the link will be sent to.
+    brought one; an earlier link for this name into the project is withdrawn. `email` is the address
+    that the link will be sent to.
     """
     return invite_to_projects(roles={by: role}, name=name, email=email, days=days, now=now)
 
@@ -251,6 +254,7 @@ def _make(
     token = secrets.token_urlsafe(32)
     rows = []
     with transaction.atomic():
+        earlier = _withdraw_earlier(name, roles, by, now)
         for project, role in roles.items():
             row = Invitation.objects.create(
                 project=project,
@@ -265,7 +269,20 @@ def _make(
             words = "" if project is None else role
             record(project=project, what="invitation.made", about=row, words=words, by=by, now=now)
             rows.append(row)
-    return Link(rows[0], token, tuple(rows))
+    return Link(rows[0], token, tuple(rows), ends_another=bool(earlier))
+
+
+def _withdraw_earlier(
+    name: str, projects: Collection[Project | None], by: User, now: datetime
+) -> list[Invitation]:
+    """Withdraw the valid links for a user name to these projects: one link lets the person in."""
+    if not name:
+        return []
+    places = Q(project__in=[project for project in projects if project is not None])
+    if None in projects:
+        places |= Q(project=None)
+    rows = Invitation.objects.open(now).filter(places, name__iexact=name).order_by("pk")
+    return [withdraw(invitation=row, by=by, now=now) for row in rows]
 
 
 def _locked(token: str, now: datetime) -> list[Invitation]:

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Invitation, Membership, User
+from annotate.models import AuditEvent, Invitation, Membership, User
 from annotate.people import invitations, members
 from base.errors import InvalidField, ObjectNotFound, Refused, Stale
 from tests import factories
@@ -66,6 +66,49 @@ def test_a_link_lets_in_one_person(carla):
         invitations.accept(token=token, by=factories.user("ben"))
 
     assert not Membership.objects.filter(name="ben").exists()
+
+
+def test_a_second_link_for_a_name_withdraws_the_first(carla, client):
+    client.force_login(carla.user)
+    address = reverse("annotate:members", args=[carla.project.slug])
+    other = factories.lead(factories.project("dunes"), "dan")
+    elsewhere = invitations.invite(role=ANNOTATOR, name="ada", by=other)
+    first = invitations.invite(role=ANNOTATOR, name="ada", by=carla)
+    assert (elsewhere.ends_another, first.ends_another) == (False, False)
+
+    page = client.post(address, {"username": "Ada", "role": "annotator", "days": "7"})
+
+    assert "The earlier link for Ada is withdrawn" in page.content.decode()
+    with pytest.raises(Stale, match="This link was withdrawn"):
+        invitations.open_invitation(first.token)
+    assert carla.project.invitations.open().get().name == "Ada"
+    withdrawn = AuditEvent.objects.filter(project=carla.project, what="invitation.withdrawn")
+    assert withdrawn.count() == 1
+    # A link to another project is that of its lead, and links without a name are for others.
+    assert invitations.open_invitation(elsewhere.token)
+    invitations.invite(role=ANNOTATOR, by=carla)
+    assert not invitations.invite(role=ANNOTATOR, by=carla).ends_another
+    assert carla.project.invitations.open().count() == 3
+
+
+def test_a_second_link_for_an_account_without_a_project_withdraws_the_first(admin):
+    first = invitations.invite_to_installation(name="ada", by=admin)
+
+    second = invitations.invite_to_installation(name="ada", by=admin)
+
+    assert second.ends_another
+    with pytest.raises(Stale, match="This link was withdrawn"):
+        new(first.token)
+    assert new(second.token).username == "ada"
+
+
+def test_a_link_to_several_projects_is_withdrawn_in_one_of_them(carla):
+    also = factories.lead(factories.project("dunes"), "carla")
+    both = invitations.invite_to_projects(roles={carla: "annotator", also: "annotator"}, name="ada")
+
+    invitations.invite(role=ANNOTATOR, name="ada", by=carla)
+
+    assert [row.project for row in invitations.open_invitations(both.token)] == [also.project]
 
 
 def test_a_link_expires_to_the_minute(carla):

@@ -109,7 +109,13 @@ def new_link_context(request: HttpRequest, link: Link) -> dict[str, Any]:
     if mailed is False:
         messages.error(request, "The mail could not be sent. Pass the link on yourself.")
     unsent = mailed is None and bool(link.invitation.email)
-    return {"invitation": link.invitation, "url": url, "sent": bool(mailed), "unsent": unsent}
+    return {
+        "invitation": link.invitation,
+        "url": url,
+        "sent": bool(mailed),
+        "unsent": unsent,
+        "ends_another": link.ends_another,
+    }
 
 
 @require_POST
