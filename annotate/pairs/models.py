@@ -70,16 +70,28 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
 
         These are all reviewable pairs, or only the drawn ones if there is a current review draw.
         """
-        current_draws = ReviewDraw.objects.current()
-        drawn = DrawnPair.objects.filter(pair=models.OuterRef("pk"), draw__ended_at__isnull=True)
-        return self.reviewable().filter(
-            ~models.Exists(current_draws.filter(project=models.OuterRef("project")))
-            | models.Exists(drawn)
-        )
+        return self.reviewable().filter(is_in_draw())
 
     def reviewable(self) -> InstructionPairQuerySet:
         """Keep pairs with an altered narrative that was not sent back."""
         return self.alive().with_narratives().filter(Q(altered_id__isnull=False)).exclude(SENT_BACK)
+
+
+def is_in_draw(pair: str = "") -> Q:
+    """Return a filter for rows whose pair, at that path ("pair__"), is in the current review draw
+    or whose project has none.
+    """
+    draws = ReviewDraw.objects.current().filter(project=models.OuterRef(f"{pair}project"))
+    drawn = DrawnPair.objects.filter(pair=models.OuterRef(f"{pair}pk"), draw__ended_at__isnull=True)
+    return Q(~models.Exists(draws)) | Q(models.Exists(drawn))
+
+
+def wanted_reviews(pair: str = "") -> models.Case:
+    """Return how many reviews are wanted of the instruction of the pair at that path: none outside
+    the current review draw.
+    """
+    wanted = models.F(f"{pair}project__overlap_review")
+    return models.Case(models.When(is_in_draw(pair), then=wanted), default=0)
 
 
 class InstructionPair(CanBeTakenOut):

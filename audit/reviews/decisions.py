@@ -157,7 +157,6 @@ def _record_decision(what: str, decision: Decision, by: Membership, now: datetim
 
 def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: Project) -> None:
     passes = passes_of([narrative])[narrative.pk]
-    wanted = project.overlap_review
     state = verdict_of(passes, project)
     if state is Verdict.UNREVIEWED:
         raise Refused("Nobody has reviewed this version yet, so there is nothing to decide.")
@@ -165,7 +164,9 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
         if not reason:
             raise InvalidField("Give a reason; its author will read it.", "reason")
     elif state is Verdict.INCOMPLETE:
-        raise Refused(f"{len(passes)} of {wanted} reviews are in. Accept it once all are.")
+        raise Refused(
+            f"{len(passes)} of {passes[0].wanted} reviews are in. Accept it once all are."
+        )
     elif state is Verdict.REJECTED and not reason:
         by_majority = kind_of(project.kind).rejects_by_majority
         who = "Most auditors reject" if by_majority else "An auditor rejects"

@@ -18,7 +18,13 @@ from django.urls import reverse
 
 from annotate.collection.answers import AnswerKind
 from annotate.judgments.blindness import must_review_first
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import (
+    Assignment,
+    InstructionPair,
+    Narrative,
+    is_in_draw,
+    wanted_reviews,
+)
 from annotate.projects.kinds import KINDS, kind_of
 from annotate.projects.models import Membership, Project
 from annotate.rewriting.sending_back import Remark, SentBack
@@ -68,6 +74,8 @@ class Pass:
     review: Review
     rubric: Rubric
     answers: list[Answer]
+    # How many reviews of its narrative are wanted, if it was read for a verdict (`passes_of`).
+    wanted: int = 0
 
     @property
     def levels(self) -> list[Level]:
@@ -183,13 +191,15 @@ def passes_of(
         reviews = reviews.submitted()
     found: dict[int, list[Pass]] = defaultdict(list)
     given: dict[int, dict[str, Rating]] = defaultdict(dict)
-    rows = list(reviews.select_related("auditor").order_by("pk"))
+    reviews = reviews.select_related("auditor").order_by("pk")
+    rows: list[Any] = list(reviews.annotate(wanted=wanted_reviews("narrative__pair__")))
     for rating in Rating.objects.filter(review__in=[review.pk for review in rows]):
         given[rating.review_id][rating.criterion] = rating
     known = rubrics.rubrics_of(rows)
     for review in rows:
         rubric = known[review.auditor.project_id, review.rubric]
-        found[review.narrative_id].append(Pass(review, rubric, _answers(rubric, given[review.pk])))
+        answers = _answers(rubric, given[review.pk])
+        found[review.narrative_id].append(Pass(review, rubric, answers, review.wanted))
     return found
 
 
@@ -246,10 +256,11 @@ def digest_of_answers(
 
 
 def verdict_of(passes: Iterable[Pass], project: Project) -> Verdict:
-    """Return the verdict of submitted reviews in a project."""
+    """Return the verdict of the submitted reviews of a narrative (`passes_of`) in a project."""
+    passes = list(passes)
     return verdict(
         [one.levels for one in passes],
-        project.overlap_review,
+        max((one.wanted for one in passes), default=0),
         by_majority=kind_of(project.kind).rejects_by_majority,
     )
 
@@ -266,9 +277,12 @@ def rejected_by_auditors() -> Q:
         .values("narrative", wanted=F("narrative__pair__project__overlap_review"))
         .annotate(n=Count("pk"), twice_against=2 * Count("pk", filter=Q(is_against=True)))
     )
-    by_most = Exists(votes.filter(twice_against__gt=Greatest(F("n"), F("wanted"))))
+    by_most = Q(Exists(votes.filter(twice_against__gt=Greatest(F("n"), F("wanted"))))) | (
+        # No further review is wanted outside a draw.
+        ~is_in_draw("pair__") & Q(Exists(votes.filter(twice_against__gt=F("n"))))
+    )
     majority = Q(pair__project__kind__in=_BY_MAJORITY)
-    return (~majority & Q(Exists(against))) | (majority & Q(by_most))
+    return (~majority & Q(Exists(against))) | (majority & by_most)
 
 
 def contrasts(passes: list[Pass]) -> list[Contrast]:
@@ -340,8 +354,8 @@ def narratives_to_decide(*leads: Membership) -> QuerySet[Narrative]:
     """
     reviews = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
     count = reviews.order_by().values("narrative").annotate(n=Count("pk")).values("n")
-    # A project that wants no reviews may still get some from a file.
-    wanted = Greatest(F("pair__project__overlap_review"), Value(1))
+    # Where no reviews are wanted, some may come from a file or from before a draw.
+    wanted = Greatest(wanted_reviews("pair__"), Value(1))
     return (
         Narrative.objects.in_force([one.project_id for one in leads])
         .filter(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotate.pairs.models import Assignment, DrawnPair, InstructionPair, Narrative, ReviewDraw
+from annotate.pairs.models import Assignment, InstructionPair, Narrative, is_in_draw
 from annotate.projects.models import Membership
 from audit.reviews import rejected
 from audit.reviews.criteria import Rubric, Verdict
@@ -71,12 +71,10 @@ def under_review(member: Membership) -> QuerySet[Any]:
     """Return the current altered narratives of a project, with `is_drawn`: whether they are to be
     reviewed.
     """
-    in_force = ReviewDraw.objects.current().filter(project=member.project_id)
-    drawn = DrawnPair.objects.filter(pair=OuterRef("pair"), draw__in=in_force)
     return (
         Narrative.objects.current()
         .filter(pair__project=member.project_id, side=Narrative.Side.ALTERED)
-        .annotate(is_drawn=~Exists(in_force) | Exists(drawn))
+        .annotate(is_drawn=is_in_draw("pair__"))
         .select_related("pair__query")
     )
 

@@ -548,7 +548,6 @@ def _render_story(
         query=pair.query,
         original=pair.current(Narrative.Side.ORIGINAL),
         rows=rows,
-        wanted=member.project.overlap_review,
         category=pair.project.categories.filter(key=pair.category).first(),
         verdicts=Verdict,
         form=form,

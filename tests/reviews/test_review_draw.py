@@ -11,11 +11,14 @@ from django.urls import reverse
 
 from annotate.collection.removal import INSTRUCTIONS
 from annotate.judgments import completion, open_pairs
-from annotate.models import AuditEvent, DrawnPair, Narrative, ReviewDraw
+from annotate.models import AuditEvent, DrawnPair, Narrative, Project, ReviewDraw
 from audit.models import Review
 from audit.reviews.actions import save_ratings, submit_review, take_review
+from audit.reviews.criteria import Verdict
+from audit.reviews.decisions import decide
 from audit.reviews.draws import current_draw, draw_for_review, end_draw, plan_draw
-from base.errors import Refused
+from audit.reviews.passes import narratives_to_decide
+from base.errors import InvalidField, Refused
 from exporters.exports.manifest.rule_facts import kind_facts
 from exporters.exports.selection import selection
 from tests import factories
@@ -106,6 +109,40 @@ def test_reviews_of_instructions_outside_the_draw_stay(scene):
 
     assert Review.objects.submitted().count() == 1
     assert completion.review_progress(scene.project).done == 0
+
+
+@pytest.mark.parametrize("kind", ["multiconir", "followtable"])
+def test_an_instruction_outside_the_draw_is_decided_by_the_reviews_that_it_has(scene, client, kind):
+    Project.objects.update(kind=kind)
+    passed, rejected, *_ = scene.project.pairs.exclude(pair_id__in=_drawn_by(scene))
+    for pair, poor in ((passed, {}), (rejected, {"query_dependency": "poor"})):
+        narrative = factories.altered(pair)
+        factories.assignment(pair, scene.dan, task="review")
+        save_ratings(narrative=narrative, answers=levels(**poor), by=scene.dan)
+        submit_review(narrative=narrative, by=scene.dan)
+    lead = scene.project.memberships.get(pk=scene.carla.pk)
+    # One review of two: the second is still wanted, and half of the auditors are no majority.
+    waiting = [] if kind == "multiconir" else [rejected.pk]
+    assert list(narratives_to_decide(lead).values_list("pair", flat=True)) == waiting
+    with pytest.raises(Refused, match="1 of 2 reviews are in"):
+        decide(narrative=factories.altered(passed), outcome="accepted", by=lead)
+
+    scene.draw()
+
+    assert set(narratives_to_decide(lead).values_list("pair", flat=True)) == {
+        passed.pk,
+        rejected.pk,
+    }
+    client.force_login(lead.user)
+    page = client.get(reverse("audit:reviews", args=[scene.project.slug]))
+    verdicts = {row.pair: (row.submitted, row.wanted, row.verdict) for row in page.context["rows"]}
+    assert verdicts[passed] == (1, 0, Verdict.PASSED)
+    assert verdicts[rejected] == (1, 0, Verdict.REJECTED)
+    story = client.get(reverse("audit:story", args=[passed.pk])).content.decode()
+    assert "1 review, made under" in story
+    decide(narrative=factories.altered(passed), outcome="accepted", by=lead)
+    with pytest.raises(InvalidField, match="reject"):
+        decide(narrative=factories.altered(rejected), outcome="accepted", by=lead)
 
 
 def _drawn_by(scene):
