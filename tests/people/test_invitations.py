@@ -85,7 +85,7 @@ def test_a_second_link_for_a_name_withdraws_the_first(carla, client):
     withdrawn = AuditEvent.objects.filter(project=carla.project, what="invitation.withdrawn")
     assert withdrawn.count() == 1
     # A link to another project is that of its lead, and links without a name are for others.
-    assert invitations.open_invitation(elsewhere.token)
+    assert invitations.open_invitation(elsewhere.token).project == other.project
     invitations.invite(role=ANNOTATOR, by=carla)
     assert not invitations.invite(role=ANNOTATOR, by=carla).ends_another
     assert carla.project.invitations.open().count() == 3
