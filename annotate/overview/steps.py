@@ -32,6 +32,8 @@ class State(StrEnum):
     DONE = "done"
     NOW = "now"
     LATER = "later"
+    # A release does not wait for it, and nobody has begun.
+    OPTIONAL = "optional"
 
 
 class Key(StrEnum):
@@ -152,10 +154,10 @@ def steps(
         far = _FAR[key](facts)
         if far.done:
             state = State.DONE
-        elif next_is_open or far.begun:
+        elif far.begun or (next_is_open and key not in kind.optional_steps):
             state, next_is_open = State.NOW, False
         else:
-            state = State.LATER
+            state = State.OPTIONAL if key in kind.optional_steps else State.LATER
         begins = key == Key.RELEASE and state == State.NOW
         url = reverse("exporters:new_release" if begins else URLS[key], args=[project.slug])
         if key in MODES:
@@ -173,8 +175,8 @@ def steps_of(member: Membership) -> list[Step]:
 
 
 def next_step(found: Sequence[Step]) -> Step | None:
-    """Return the first step that is not done; None if all are."""
-    return next((step for step in found if step.state is not State.DONE), None)
+    """Return the first step to do now; None if all are done, but for optional ones."""
+    return next((step for step in found if step.state is State.NOW), None)
 
 
 def _facts(

@@ -118,6 +118,25 @@ def test_everything_done_leaves_nothing_next(scene):
     assert next_step(found) is None
 
 
+def test_a_step_that_a_release_does_not_wait_for_is_not_next_before_somebody_begins_it(db):
+    project = factories.project(kind="own", overlap_review=2)
+    carla = factories.lead(project)
+    factories.candidate(factories.query(project, "301"), prior=1)
+    judged = JudgingProgress(4, 4, 2, 2)
+
+    def reviewed(count: int):
+        tasks = [task(Task.REWRITE, 1, 1), task(Task.REVIEW, count, 2)]
+        found = steps(carla, judged, tasks, {})
+        states = {one.key.value: one.state.value for one in found}
+        following = next_step(found)
+        assert following is not None
+        return states["review"], states["release"], following.key.value
+
+    assert reviewed(0) == ("optional", "now", "release")
+    assert reviewed(1) == ("now", "later", "review")
+    assert reviewed(2) == ("done", "now", "release")
+
+
 def test_a_step_that_nobody_is_asked_to_do_is_left_out(scene):
     scene.project.overlap_judge = 0
     scene.carla.project = scene.project

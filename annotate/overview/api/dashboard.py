@@ -313,7 +313,7 @@ class StepsSerializer(serializers.Serializer[Any]):
     """The steps of a project, in the order of its kind."""
 
     kind = serializers.CharField()
-    next = serializers.CharField(allow_null=True, help_text="The first that is not done.")
+    next = serializers.CharField(allow_null=True, help_text="The first that is to be done now.")
     steps = serializer_of(steps.Step)(many=True)
 
 

@@ -63,6 +63,8 @@ class ProjectKind(NamedTuple):
     step_names: Annotated[
         Mapping[str, str], "Names of steps that differ in the paper, by key."
     ] = {}
+    # Steps that a release does not wait for until somebody has begun them.
+    optional_steps: tuple[str, ...] = ()
     # Shown in a project without documents: what to load first.
     first_files: str = (
         "Begin with the topics, then the documents, then the earlier judgments (qrels)."

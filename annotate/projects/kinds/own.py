@@ -21,4 +21,5 @@ OWN = ProjectKind(
         MustHold("balance", {"complying": 3, "violating": 3}),
     ),
     steps=("load", "rewrite", "judge", "review", "settle", "release"),
+    optional_steps=("review",),
 )
