@@ -7,6 +7,7 @@ import pytest
 from annotate.models import Document, Judgment, Membership
 from annotate.projects.actions import archive
 from annotate.rewriting.sending_back import send_back
+from audit.model_runs import asking
 from audit.model_runs.actions import new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import ModelRun
@@ -113,6 +114,21 @@ def test_people_are_not_touched(cast, grade):
     grade()
 
     assert list(Judgment.objects.of_people().values()) == before
+
+
+def test_answers_with_a_grade_that_was_removed_meanwhile_are_left_out(cast, grade, monkeypatch):
+    write_answers = asking.write_answers
+
+    def write_without_the_grade(run):
+        cast.project.grades.filter(value=2).delete()
+        write_answers(run)
+
+    monkeypatch.setattr(asking, "write_answers", write_without_the_grade)
+
+    run = grade()
+
+    assert (run.state, run.calls.answered().count()) == ("done", 3)
+    assert grades(cast.project) == {"D2": 1, "D3": 0}
 
 
 def test_a_grade_outside_the_scale_is_a_failure_and_no_grade(cast, grade, server):

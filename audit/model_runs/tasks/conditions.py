@@ -100,7 +100,6 @@ class CheckConditions(Grade):
 
     def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
         """Yield each answer as a judgment of the run's machine, with its verdicts."""
-        prefetch_related_objects([run.project], "grades")
         return super().records(run, calls.prefetch_related("narrative__conditions"))
 
     def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:

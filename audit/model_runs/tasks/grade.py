@@ -8,7 +8,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
 
 from annotate.collection.models import Candidate, DocumentText
 from annotate.collection.shown_documents import shown_to_judges
@@ -136,8 +136,12 @@ class Grade(ModelTask):
             yield grade_question(item, narrative, shown, grades, prompt)
 
     def answer_in(self, run: ModelRun, call: Call) -> dict[str, Any] | None:
-        """Return the fields of a JudgmentRecord that an answer gives, if it gives any."""
-        return {"relevance": int((call.value or {})["grade"])}
+        """Return the fields of a JudgmentRecord that an answer gives; None if its grade was removed
+        from the project meanwhile.
+        """
+        grade = int((call.value or {})["grade"])
+        grades = {grade.value for grade in run.project.grades.all()}
+        return {"relevance": grade} if grade in grades else None
 
     def identity(self, run: ModelRun, call: Call) -> dict[str, Any]:
         """Return the fields of a JudgmentRecord that tell whether it was written before: the same
@@ -149,6 +153,7 @@ class Grade(ModelTask):
 
     def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[JudgmentRecord]:
         """Yield each answer as a judgment of the run's machine."""
+        prefetch_related_objects([run.project], "grades")
         calls = calls.select_related("narrative", "candidate__document")
         for call in calls.iterator(500):
             answer = self.answer_in(run, call)
