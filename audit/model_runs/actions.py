@@ -317,8 +317,9 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
     # Twice the largest call is reserved for each that is under way.
     under_way = largest.for_calls(2 * run.endpoint.concurrency)
     limits: dict[str, Any] = {"most_tokens": round(estimate.tokens * ROOM) + under_way.tokens}
-    if estimate.cost is not None and under_way.cost is not None:
-        limits["most_cost"] = (estimate.cost * ROOM + under_way.cost).quantize(CENT, ROUND_UP)
+    cost = None if model.prices is None else estimate.cost
+    if cost is not None and under_way.cost is not None:
+        limits["most_cost"] = (cost * ROOM + under_way.cost).quantize(CENT, ROUND_UP)
     return RunPlan(
         run=run,
         thing=task.thing,
@@ -327,7 +328,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
         calls=calls,
         answered_before=answered,
         tokens=estimate.tokens,
-        cost=estimate.cost,
+        cost=cost,
         estimated_from=len(others) + len(longest),
         proposed_limits=limits,
         examples=questions[:EXAMPLES],

@@ -234,7 +234,7 @@ class Endpoint(models.Model):
 class ProjectBudget(models.Model):
     """What all runs of a project together may use; without a row, or a limit, as much as they want.
 
-    Calls of models without prices have no cost, and count in tokens only.
+    Calls of models without prices count in tokens only.
     """
 
     project = models.OneToOneField(Project, on_delete=models.PROTECT, related_name="model_budget")
@@ -247,7 +247,7 @@ class ProjectBudget(models.Model):
     )
     most_cost = _cost_limit(
         "cost, at most",
-        "In the currency of the prices of your models; those without prices have no cost.",
+        "In the currency of the prices of your models; models without prices are not counted.",
     )
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(default=timezone.now)

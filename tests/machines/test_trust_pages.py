@@ -53,7 +53,8 @@ def test_an_interval_without_width_is_said_to_show_no_uncertainty(scene, client)
 
     page = text(client.get(reverse("audit:trust", args=[scene.project.slug, scene.model.pk])))
 
-    assert "1.000 to 1.000 cannot show the uncertainty" in page
+    remark = '<span class="below small muted">cannot show the uncertainty</span>'
+    assert f"1.000 to 1.000</span> {remark}" in page
 
 
 def test_the_page_computes_only_the_shares_that_it_shows(led, client, monkeypatch):

@@ -135,6 +135,25 @@ def test_a_plan_counts_before_anything_is_asked(carla, endpoint, server):
     assert server.received == []
 
 
+def test_a_plan_of_nothing_says_no_cost_of_a_model_without_prices(carla, cast, endpoint):
+    run = new_run(endpoint=endpoint, subjects=ModelRun.Subjects.UNREVERSED)
+    cast.project.kind = "infosearch"
+    cast.project.save()
+    factories.narrative(cast.pair, "reversed", text="Everything else.")
+
+    plan = plan_run(run, by=cast.carla)
+
+    assert (plan.items, plan.cost, plan.proposed_limits) == (0, None, {"most_tokens": 0})
+    page = text(
+        carla.get(
+            address("new_model_run"),
+            {"endpoint": endpoint.pk, "subjects": "unreversed", "draw_seed": 1, "samples": 1},
+        )
+    )
+    assert "There is no such instruction to ask about." in page
+    assert "Cost of this run" not in page
+
+
 def test_choices_that_are_to_be_shown_are_an_address_without_anything_else(carla, endpoint):
     asked = {
         "endpoint": endpoint.pk,
