@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from textwrap import fill
 
 from django.core.management import BaseCommand, ManagementUtility
@@ -32,6 +33,11 @@ OF_EVERY_COMMAND = {
 
 class CommandLine(ManagementUtility):
     """Runs one command; the help lists Rejudge's commands, and Django's can be called as well."""
+
+    def __init__(self, argv: list[str]) -> None:
+        super().__init__(argv)
+        if Path(argv[0]).name == "__main__.py":
+            self.prog_name = "python -m rejudge"
 
     def main_help_text(self, commands_only: bool = False) -> str:
         """Return Rejudge's commands by subject, each with the first sentence of its help."""

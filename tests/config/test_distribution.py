@@ -92,8 +92,15 @@ class Installation:
 
     def run(self, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
         """Run a command as the console script `rejudge` does."""
+        return self._run("-c", "import rejudge; rejudge.main()", *arguments, **env)
+
+    def run_module(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of the package itself."""
+        return self._run("-m", "rejudge", *arguments)
+
+    def _run(self, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self._python, "-c", "import rejudge; rejudge.main()", *arguments],
+            [self._python, *arguments],
             cwd=self.folder,
             env={**self._env, **env},
             capture_output=True,
@@ -130,6 +137,13 @@ def test_the_console_script_of_a_wheel_is_rejudge(wheel):
         scripts = archive.read("rejudge-0.1.0.dist-info/entry_points.txt").decode()
 
     assert scripts.split() == ["[console_scripts]", "rejudge", "=", "rejudge:main"]
+
+
+def test_the_package_of_a_wheel_runs_commands_as_its_script_does(installation):
+    module = installation.run_module("--version")
+    assert (module.returncode, module.stdout) == (0, "0.1.0\n"), module.stderr
+    usage = "Usage: python -m rejudge COMMAND [options]"
+    assert installation.run_module("help").stdout.startswith(usage)
 
 
 def test_without_extras_an_installation_has_at_most_250_mb(libraries, wheel):
