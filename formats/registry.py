@@ -86,6 +86,8 @@ class Format(NamedTuple):
     write: Callable[[Iterable[Any], IO[bytes]], int] | None
     suffixes: tuple[str, ...]
     unknown: Literal["refused", "reported"]
+    # What whoever loads such a file has to know: a sentence without its full stop, or "".
+    note: str = ""
 
     def open(self, path: str | Path, *, collect: bool = False) -> Source | Folder:
         """Open `path` for this format's `read`; raise FormatError with a sentence."""
@@ -424,6 +426,8 @@ _ALL = (
         None,
         (".rel", ".txt"),
         "refused",
+        "the three columns are read as query, document and relevance, and a higher number is more "
+        "relevant. In Cranfield's file it is the reverse: there 1 is the best",
     ),
 )
 

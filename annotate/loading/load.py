@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -27,6 +28,11 @@ from formats.problems import FormatError
 from formats.records import JudgmentRecord, Qrel, RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from formats.source import Source
+
+# A long number as a spreadsheet shows it, rounded: 1.00E+06.
+_ROUNDED = re.compile(r"-?[0-9](?:\.[0-9]+)?E\+[0-9]{2,3}")
+# How many ids that may be rounded are looked at.
+_MAX_ROUNDED = 1_000
 
 
 def _first_three(ids: list[str]) -> str:
@@ -69,6 +75,24 @@ class NamedIds:
             )
         bulk.analyze("stage_query_ids")
         bulk.analyze("stage_doc_ids")
+
+    def note_rounded(self) -> None:
+        """Add a note on ids that a spreadsheet has rounded: several may have become one."""
+        ids = "SELECT query_id AS id FROM stage_query_ids UNION SELECT doc_id FROM stage_doc_ids"
+        if self.intake.has_records(Documents):
+            ids += " UNION SELECT doc_id FROM stage_docs"
+        rows = bulk.select(
+            f"SELECT id FROM ({ids}) x WHERE id LIKE %(like)s ORDER BY id LIMIT {_MAX_ROUNDED}",  # noqa: S608
+            {"like": "%E+%"},
+        )
+        rounded = [name for (name,) in rows if _ROUNDED.fullmatch(name)]
+        if rounded:
+            number = "1 id looks" if len(rounded) == 1 else f"{len(rounded):,} ids look"
+            self.intake.report.notes.append(
+                f"{number} like a number that a spreadsheet has rounded, {_first_three(rounded)}: "
+                "different ids may have become one. Load the file that the spreadsheet was made "
+                "from, or take this load back"
+            )
 
     def write(self) -> None:
         """Create the missing queries and documents, with nothing but their ids."""
@@ -391,7 +415,7 @@ def _read(intake: Intake, kind: Format, file: InputFile, progress: Progress) -> 
             report.refuse(_problem(error))
     if isinstance(source, Source):
         report.likely_format = source.likely_format
-    report.notes.extend(source.left_out.sentences())
+    report.notes.extend(filter(None, [kind.note, *source.left_out.sentences()]))
     for problem in source.problems:
         report.refuse(_problem(problem))
     report.refused += source.problem_count - len(source.problems)
@@ -428,6 +452,7 @@ def _check(intake: Intake, ids: NamedIds) -> None:
         records.check()
     if not intake.report.refused:
         ids.gather()
+        ids.note_rounded()
 
 
 def _write(

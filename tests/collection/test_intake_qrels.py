@@ -248,3 +248,34 @@ def test_a_first_file_or_one_that_names_a_known_query_or_has_topics_is_not_repor
     notes = [note for name, text in files for note in load(project, name, text).notes]
 
     assert [note for note in notes if note.startswith("no query")] == []
+
+
+def test_three_columns_are_noted_as_another_kind_of_qrels(project):
+    report = load(project, "smart-qrels", "1 184 2\n")
+
+    assert report.notes[0] == (
+        "the three columns are read as query, document and relevance, and a higher number is more "
+        "relevant. In Cranfield's file it is the reverse: there 1 is the best"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "looks"),
+    [
+        ("trec-qrels", "1.00E+06 0 d-1 1\n", "1 id looks like a number"),
+        ("trec-qrels", "301 0 1.23457E+12 1\n301 0 2E+05 0\n", "2 ids look like a number"),
+        ("docs-jsonl", '{"doc_id": "1.00E+06", "text": "Tides."}\n', "1 id looks like a number"),
+        ("topics-json", '[{"query_id": "1.00E+06", "title": "Tides"}]', "1 id looks like a number"),
+    ],
+)
+def test_ids_that_a_spreadsheet_has_rounded_are_noted(project, kind, text, looks):
+    [note] = [note for note in load(project, kind, text).notes if "spreadsheet" in note]
+
+    assert note.startswith(looks)
+    assert "E+" in note
+
+
+def test_ids_with_the_same_letters_are_not_noted(project):
+    report = load(project, "trec-qrels", "301 0 GE+2024 1\n301 0 LA-1E+6-x 1\n301 0 1e6 1\n")
+
+    assert not any("spreadsheet" in note for note in report.notes)
