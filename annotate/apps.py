@@ -36,11 +36,4 @@ class AnnotateConfig(AppConfig):
             *(Documents, Topics, Pairs, Qrels, Pools, Runs, GeneratedDocuments, Statements),
             *(Filters, Collection),
         )
-        hash_chain.register(
-            {
-                judgment_chain.KIND: judgment_chain.JUDGMENTS,
-                adjudication_chain.KIND: adjudication_chain.ADJUDICATIONS,
-                adjudication_chain.CONDITION: adjudication_chain.CONDITIONS,
-                audit_log.KIND: audit_log.CHAINED_EVENTS,
-            }
-        )
+        hash_chain.register(judgment_chain.KINDS | adjudication_chain.KINDS | audit_log.KINDS)

@@ -142,11 +142,10 @@ class World:
     def _link(self, project: Project) -> None:
         """Record the judgments of a project in one hash chain, as a loaded file does."""
         with transaction.atomic():
-            rows = judgment_chain.rows(
-                models.Judgment.objects.filter(annotator__project=project.pk)
-            )
+            rows = models.Judgment.objects.filter(annotator__project=project.pk)
             chain = hash_chain.named("file", project.slug)
-            hash_chain.append(project.pk, chain, judgment_chain.events_of_new(rows))
+            events = hash_chain.events_of_new(judgment_chain.KIND, rows)
+            hash_chain.append(project.pk, chain, events)
 
     def _finish(self) -> None:
         """Let the sequences continue after the keys that were written, and update statistics."""

@@ -106,8 +106,8 @@ def verify(
 
 def _compare_rows(kind: str, project: Project | None, verification: Verification) -> None:
     """Compare rows with links, both sorted by UUID, in one pass."""
-    label = KINDS[kind].label
-    rows = KINDS[kind].read(project)
+    of, read, label = KINDS[kind]
+    rows = read(of(project))
     links = _links(kind, project)
     row, link = next(rows, None), next(links, None)
     while row is not None or link is not None:

@@ -293,7 +293,8 @@ def _append_to_chain(
         return
     events = []
     if row.is_judgment:
-        about = (pair.pair_id, state.side, state.version, state.doc_id, by.name)
+        narrative = (state.query_id, pair.pair_id, state.side, state.version)
+        about = (*narrative, state.query_id, state.doc_id, by.name)
         numbered = {state.conditions[key]: answer for key, answer in verdicts.items()}
         events.append(judgment_chain.event_of_new(row, about, numbered))
     if state.current and state.current.relevance is not None:
@@ -398,8 +399,8 @@ def _link_ends(rows: Iterable[Statement | None], pair: InstructionPair, by: Memb
     changed = [row.pk for row in rows if row is not None and row.is_judgment]
     if not changed:
         return
-    ended = judgment_chain.rows(Judgment.objects.filter(pk__in=changed).order_by("pk"))
+    ended = hash_chain.events_of_ended(judgment_chain.KIND, Judgment.objects.filter(pk__in=changed))
     links = hash_chain.of_assignment(pair.pair_id, by.name)
     # The lock on the assignment guards its chain too.
     last = hash_chain.end_of(by.project_id, links)
-    hash_chain.append(by.project_id, links, judgment_chain.events_of_ended(ended), after=last)
+    hash_chain.append(by.project_id, links, ended, after=last)

@@ -43,6 +43,7 @@ class JudgingState:
     stale: bool
     is_to_judge: bool
     prior: int | None
+    query_id: str
     doc_id: str
     # The text version that was read (None if there was no text), and when a newer one replaced it.
     text_version: int | None
@@ -157,7 +158,7 @@ def _lookup_sql(project: Project, *, again: bool) -> str:
     return f"""
         SELECT v.side, v.version, LENGTH(v.text) AS narrative_length,
             NOT v.is_current AS is_stale,
-            c.prior_relevance, c.made_for_id, d.doc_id, d.text_version AS newest_text,
+            c.prior_relevance, c.made_for_id, q.query_id, d.doc_id, d.text_version AS newest_text,
             t.version AS text_version, t.length AS document_length, t.markup,
             (
                 SELECT n.created_at FROM annotate_documenttext n
@@ -182,6 +183,7 @@ def _lookup_sql(project: Project, *, again: bool) -> str:
             {_LAST_LINK % "number"} AS link_number, {_LAST_LINK % "sum"} AS link_sum
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
+        JOIN annotate_query q ON q.id = c.query_id
         JOIN annotate_document d ON d.id = c.document_id
         LEFT JOIN annotate_documenttext t ON t.document_id = d.id AND t.version = {_TEXT_READ}
             AND t.version <= d.text_version
@@ -240,6 +242,7 @@ def look_up(
             project, prior=row.prior_relevance, generated=row.made_for_id is not None
         ),
         prior=row.prior_relevance,
+        query_id=row.query_id,
         doc_id=row.doc_id,
         text_version=row.text_version,
         text_replaced_at=aware_datetime(row.text_replaced_at),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,14 @@ from annotate.projects.models import Project
 from base.bulk import CHUNK, listed_values
 
 KIND = "judgment"
+# What a candidate is called in files. Its query too, so that it cannot be moved to another one.
+NAMES_OF_CANDIDATE = ("candidate__query__query_id", "candidate__document__doc_id")
+
+
+def names_of_narrative(path: str) -> tuple[str, ...]:
+    """Return the columns of what a narrative is called in files: query, pair, side, version."""
+    pair = f"{path}__pair"
+    return (f"{pair}__query__query_id", f"{pair}__pair_id", f"{path}__side", f"{path}__version")
 
 
 def event_of_new(row: Statement, about: Content, verdicts: Mapping[int, str]) -> Event:
@@ -65,15 +73,20 @@ def ended(at: datetime | None, withdrawn_at: datetime | None) -> Content | None:
     return (hashed_time(at), hashed_time(withdrawn_at))
 
 
-def rows(judgments: QuerySet[Judgment]) -> Iterator[Row]:
-    """Yield judgments as they are now, in the order of the query. Memory does not grow."""
+def _read(judgments: QuerySet[Judgment]) -> Iterator[Row]:
+    """Yield judgments as they are now. Memory does not grow.
+
+    A verdict on a condition of another narrative is no part of one.
+    """
     verdicts = (
-        Verdict.objects.filter(statement=OuterRef("pk"))
+        Verdict.objects.filter(statement=OuterRef("pk"), condition__narrative=OuterRef("narrative"))
         .order_by()
         .values("statement")
         .annotate(listed=listed_values(Concat("condition__number", Value(":"), "answer"), " "))
     )
-    found = judgments.values_list(*_ABOUT, Subquery(verdicts.values("listed")), *_COLUMNS)
+    found = judgments.order_by("uuid").values_list(
+        *_ABOUT, Subquery(verdicts.values("listed")), *_COLUMNS
+    )
     for row in found.iterator(CHUNK):
         about, listed = row[: len(_ABOUT)], row[len(_ABOUT)]
         values = dict(zip(_COLUMNS, row[len(_ABOUT) + 1 :], strict=True))
@@ -86,31 +99,17 @@ def rows(judgments: QuerySet[Judgment]) -> Iterator[Row]:
         )
 
 
-def events_of_new(found: Iterable[Row]) -> Iterator[Event]:
-    """Yield the events of new judgments."""
-    for name, what, over in found:
-        yield content_event(KIND, name, what)
-        if over is not None:
-            yield end_event(KIND, name, over)
-
-
-def events_of_ended(found: Iterable[Row]) -> Iterator[Event]:
-    """Yield the events of judgments that ended or became current again."""
-    for name, _what, over in found:
-        yield end_event(KIND, name, over)
-
-
 def event_of_end(name: uuids.UUID, at: datetime) -> Event:
     """Return the event of a judgment that was superseded."""
     return end_event(KIND, name, ended(at, None))
 
 
-def _read(project: Project | None) -> Iterator[Row]:
-    return rows(Judgment.objects.filter(annotator__project=project).order_by("uuid"))
+def _of(project: Project | None) -> QuerySet[Any]:
+    return Judgment.objects.filter(annotator__project=project)
 
 
 def _label(what: Content) -> str:
-    pair_id, side, version, doc_id, annotator = what[:5]
+    _query, pair_id, side, version, _query_of_document, doc_id, annotator = what[:7]
     return f"the judgment of {annotator} on {doc_id} ({pair_id}, {side} {version})"
 
 
@@ -129,15 +128,12 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "clauses": _format_spans,
     "verdicts": _format_verdicts,
 }
-# What a judgment is about: pair id, side, version, document id and annotator.
-_ABOUT = (
-    *("narrative__pair__pair_id", "narrative__side", "narrative__version"),
-    *("candidate__document__doc_id", "annotator__name"),
-)
+# What a judgment is about.
+_ABOUT = (*names_of_narrative("narrative"), *NAMES_OF_CANDIDATE, "annotator__name")
 # The columns of a judgment that are read for its links.
 _COLUMNS = (
     *("uuid", "source", "at", "made_at", "ended_at", "withdrawn_at", "text_version"),
     *(name for name in Statement.CONTENT if name != "verdicts"),
 )
 
-JUDGMENTS = Kind(_read, _label)
+KINDS = {KIND: Kind(_of, _read, _label)}

@@ -322,8 +322,10 @@ def _take_over_claims(
         )
         made_keys.append(made.pk)
     if made_keys:
-        rows = judgment_chain.rows(Judgment.objects.filter(pk__in=made_keys).order_by("uuid"))
+        events = hash_chain.events_of_new(
+            judgment_chain.KIND, Judgment.objects.filter(pk__in=made_keys)
+        )
         own = hash_chain.named(
             "replacement", of.old.doc_id, of.new.doc_id, of.at, old.query.query_id
         )
-        hash_chain.append(project.pk, own, judgment_chain.events_of_new(rows))
+        hash_chain.append(project.pk, own, events)

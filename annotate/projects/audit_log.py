@@ -221,8 +221,12 @@ def content(audit_event: AuditEvent) -> Content:
     )
 
 
-def _read(project: Project | None) -> Iterator[Row]:
-    for audit_event in AuditEvent.objects.filter(project=project).order_by("uuid").iterator():
+def _of(project: Project | None) -> models.QuerySet[Any]:
+    return AuditEvent.objects.filter(project=project)
+
+
+def _read(rows: models.QuerySet[Any]) -> Iterator[Row]:
+    for audit_event in rows.order_by("uuid").iterator():
         yield Row(audit_event.uuid, content(audit_event))
 
 
@@ -230,4 +234,4 @@ def _label(what: Content) -> str:
     return f"the audit event “{what[0]}” of {what[1] or '-'} about {what[2]}"
 
 
-CHAINED_EVENTS = Kind(_read, _label)
+KINDS = {KIND: Kind(_of, _read, _label)}

@@ -15,11 +15,12 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid as uuids
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
 
 from annotate.projects.models import Link, Project
 from base import bulk
@@ -62,11 +63,12 @@ class Row(NamedTuple):
 class Kind(NamedTuple):
     """A kind of row in hash chains.
 
-    `read` yields the rows of a project (None: of the installation) in the order of their UUIDs;
-    `label` names a row in words, from its content.
+    `of` returns the table's rows of a project (None: of the installation); `read` yields such rows
+    in the order of their UUIDs; `label` names a row in words, from its content.
     """
 
-    read: Callable[[Project | None], Iterator[Row]]
+    of: Callable[[Project | None], QuerySet[Any]]
+    read: Callable[[QuerySet[Any]], Iterator[Row]]
     label: Callable[[Content], str]
 
 
@@ -132,16 +134,15 @@ def append(
     saves a query. Without it the chain is locked until the transaction ends. Memory use does not
     grow with `events`.
     """
-    events = iter(events)
-    if after is None:
-        _lock_chain(project, chain)
-        after = end_of(project, chain)
-    number, before, count = after.number, after.sum, 0
+    events, end, count = iter(events), after, 0
     while several := list(islice(events, bulk.CHUNK)):
+        if end is None:
+            _lock_chain(project, chain)
+            end = end_of(project, chain)
         links = []
         for event, kind, name, what in several:
-            number += 1
-            before = link_hash(before, number, event, kind, name.bytes, what)
+            number = end.number + 1
+            end = End(number, link_hash(end.sum, number, event, kind, name.bytes, what))
             links.append(
                 Link(
                     project_id=project,
@@ -151,7 +152,7 @@ def append(
                     kind=kind,
                     name=name,
                     digest=what,
-                    sum=before,
+                    sum=end.sum,
                 )
             )
         Link.objects.bulk_create(links)
@@ -177,54 +178,37 @@ def _lock_chain(project: int | None, chain: uuids.UUID) -> None:
         bulk.run("SELECT pg_advisory_xact_lock(%(key)s)", {"key": key})
 
 
-# --- kinds with few rows --------------------------------------------------------------------------
+# --- events of rows -------------------------------------------------------------------------------
 
 
-def append_changes(
-    kind: str,
-    project: int,
-    found: Iterable[tuple[int, Row]],
-    *,
-    new: Container[int] = (),
-    ended: Container[int] = (),
-) -> int:
-    """Append to the project's one chain of a kind which of the rows `found` are new or have ended.
+def events_of_new(kind: str, rows: QuerySet[Any]) -> Iterator[Event]:
+    """Yield the events of new rows, including those that have ended already."""
+    for row in KINDS[kind].read(rows):
+        yield content_event(kind, row.name, row.content)
+        if row.ended is not None:
+            yield end_event(kind, row.name, row.ended)
 
-    `found`: rows with their keys; `ended`: keys of rows that ended or became current again. Call it
-    in the transaction that wrote them.
+
+def events_of_ended(kind: str, rows: QuerySet[Any]) -> Iterator[Event]:
+    """Yield the events of rows that ended or became current again."""
+    for row in KINDS[kind].read(rows):
+        yield end_event(kind, row.name, row.ended)
+
+
+def append_new(kind: str, project: int, rows: QuerySet[Any]) -> None:
+    """Append new rows to the project's one chain of a kind, in the transaction that wrote them."""
+    append(project, named(kind), events_of_new(kind, rows))
+
+
+def append_ended(kind: str, project: int, rows: QuerySet[Any]) -> None:
+    """Append to the project's one chain of a kind that rows ended or became current again.
+
+    Call it in the transaction that changed them.
     """
-    events = []
-    for key, row in found:
-        if key in new:
-            events.append(content_event(kind, row.name, row.content))
-            if row.ended is not None:
-                events.append(end_event(kind, row.name, row.ended))
-        elif key in ended:
-            events.append(end_event(kind, row.name, row.ended))
-    return append(project, named(kind), events) if events else 0
+    append(project, named(kind), events_of_ended(kind, rows))
 
 
-def find_unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[int]:
-    """Return the keys of the rows that are missing in the project's one chain of a kind."""
+def linked(kind: str, project: int) -> QuerySet[Any]:
+    """Return the UUIDs of the rows that are in the project's one chain of a kind."""
     links = Link.objects.filter(project=project, chain=named(kind), event=Link.Event.CONTENT)
-    linked = set(links.values_list("name", flat=True))
-    return {key for key, row in found if row.name not in linked}
-
-
-def with_uuids(
-    found: Iterable[tuple[int, Content, Content, Content | None]],
-) -> Iterator[tuple[int, Row]]:
-    """Yield rows of a kind without UUIDs, each with a UUID derived from its identity.
-
-    `found`: (key, identity, content, ended) in the order of the keys, including all rows with the
-    same identity.
-    """
-    times: Counter[Content] = Counter()
-    for key, identity, content, ended in found:
-        times[identity] += 1
-        yield key, Row(named(*identity, times[identity]), content, ended)
-
-
-def sorted_by_uuid(found: Iterable[tuple[int, Row]]) -> Iterator[Row]:
-    """Return the rows sorted by UUID, in memory."""
-    return iter(sorted((row for _key, row in found), key=lambda row: row.name))
+    return links.values("name")

@@ -20,6 +20,7 @@ from annotate.judging.answer_rules import check_grade
 from annotate.judgments.conditions import COUNT_MET, derive_relevance
 from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
+from annotate.projects import hash_chain
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from audit.checks import check_chain
@@ -208,7 +209,8 @@ def _record_settlement(what: str, settled: Check, by: Membership, now: datetime)
 def _supersede(old: Check, by: Membership, now: datetime) -> None:
     old.ended_at = now
     old.save(update_fields=["ended_at", "withdrawn_at"])
-    check_chain.follow(by.project_id, ended={old.pk}, pk=old.pk)
+    rows = Check.objects.filter(pk=old.pk)
+    hash_chain.append_ended(check_chain.CHECK, by.project_id, rows)
 
 
 def _insert_check(
@@ -229,7 +231,8 @@ def _insert_check(
         **answer._asdict(),
         **read,
     )
-    check_chain.follow(by.project_id, new={made.pk}, pk=made.pk)
+    rows = Check.objects.filter(pk=made.pk)
+    hash_chain.append_new(check_chain.CHECK, by.project_id, rows)
     return made
 
 

@@ -2,73 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from annotate.judgments.judgment_chain import of_text
+from django.db.models import QuerySet
+
+from annotate.judgments.judgment_chain import ended, names_of_narrative, of_text
 from annotate.pairs.models import Condition
-from annotate.projects import hash_chain
 from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
 from annotate.projects.models import Project
 from audit.checks.models import Check
 
 CHECK = "check"
+# What is checked: the label that a sample has, and its claims.
+_ITEM = (
+    *("item__sample__name", *names_of_narrative("item__narrative")),
+    *("item__candidate__query__query_id", "item__candidate__document__doc_id", "item__stratum"),
+    *("item__claimed", "item__claimed_topic", "item__claimed_constraint", "item__reason"),
+)
 
 
-def checks(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Yield the checks of a project as chain rows, each with its key."""
-    rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
+def _read(rows: QuerySet[Any]) -> Iterator[Row]:
     found = list(
-        rows.values_list(
-            *("pk", "uuid", "item__sample__name", *_of("item__narrative")),
-            *("item__candidate__document__doc_id", "item__claimed", "checker__name", "place"),
-            *("relevance", "cannot_judge", "words", "at", "text_version", "verdicts"),
-            *("ended_at", "withdrawn_at", "on_topic", "meets_constraint"),
+        rows.order_by("uuid").values_list(
+            *("uuid", *_ITEM, "checker__name", "place", "relevance", "cannot_judge", "words"),
+            *("on_topic", "meets_constraint", "at", "text_version", "verdicts"),
+            *("ended_at", "withdrawn_at"),
         )
     )
-    condition_ids = {int(one) for row in found for one in row[-5]}
-    numbers = dict(Condition.objects.filter(pk__in=condition_ids).values_list("pk", "number"))
-    for (
-        key,
-        uuid,
-        *what,
-        at,
-        text,
-        verdicts,
-        ended_at,
-        withdrawn_at,
-        topic,
-        constraint,
-    ) in found:
+    keys = {int(condition) for row in found for condition in row[-3]}
+    numbers = dict(Condition.objects.filter(pk__in=keys).values_list("pk", "number"))
+    for name, *what, at, text, verdicts, ended_at, withdrawn_at in found:
         answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
         written = " ".join(f"{number}:{answer}" for number, answer in answers)
-        if topic:
-            written = f"topic:{topic} constraint:{constraint}"
-        ended = (
-            None
-            if ended_at is None and withdrawn_at is None
-            else (hashed_time(ended_at), hashed_time(withdrawn_at))
-        )
-        yield key, Row(uuid, (*what, hashed_time(at), written, *of_text(text)), ended)
+        content = (*what, hashed_time(at), written, *of_text(text))
+        yield Row(name, content, ended(ended_at, withdrawn_at))
 
 
-def _of(narrative: str) -> tuple[str, str, str]:
-    return (f"{narrative}__pair__pair_id", f"{narrative}__side", f"{narrative}__version")
+def _of(project: Project | None) -> QuerySet[Any]:
+    return Check.objects.filter(checker__project=project)
 
 
-def _read_checks(project: Project | None) -> Iterator[Row]:
-    return hash_chain.sorted_by_uuid(checks(project.pk) if project else ())
+def _label(what: Content) -> str:
+    sample, _query, pair_id, _side, _version, _query_of_document, doc_id = what[:7]
+    return f"the check of {doc_id} ({pair_id}) in “{sample}” by {what[len(_ITEM)]}"
 
 
-def _label_check(what: Content) -> str:
-    return f"the check of {what[4]} ({what[1]}) in “{what[0]}” by {what[6]}"
-
-
-KINDS = {CHECK: Kind(_read_checks, _label_check)}
-
-
-def follow(
-    project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
-) -> None:
-    """Append new and ended checks to their chain; `among` narrows the query."""
-    hash_chain.append_changes(CHECK, project, checks(project, **among), new=new, ended=ended)
+KINDS = {CHECK: Kind(_of, _read, _label)}

@@ -17,6 +17,7 @@ from annotate.judgments import assignments
 from annotate.judgments.completion import open_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access as projects_access
+from annotate.projects import hash_chain
 from annotate.projects.models import Membership
 from audit.reviews import review_chain, rubrics
 from audit.reviews.criteria import Criterion, Rubric
@@ -173,7 +174,8 @@ def submit_review(
             store_texts(review, documents)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
-            review_chain.follow(review_chain.REVIEW, by.project_id, new={review.pk}, pk=review.pk)
+            rows = Review.objects.filter(pk=review.pk)
+            hash_chain.append_new(review_chain.REVIEW, by.project_id, rows)
         assignments.touch(assignment, done=True, now=now)
     return review
 

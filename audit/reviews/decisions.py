@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.pairs.models import Narrative
+from annotate.projects import hash_chain
 from annotate.projects.audit_log import record
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -69,9 +70,8 @@ def decide(
             rewriting.send_back(pair=narrative.pair, by=by, now=now)
         elif outcome == Decision.Outcome.REMOVED:
             rewriting.remove(pair=narrative.pair, by=by, now=now)
-        review_chain.follow(
-            review_chain.DECISION, by.project_id, new={decision.pk}, narrative=narrative
-        )
+        rows = Decision.objects.filter(pk=decision.pk)
+        hash_chain.append_new(review_chain.DECISION, by.project_id, rows)
         _record_decision("instruction.decided", decision, by, now)
     return decision
 
@@ -132,10 +132,8 @@ def withdraw_decision(
         current.save(update_fields=["withdrawn_at", "withdrawn_by"])
         if current.outcome != Decision.Outcome.ACCEPTED:
             rewriting.undo_decision(pair=decision.narrative.pair, by=by)
-        about = decision.narrative_id
-        review_chain.follow(
-            review_chain.DECISION, by.project_id, ended={current.pk}, narrative=about
-        )
+        rows = Decision.objects.filter(pk=current.pk)
+        hash_chain.append_ended(review_chain.DECISION, by.project_id, rows)
         _record_decision("instruction.undecided", current, by, now)
     return current
 

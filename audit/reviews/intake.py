@@ -252,8 +252,11 @@ class Reviews(OfNarratives):
             written = StagedReview.objects.filter(known=None).annotate(
                 written=Subquery(same.values("pk"))
             )
-            keys = set(written.values_list("written", flat=True))
-            review_chain.follow(review_chain.REVIEW, self.intake.project.pk, new=keys)
+            hash_chain.append_new(
+                review_chain.REVIEW,
+                self.intake.project.pk,
+                Review.objects.filter(pk__in=written.values("written")),
+            )
         StagedReview.objects.filter(known=None).update(state=2)
         self.count()
 
@@ -461,17 +464,13 @@ class Decisions(OfNarratives):
 
     def _link(self, newest: int) -> None:
         """Append decisions with keys after `newest`, and withdrawn ones, to their chain."""
-        project = self.intake.project.pk
-        withdrawn = StagedDecision.objects.filter(state=1)
-        fresh = hash_chain.find_unlinked(
-            review_chain.DECISION, project, review_chain.decisions(project)
-        )
-        review_chain.follow(
-            review_chain.DECISION,
-            project,
-            new={key for key in fresh if key > newest},
-            ended=set(withdrawn.values_list("known", flat=True)),
-        )
+        kind, project = review_chain.DECISION, self.intake.project.pk
+        withdrawn = StagedDecision.objects.filter(state=1).values("known")
+        # Leads decide meanwhile: what they wrote is linked already.
+        written = Decision.objects.filter(by__project=project, pk__gt=newest)
+        written = written.exclude(uuid__in=hash_chain.linked(kind, project))
+        hash_chain.append_new(kind, project, written)
+        hash_chain.append_ended(kind, project, Decision.objects.filter(pk__in=withdrawn))
 
     def _withdraw(self) -> None:
         """Withdraw current decisions that are withdrawn in the file."""

@@ -3,95 +3,77 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
-from annotate.projects import hash_chain
-from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
+from django.db.models import QuerySet
+
+from annotate.judgments.judgment_chain import names_of_narrative
+from annotate.projects.hash_chain import Content, Kind, Row, hashed_time, named
 from annotate.projects.models import Project
 from audit.reviews.models import Decision, Rating, Review, ReviewedText
 
 REVIEW, DECISION = "review", "decision"
 
 
-def reviews(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Yield the submitted reviews of a project with their ratings and the texts that were at hand
-    as chain rows, each with its key.
+def _read_reviews(rows: QuerySet[Any]) -> Iterator[Row]:
+    """Return submitted reviews with their ratings and the texts that were at hand.
+
+    A review has no UUID of its own: its auditor and what it is about name it.
     """
-    found = Review.objects.submitted().filter(auditor__project=project, **among)
-    given: dict[int, list[str]] = defaultdict(list)
-    ratings = Rating.objects.filter(review__in=found.order_by().values("pk")).order_by("criterion")
-    for review, *rating in ratings.values_list("review", "criterion", "level", "words"):
-        given[review] += rating
+    keys = rows.order_by().values("pk")
+    rated: dict[int, list[Any]] = defaultdict(list)
+    ratings = Rating.objects.filter(review__in=keys).order_by("criterion")
+    for review, *rating in ratings.values_list(
+        "review", "criterion", "level", "place", "rejects", "words"
+    ):
+        rated[review] += rating
     at_hand: dict[int, list[str]] = defaultdict(list)
-    reviewed_texts = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
-    for review, *read in sorted(
-        reviewed_texts.values_list("review", "document__doc_id", "text_version")
-    ):
+    texts = ReviewedText.objects.filter(review__in=keys)
+    for review, *read in sorted(texts.values_list("review", "document__doc_id", "text_version")):
         at_hand[review].append(" ".join(map(str, read)))
-    for key, *where, auditor, rubric, started_at, submitted_at in found.order_by("pk").values_list(
-        *("pk", *_of("narrative"), "auditor__name", "rubric", "started_at", "submitted_at")
-    ):
-        times = (hashed_time(started_at), hashed_time(submitted_at))
-        content = (*where, auditor, rubric, *times, *given[key], *at_hand[key])
-        yield key, Row(hash_chain.named(REVIEW, *where, auditor), content)
-
-
-def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Yield the decisions on instructions of a project as chain rows, each with its key."""
-    rows = Decision.objects.filter(by__project=project, **among).order_by("pk")
-    return hash_chain.with_uuids(
-        (
-            key,
-            (*where, by, hashed_time(at)),
-            (*where, by, outcome, reason, hashed_time(at)),
-            None if withdrawn_at is None else (hashed_time(withdrawn_at), by_whom),
-        )
-        for key, *where, by, outcome, reason, at, withdrawn_at, by_whom in rows.values_list(
-            *("pk", *_of("narrative"), "by__name", "outcome", "reason", "at"),
-            *("withdrawn_at", "withdrawn_by__name"),
-        )
+    found = rows.values_list(
+        *("pk", *names_of_narrative("narrative"), "auditor__name", "rubric"),
+        *("started_at", "submitted_at"),
     )
+    reviews = []
+    for key, query, *about, rubric, started_at, submitted_at in found:
+        times = (hashed_time(started_at), hashed_time(submitted_at))
+        content = (query, *about, rubric, *times, *rated[key], *at_hand[key])
+        reviews.append(Row(named(REVIEW, *about), content))
+    return iter(sorted(reviews, key=attrgetter("name")))
 
 
-ROWS = {REVIEW: reviews, DECISION: decisions}
+def _read_decisions(rows: QuerySet[Any]) -> Iterator[Row]:
+    found = rows.order_by("uuid").values_list(
+        *("uuid", *names_of_narrative("narrative"), "by__name", "outcome", "reason", "at"),
+        *("withdrawn_at", "withdrawn_by__name"),
+    )
+    for name, *what, at, withdrawn_at, withdrawn_by in found.iterator():
+        ended = None if withdrawn_at is None else (hashed_time(withdrawn_at), withdrawn_by)
+        yield Row(name, (*what, hashed_time(at)), ended)
 
 
-def follow(
-    kind: str,
-    project: int,
-    *,
-    new: Container[int] = (),
-    ended: Container[int] = (),
-    **among: Any,
-) -> None:
-    """Append new and ended reviews or decisions to their chain; `among` narrows the query."""
-    hash_chain.append_changes(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
+def _reviews_of(project: Project | None) -> QuerySet[Any]:
+    return Review.objects.submitted().filter(auditor__project=project)
 
 
-def _of(narrative: str) -> tuple[str, str, str]:
-    return (f"{narrative}__pair__pair_id", f"{narrative}__side", f"{narrative}__version")
-
-
-def _read_reviews(project: Project | None) -> Iterator[Row]:
-    return hash_chain.sorted_by_uuid(reviews(project.pk) if project else ())
-
-
-def _read_decisions(project: Project | None) -> Iterator[Row]:
-    return hash_chain.sorted_by_uuid(decisions(project.pk) if project else ())
+def _decisions_of(project: Project | None) -> QuerySet[Any]:
+    return Decision.objects.filter(by__project=project)
 
 
 def _label_review(what: Content) -> str:
-    about = dict(zip(("pair_id", "side", "version", "auditor"), what, strict=False))
-    return "the review of {pair_id}, {side} {version}, by {auditor}".format(**about)
+    _query, pair_id, side, version, auditor = what[:5]
+    return f"the review of {pair_id}, {side} {version}, by {auditor}"
 
 
 def _label_decision(what: Content) -> str:
-    about = dict(zip(("pair_id", "side", "version"), what, strict=False))
-    return "the decision on {pair_id}, {side} {version}".format(**about)
+    _query, pair_id, side, version = what[:4]
+    return f"the decision on {pair_id}, {side} {version}"
 
 
 KINDS = {
-    REVIEW: Kind(_read_reviews, _label_review),
-    DECISION: Kind(_read_decisions, _label_decision),
+    REVIEW: Kind(_reviews_of, _read_reviews, _label_review),
+    DECISION: Kind(_decisions_of, _read_decisions, _label_decision),
 }

@@ -23,6 +23,7 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects import access as assignments
+from annotate.projects import hash_chain
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from base.errors import Refused, Stale, refuse_longer
@@ -176,13 +177,10 @@ def _current_decision(decision: DecisionT) -> DecisionT | None:
 
 def _add_to_chain(project: int, row: Decision, *, ended: bool = False) -> None:
     """Add a decision, or its end, to its hash chain."""
-    keys = {"ended" if ended else "new": {row.pk}}
-    follow = (
-        adjudication_chain.follow_conditions
-        if isinstance(row, ConditionAdjudication)
-        else adjudication_chain.follow
-    )
-    follow(project, **keys, **_question_key(row))
+    is_condition = isinstance(row, ConditionAdjudication)
+    kind = adjudication_chain.CONDITION if is_condition else adjudication_chain.KIND
+    append = hash_chain.append_ended if ended else hash_chain.append_new
+    append(kind, project, type(row)._default_manager.filter(pk=row.pk))
 
 
 def _record_event(

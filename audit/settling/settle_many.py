@@ -24,6 +24,7 @@ from annotate.judging.answer_rules import check_grade
 from annotate.judgments import adjudication_chain
 from annotate.judgments.models import Adjudication
 from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects import hash_chain
 from annotate.projects.audit_log import name_documents, record
 from annotate.projects.models import Membership
 from audit.checks import actions as checking
@@ -191,7 +192,8 @@ def settle_many(
             ),
             batch_size=1_000,
         )
-        adjudication_chain.follow(by.project_id, new={one.pk for one in made})
+        rows = Adjudication.objects.filter(batch=batch)
+        hash_chain.append_new(adjudication_chain.KIND, by.project_id, rows)
         about = name_documents(len(made), batch)
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
@@ -270,10 +272,10 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
     with transaction.atomic():
         _lock_pairs(by)
         standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
-        keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
-            adjudication_chain.follow(by.project_id, ended=keys)
+            rows = Adjudication.objects.filter(batch=batch, withdrawn_at=now)
+            hash_chain.append_ended(adjudication_chain.KIND, by.project_id, rows)
             about = name_documents(count, batch)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count

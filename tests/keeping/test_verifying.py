@@ -99,6 +99,16 @@ def test_verdicts_are_part_of_the_content(scene):
     ]
 
 
+def test_a_verdict_moved_to_a_condition_of_another_narrative_is_reported(scene):
+    condition = scene.narrative.conditions.create(number=1, text="It is at sea.")
+    scene.judge(1, verdicts={condition.pk: "met"})
+
+    original = scene.pair.narratives.get(side="original")
+    Verdict.objects.update(condition=original.conditions.create(number=1, text="It is on land."))
+
+    assert [what for what, _ in faults(scene)] == ["changed"]
+
+
 def test_judgments_from_files_and_those_they_supersede_are_in_a_chain(scene):
     scene.judge(2)
     load(scene.project, "judgments-jsonl", jsonl(judgment_line("A", 1), judgment_line("B", 2)))
@@ -274,9 +284,7 @@ def test_a_link_that_matches_a_changed_judgment_does_not_match_its_chain(scene):
     scene.judge(1, of=scene.second)
     link = Link.objects.get(name=changed.uuid)
     Judgment.objects.filter(pk=changed.pk).update(relevance=0)
-    row = next(
-        row for row in hash_chain.KINDS["judgment"].read(scene.project) if row.name == changed.uuid
-    )
+    [row] = hash_chain.KINDS["judgment"].read(Judgment.objects.filter(pk=changed.pk))
 
     with deletions_allowed():
         link.delete()

@@ -4,13 +4,14 @@ changes made in any other way.
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from annotate.models import Adjudication, ConditionAdjudication, Verdict
+from annotate.models import Adjudication, Candidate, ConditionAdjudication, Verdict
 from audit.checks import actions as checks
 from audit.models import Check, Decision, Rating, Review
 from audit.reviews import actions as audit
@@ -19,6 +20,7 @@ from audit.settling import adjudication, settle_many
 from audit.settling.queue_filters import QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice
 from keeping.verify import verify
+from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
 from tests.second_pass import levels
@@ -144,6 +146,41 @@ def test_a_changed_review_is_detected(story):
     ]
 
 
+@pytest.mark.parametrize("change", [{"rejects": True}, {"place": 7}])
+def test_a_changed_effect_of_a_rating_is_detected(story, change):
+    review = Review.objects.get(auditor=story.dan)
+
+    review.ratings.filter(criterion="semantic_consistency").update(**change)
+
+    assert faults(story.project) == [
+        ("changed", "the review of 301, altered 1, by dan was changed after it was recorded")
+    ]
+
+
+def test_a_pair_moved_to_another_query_is_detected(story):
+    settle(story)
+    decide(narrative=story.narrative, outcome="accepted", by=story.carla)
+
+    story.pair.query = factories.query(story.project, "302")
+    story.pair.save()
+
+    found = verify(story.project)
+    assert {fault.what for fault in found.faults} == {"changed"}
+    moved = Counter(fault.kind for fault in found.faults)
+    assert moved == {"judgment": 6, "adjudication": 1, "review": 2, "decision": 1}
+
+
+def test_a_document_moved_to_another_query_is_detected(story):
+    settle(story)
+
+    other = factories.query(story.project, "302")
+    Candidate.objects.filter(pk=story.candidates[0].pk).update(query=other)
+
+    found = verify(story.project)
+    assert {fault.what for fault in found.faults} == {"changed"}
+    assert Counter(fault.kind for fault in found.faults) == {"judgment": 2, "adjudication": 1}
+
+
 def test_a_draft_of_a_review_is_not_in_the_chain(db, assigned):
     audit.save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
 
@@ -181,6 +218,30 @@ def test_checks_and_settlements_are_in_order_and_a_changed_one_is_detected(db):
     named = "the check of A (301) in “Spot checks” by dan"
     found = [one.sentence for one in verify(scene.project).faults if one.kind == "check"]
     assert found == [f"{named} was changed after it was recorded"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"claimed": 2},
+        {"claimed_topic": True},
+        {"claimed_constraint": True},
+        {"reason": "Another."},
+        {"stratum": "Another"},
+    ],
+)
+def test_a_changed_claim_of_a_checked_label_is_detected(db, change):
+    scene = claimed_scene()
+    sample = draw(scene)
+    check_label(sample, "A", ada=1)
+
+    sample.items.update(**change)
+
+    found = [
+        (one.what, one.sentence) for one in verify(scene.project).faults if one.kind == "check"
+    ]
+    named = "the check of A (301) in “Spot checks” by ada"
+    assert found == [("changed", f"{named} was changed after it was recorded")]
 
 
 def test_loaded_reviews_and_decisions_are_in_the_chain(db, scene):

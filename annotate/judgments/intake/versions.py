@@ -157,8 +157,8 @@ def _carry_claims(intake: Intake, claims: QuerySet[Judgment], new_of: Mapping[in
     Verdict.objects.bulk_create(verdicts, batch_size=_AT_ONCE)
     intake.row_counts("judgments").new += len(made)
     copies = Judgment.objects.filter(narrative__in=new_of.values(), annotator__is_machine=True)
-    rows = judgment_chain.rows(copies.order_by("pk"))
-    hash_chain.append(intake.project.pk, uuid.uuid4(), judgment_chain.events_of_new(rows))
+    events = hash_chain.events_of_new(judgment_chain.KIND, copies)
+    hash_chain.append(intake.project.pk, uuid.uuid4(), events, after=hash_chain.End())
 
 
 def _note_removed_pairs(intake: Intake) -> None:

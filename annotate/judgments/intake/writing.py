@@ -6,6 +6,7 @@ Of several statements on one document the newest is current; the others have end
 from __future__ import annotations
 
 import uuid
+from itertools import chain
 
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, When
 from django.db.models.expressions import RawSQL
@@ -20,7 +21,7 @@ from annotate.judgments.intake.statement_kinds import (
     StatementKind,
     has_other_verdicts,
 )
-from annotate.judgments.models import Judgment, Statement
+from annotate.judgments.models import Adjudication, Judgment, Statement
 from annotate.pairs.intake.steps import WITHDRAWN_BY, count_states, end_known, refuse_second
 from annotate.projects import hash_chain
 from base import bulk
@@ -264,26 +265,21 @@ def _link_judgments(intake: Intake, newest: int) -> None:
     written = Judgment.objects.filter(
         annotator__project=intake.project, source=Statement.Source.FILE, pk__gt=newest
     )
-    new = judgment_chain.rows(written.order_by("pk"))
     of_ended = RawSQL(_ENDED_ROWS.format(where="what IN ('judgment', 'flag')"), ())  # noqa: S611
-    ended = judgment_chain.rows(Judgment.objects.filter(pk__in=of_ended).order_by("pk"))
-    project, links = intake.project.pk, uuid.uuid4()
-    end = hash_chain.End()
-    if hash_chain.append(project, links, judgment_chain.events_of_new(new), after=end):
-        end = hash_chain.end_of(project, links)
-    hash_chain.append(project, links, judgment_chain.events_of_ended(ended), after=end)
+    events = chain(
+        hash_chain.events_of_new(judgment_chain.KIND, written),
+        hash_chain.events_of_ended(judgment_chain.KIND, Judgment.objects.filter(pk__in=of_ended)),
+    )
+    hash_chain.append(intake.project.pk, uuid.uuid4(), events, after=hash_chain.End())
 
 
 def _link_adjudications(intake: Intake, newest: int) -> None:
     """Append decisions above the key `newest`, and the ends of those they replace, to the chain."""
     if not ADJUDICATION.staged.exists():
         return
-    project = intake.project.pk
-    ended = bulk.select(_ENDED_ROWS.format(where=ADJUDICATION.where))
-    rows = list(adjudication_chain.adjudications(project))
-    fresh = hash_chain.find_unlinked(adjudication_chain.KIND, project, rows)
-    adjudication_chain.follow(
-        project,
-        new={key for key in fresh if key > newest},
-        ended={key for (key,) in ended},
-    )
+    kind, project = adjudication_chain.KIND, intake.project.pk
+    of_ended = RawSQL(_ENDED_ROWS.format(where=ADJUDICATION.where), ())  # noqa: S611
+    # Leads settle meanwhile: what they wrote is linked already.
+    written = Adjudication.objects.filter(by__project=project, pk__gt=newest)
+    hash_chain.append_new(kind, project, written.exclude(uuid__in=hash_chain.linked(kind, project)))
+    hash_chain.append_ended(kind, project, Adjudication.objects.filter(pk__in=of_ended))
