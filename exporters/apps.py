@@ -13,14 +13,17 @@ class ExportersConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register audit events, the overview, effects on measures, and names of releases."""
+        """Register releases as append-only, audit events, the overview and effects on measures."""
         from annotate.overview import contributions
         from annotate.pools import replacing
         from annotate.projects.audit_log import EventKind, register
         from audit.settling.kinds.judgments import effects_on_measures
+        from base import constraints
         from exporters.evaluations import queue_effects
         from exporters.releases import project_since_release
+        from exporters.releases.models import Release
 
+        constraints.make_append_only(Release)
         register(
             {
                 "export.taken": EventKind("Downloaded files of an export"),

@@ -27,8 +27,9 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 class Release(Job):
     """A snapshot of a project under a name: made once, by a job, and never changed.
 
-    Its files are stored by their sha256 (`exporters.releases.file_store`). Two triggers (migration
-    0002) ensure that neither its name nor its content is ever written a second time.
+    Its files are stored by their sha256 (`exporters.releases.file_store`). Triggers (migration
+    0002) ensure that neither its name nor its content is ever written a second time, and that only
+    the deletion of the whole project deletes it.
     """
 
     # Made nothing, and never will.

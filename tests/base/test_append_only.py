@@ -8,8 +8,10 @@ from base import constraints
 from base.providers import NotRegistered
 
 
-def test_the_audit_log_the_chain_and_calls_of_models_are_registered():
-    assert constraints._tables == ["audit_call", "annotate_auditevent", "annotate_link"]
+def test_the_audit_log_the_chain_calls_of_models_and_releases_are_registered():
+    assert constraints._tables == [
+        *("exporters_release", "audit_call", "annotate_auditevent", "annotate_link")
+    ]
 
 
 def test_nothing_can_be_deleted_if_no_table_is_registered(monkeypatch):

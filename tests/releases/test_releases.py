@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotate.models import Assignment, Guideline, Judgment, Project
 from annotate.projects.project_jobs import cancel_job
+from base.constraints import deletions_allowed
 from base.errors import Refused
 from exporters.exports import actions
 from exporters.models import Release
@@ -141,6 +142,20 @@ def test_raw_sql_cannot_change_a_release(tides):
 
     release.refresh_from_db()
     assert release.note == ""
+
+
+def test_raw_sql_deletes_a_release_only_with_its_project(tides):
+    release = make_release(tides, "v1.0")
+    delete = "DELETE FROM exporters_release"
+
+    with connection.cursor() as cursor:
+        with pytest.raises(IntegrityError, match="a release never changes"), transaction.atomic():
+            cursor.execute(delete)
+        assert Release.objects.get() == release
+        with deletions_allowed():
+            cursor.execute(delete)
+
+    assert not Release.objects.exists()
 
 
 def test_a_release_and_its_referenced_rows_cannot_be_deleted(tides):
