@@ -56,8 +56,8 @@ def _explain(error: Exception) -> str:
     from django.conf import settings
     from django.db import Error as DatabaseError
 
+    from base.database_version import unapplied_migrations
     from config.data_folder import explain_disk_error
-    from config.installation_status import unapplied_migrations
     from jobs.errors import is_away, is_damaged
 
     if explanation := explain_disk_error(error, settings.DATA):

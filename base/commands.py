@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from base.database_version import refuse_newer_database
 from base.errors import Refused
 from jobs.errors import JobError, is_full
 
@@ -39,10 +40,16 @@ class RejudgeCommand(BaseCommand):
     """
 
     requires_system_checks = ()
+    # False for a command that does not need the database.
+    requires_migrations_checks = True
 
     def get_version(self) -> str:
         """Return the version of Rejudge, for `--version`."""
         return str(settings.VERSION)
+
+    def check_migrations(self) -> None:
+        """Refuse a database that is newer than the code; its tables may be others."""
+        refuse_newer_database()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; raise CommandError if something is refused, or its job fails.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
-from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Min, Q
 from django.utils.text import capfirst
 
 from annotate.projects.audit_log import record
+from base.database_version import unapplied_migrations
 from base.users import User
 from jobs import queue
 from jobs.models import Job, job_kinds, specific
@@ -48,18 +46,6 @@ def count_messages() -> int | None:
     except BrokerUnavailable as error:
         logger.error("The broker does not answer: %s", error)
         return None
-
-
-def unapplied_migrations() -> list[str]:
-    """Return the migrations that the database lacks, as in jobs.0001_initial."""
-    applied = MigrationRecorder(connection).applied_migrations()
-    return sorted(f"{app}.{name}" for app, name in _migrations_in_code() - applied.keys())
-
-
-@cache
-def _migrations_in_code() -> frozenset[tuple[str, str]]:
-    """Return the migrations in the code, which do not change while it runs."""
-    return frozenset(MigrationLoader(None).disk_migrations or {})
 
 
 def _is_database_up() -> bool:

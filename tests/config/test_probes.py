@@ -92,7 +92,7 @@ def test_an_unavailable_database_is_reported(client, monkeypatch, caplog):
 
 def test_a_database_without_the_newest_migration_is_not_ready(client, monkeypatch):
     known = frozenset({("jobs", "0001_initial"), ("jobs", "9999_tomorrow")})
-    monkeypatch.setattr("config.installation_status._migrations_in_code", lambda: known)
+    monkeypatch.setattr("base.database_version.migrations_in_code", lambda: known)
 
     response = client.get("/readyz")
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.management.commands import createsuperuser
 from django.core.management.base import CommandError
 
-from config.installation_status import unapplied_migrations
+from base.database_version import refuse_newer_database, unapplied_migrations
 
 
 class Command(createsuperuser.Command):
@@ -17,7 +17,8 @@ class Command(createsuperuser.Command):
     help = "Make an account that may do everything, the first of an installation."
 
     def check_migrations(self) -> None:
-        """Refuse a database that lacks a migration."""
+        """Refuse a database that is older or newer than the code."""
+        refuse_newer_database()
         if unapplied_migrations():
             raise CommandError(
                 f"The database is new, or older than the code. Run: {settings.COMMAND} prepare"

@@ -17,6 +17,7 @@ class Command(RejudgeCommand):
     """Copies the files of an example into a new folder."""
 
     help = "Copy the files of the example project, or of a kind's example, into a new folder."
+    requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the folder and the kind."""

@@ -17,6 +17,7 @@ class Command(RejudgeCommand):
     """Prints a sentence and exits with 0 if the part works, else with 1."""
 
     help = "Check whether the web server answers, or whether workers take work."
+    requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments for the part to check."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from base.commands import RejudgeCommand
+from base.database_version import refuse_newer_database, unapplied_migrations
 from config.static import collect_static
 
 # The key of PostgreSQL's advisory lock, which no other code takes.
@@ -27,6 +27,8 @@ class Command(RejudgeCommand):
     """Brings the database and the static files up to date, if they are not."""
 
     help = "Bring the database and the static files up to date."
+    # It does so itself, once nobody else prepares.
+    requires_migrations_checks = False
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run `prepare`."""
@@ -50,11 +52,8 @@ class Command(RejudgeCommand):
             # this one.
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
-        executor = MigrationExecutor(connection)
-        loader = executor.loader
-        if unknown := set(loader.applied_migrations) - set(loader.disk_migrations):
-            raise CommandError(_newer_than_the_code(unknown))
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        refuse_newer_database()
+        if unapplied_migrations():
             self.write("Bringing the database up to date")
             call_command("migrate", interactive=False, verbosity=0)
         connection.close()
@@ -63,16 +62,6 @@ class Command(RejudgeCommand):
         """Print one line and flush it, so that it also passes through a pipe at once."""
         self.stdout.write(line)
         self.stdout.flush()
-
-
-def _newer_than_the_code(unknown: set[tuple[str, str]]) -> str:
-    """Return what to do about a database with migrations that this version does not have."""
-    app, name = min(unknown)
-    return (
-        f"The database was made by a newer version of Rejudge than {settings.VERSION}: it has the "
-        f"migration {app}.{name}. Nothing was changed. Install the newer version again, or "
-        "use another database: REJUDGE_DATA names its folder, DATABASE_URL its server."
-    )
 
 
 def delete_old_scratch_files(*, now: float | None = None) -> None:

@@ -19,6 +19,7 @@ class Command(RejudgeCommand):
     """Give each document the score of its best passage, and write the run."""
 
     help = "Turn a TREC run over passages (FT911-3_2) into one over documents, by MaxP."
+    requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", metavar="RUN", help="a TREC run over passages")

@@ -17,6 +17,7 @@ class Command(RejudgeCommand):
     """Prove that a layout loads, and record what each tool read."""
 
     help = "Load a written layout with the installed tools, compare, and write proof.json."
+    requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
