@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 # Limits of one evaluation: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
 MOST_COUNT = 999_999_999
+# The default measures of ir_measures, which the option ir.measures replaces; and one that is always
+# measured.
+IR = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref", "RBP")
+JUDGED = "Judged@10"
 # Measures that take options, with their names in tables.
 NAMES = {
     "p-mrr": "p-MRR",
@@ -123,9 +127,25 @@ def _check_general(arguments: Mapping[str, Mapping[str, Any]]) -> None:
             f"settling.resamples must be a number from {FEWEST_DRAWS:,} to {MOST_RESAMPLES:,}, "
             f"not {draws}"
         )
+    measure = arguments["settling"].get("measure", "")
+    names = measured_names(arguments["ir"].get("measures", IR))
+    if measure != "" and measure not in names:
+        raise ValueError(f"settling.measure must be one of {', '.join(names)}, not {measure}")
     seed = arguments["settling"].get("seed", 0)
     if not isinstance(seed, int) or seed < 0:
         raise ValueError(f"settling.seed must be a whole number of at least 0, not {seed}")
+
+
+def measured_names(ir: Iterable[str]) -> list[str]:
+    """Return the names of all measures that an evaluation may have; `ir`: those of ir_measures.
+
+    Which of them it has depends on the runs and labels.
+    """
+    return [
+        *NAMES,
+        *(f"{name} {when}" for name in ir for when in ("before", "after", "change")),
+        *(f"{JUDGED} {when}" for when in ("before", "after")),
+    ]
 
 
 def option_names(measure: str) -> list[str]:

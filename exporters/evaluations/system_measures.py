@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import ir_measures
 
-from exporters.evaluations.options import NAMES, name_of
+from exporters.evaluations.options import IR, JUDGED, NAMES, name_of
 from exporters.exports.selection.labels import Grades, compliance, gold_documents, ir_evaluator
 from measures import (
     Measurement,
@@ -39,9 +39,6 @@ from measures.measurement import Bootstrap, IntervalKind, summarise
 from measures.runs import count_queries, list_ids
 from measures.significance import Test
 
-# The default measures; the option ir.measures replaces them.
-IR = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref", "RBP")
-JUDGED = "Judged@10"
 # The end of a ranking that is left out contributes less than this to RBP.
 _NEGLIGIBLE = 1e-12
 # cwl-eval reads this many documents of a ranking.

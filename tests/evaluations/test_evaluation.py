@@ -265,6 +265,14 @@ def test_intervals_are_over_queries_if_requested():
         ({"intervals.clusters": "topic"}, "intervals.clusters must be pair, query or core, not"),
         ({"settling.resamples": "5"}, "settling.resamples must be a number from 100 to 100,000"),
         ({"settling.seed": "one"}, "settling.seed must be a whole number of at least 0, not one"),
+        (
+            {"settling.measure": "foo"},
+            "irs, nfr, nDCG@10 before, nDCG@10 after, nDCG@10 change, AP before, AP after, AP",
+        ),
+        (
+            {"settling.measure": "AP after", "ir.measures": "RR P@5"},
+            "P@5 before, P@5 after, P@5 change, Judged@10 before, Judged@10 after, not AP after",
+        ),
         ({"ir.measures": "RBP(p=2)"}, "'RBP(p=2)' is not a measure"),
         ({"documents": "changed"}, "documents is not an option: write MEASURE.OPTION=VALUE"),
         ({"mmr.k": "1"}, "where MEASURE is one of p-mrr"),
