@@ -128,9 +128,9 @@ def _check_general(arguments: Mapping[str, Mapping[str, Any]]) -> None:
             f"not {draws}"
         )
     measure = arguments["settling"].get("measure", "")
-    names = measured_names(arguments["ir"].get("measures", IR))
-    if measure != "" and measure not in names:
-        raise ValueError(f"settling.measure must be one of {', '.join(names)}, not {measure}")
+    measurable = measured_names(arguments["ir"].get("measures", IR))
+    if measure != "" and measure not in measurable:
+        raise ValueError(f"settling.measure must be one of {', '.join(measurable)}, not {measure}")
     seed = arguments["settling"].get("seed", 0)
     if not isinstance(seed, int) or seed < 0:
         raise ValueError(f"settling.seed must be a whole number of at least 0, not {seed}")

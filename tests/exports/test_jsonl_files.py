@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.collection.removal import INSTRUCTIONS, QUERIES
-from annotate.models import Document, Membership
+from annotate.models import ConditionAdjudication, Document, Membership, ReviewDraw
 from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting import actions as rewriting
 from audit.settling.adjudication import settle_condition, withdraw_adjudication
@@ -379,3 +379,22 @@ def test_verdicts_as_labels_follow_the_changed_qrels(tides, write, leave_out):
 
     assert "301 " not in files["qrels.changed.txt"]
     assert "verdicts.tsv" not in files.bytes()
+
+
+def test_the_manifest_says_that_only_a_backup_moves_settled_conditions_and_draws(tides, write):
+    ConditionAdjudication.objects.create(
+        condition=tides.narrative.conditions.get(number=1),
+        candidate=tides.pool["B"],
+        answer="met",
+        reason="It is at sea.",
+        cause="edge",
+        by=tides.carla,
+    )
+    ReviewDraw.objects.create(project=tides.project, size=1, seed=7, frame={"": 1})
+
+    notes = write(tides.project, "jsonl").manifest["notes"]
+
+    assert (
+        "These files do not restore: leads' decisions on conditions, draws of instructions to "
+        "review; only the backup of a project moves them."
+    ) in notes

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import IO, Any
 
 from annotate.collection.models import Document, FilterDecision, Query
-from annotate.judgments.models import Judgment
+from annotate.judgments.models import ConditionAdjudication, Judgment
 from annotate.projects.models import Project
 from audit.reviews.models import Review
 from exporters.exports.files import Report, Writer, report_rows
@@ -98,7 +98,15 @@ def write(
         counts=counts,
         rules=notes.jsonl_rules(published=names is not None),
         warnings=[],
-        notes=notes.about_jsonl(counts),
+        notes=notes.about_jsonl(
+            {
+                **counts,
+                "conditions_settled": ConditionAdjudication.objects.filter(
+                    by__project=project
+                ).count(),
+                "review_draws": project.review_draws.count(),
+            }
+        ),
         pairs=[pair_facts(pair, {}) for pair in pairs],
         left_out=[],
         texts=newer,

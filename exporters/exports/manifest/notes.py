@@ -248,15 +248,27 @@ def jsonl_rules(*, published: bool) -> list[Rule]:
     ]
 
 
+# What the JSON lines cannot move into another project, by count.
+_NOT_MOVED = {
+    "samples": "label checks",
+    "repeats": "answers to repeated documents",
+    "conditions_settled": "leads' decisions on conditions",
+    "review_draws": "draws of instructions to review",
+}
+
+
 def about_jsonl(counts: Mapping[str, int]) -> list[str]:
-    """Return the notes for users of the JSON lines."""
+    """Return the notes for users of the JSON lines.
+
+    `counts`: of the manifest, and of `conditions_settled` and `review_draws`.
+    """
     sentences = []
     if n := counts["drafts"]:
         sentences.append(f"{amount(n, 'review is', 'reviews are')} not submitted yet and left out.")
-    if counts["samples"] or counts["repeats"]:
+    if lost := [words for key, words in _NOT_MOVED.items() if counts[key]]:
         sentences.append(
-            "Label checks and answers to repeated documents cannot be loaded from these files: "
-            "only the backup of a project moves them."
+            f"These files do not restore: {', '.join(lost)}; only the backup of a project moves "
+            "them."
         )
     return sentences
 
