@@ -44,7 +44,18 @@ def test_the_command_makes_what_the_page_makes(tides):
     assert (release.state, release.by, ours["note"]) == ("done", None, "For the paper.")
     assert ours["files"] == theirs["files"]
     assert f"sha256 {release.sha256}." in printed
-    assert f"{ours['files'][0]['sha256']}  trec/qrels.original.txt\n" in printed
+    assert f"{len(ours['files'])} files are kept." in printed
+    assert "qrels.original.txt" not in printed
+
+
+def test_the_files_of_a_release_are_printed_with_their_checksums(tides):
+    for arguments in ((), ("--verify",)):
+        printed = command("release", "tides", "v1", "--files", *arguments)
+
+        held = contents.of(Release.objects.get())["files"]
+        assert held[0]["name"] == "trec/qrels.original.txt"
+        checksums = "".join(f"{entry['sha256']}  {entry['name']}\n" for entry in held)
+        assert checksums in printed
 
 
 def test_the_content_of_a_release_is_printed_as_json(tides):

@@ -343,8 +343,19 @@ def test_the_command_prints_tables(disputed):
     assert "2,000 resamples, seed 20260101. Scale: 0, 1, 2." in printed
 
 
+def test_the_command_prints_first_what_the_page_shows_first(disputed):
+    printed = command("tides").split("ada and ben:")[1].splitlines()[1:4]
+
+    assert [line.split("  ")[2].strip() for line in printed] == [
+        *("Percent agreement", "Cohen's kappa", "Krippendorff's alpha, ordinal")
+    ]
+    assert "All coefficients: --all; for programs: --json." in command("tides")
+    assert "Scott's pi" not in command("tides")
+    assert "Scott's pi" in command("tides", "--all")
+
+
 def test_the_command_aligns_the_values_of_a_table(disputed):
-    rows = command("tides").split("ada and ben:")[1].split("\n\n")[0].splitlines()[1:]
+    rows = command("tides", "--all").split("ada and ben:")[1].split("\n\n")[0].splitlines()[1:]
 
     assert any("Prevalence index, relevant is 1 or more" in row for row in rows)
     assert len({number.start() for row in rows if (number := re.search(r"\d\.\d{3}", row))}) == 1

@@ -37,6 +37,11 @@ class Command(RejudgeCommand):
             metavar="SPLIT",
             help=f"split the figures; may be given several times: {', '.join(SPLITS)}",
         )
+        parser.add_argument(
+            "--all",
+            action="store_true",
+            help="print all coefficients of each line, not only those that the page shows first",
+        )
         parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
         part = parser.add_argument_group("a part of the project")
         part.add_argument("--query", metavar="ID", help="one query")
@@ -62,12 +67,15 @@ class Command(RejudgeCommand):
         if options["json"]:
             self.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False))
         else:
-            self.stdout.write(
-                "\n".join(_report_lines(figures, scope, machines=list(by) == ["machine"]))
+            lines = _report_lines(
+                figures, scope, machines=list(by) == ["machine"], every=options["all"]
             )
+            self.stdout.write("\n".join(lines))
 
 
-def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
+def _report_lines(
+    figures: dict[str, Any], scope: Scope, *, machines: bool, every: bool
+) -> list[str]:
     chosen_tables = (
         [against.table for against in against_machines(figures)] if machines else tables(figures)
     )
@@ -82,8 +90,10 @@ def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> l
     elif not chosen_tables:
         lines.append("Nobody has judged or reviewed anything yet.")
     for table in chosen_tables:
-        lines += _table_lines(table)
+        lines += _table_lines(table, every=every)
     lines += [""]
+    if chosen_tables and not every:
+        lines.append("All coefficients: --all; for programs: --json.")
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
         "Intervals: 95% expanded percentile bootstrap over units unless stated, BCa if a table is "
@@ -95,16 +105,24 @@ def _report_lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> l
     return lines
 
 
-def _table_lines(table: Table) -> list[str]:
+def _table_lines(table: Table, *, every: bool) -> list[str]:
     lines = ["", table.title]
-    width = max(len(figure["title"]) for line in table.lines for figure in line.coefficients)
-    for line in table.lines:
+    shown = [_coefficients(line, table, every=every) for line in table.lines]
+    width = max(len(coefficient["title"]) for several in shown for coefficient in several)
+    for line, several in zip(table.lines, shown, strict=True):
         lines += ["", f"  {line.label}: {_format_counts(line, table)}"]
         lines += [
             f"    {coefficient['title']:<{width}}  {_format_coefficient(coefficient)}"
-            for coefficient in line.coefficients
+            for coefficient in several
         ]
     return lines
+
+
+def _coefficients(line: Line, table: Table, *, every: bool) -> list[dict[str, Any]]:
+    """Return every coefficient of a line, or those that the page shows before it is unfolded."""
+    if every:
+        return line.coefficients
+    return line.first if len(table.lines) == 1 else [line.headline]
 
 
 def _format_counts(line: Line, table: Table) -> str:

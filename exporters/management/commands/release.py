@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
@@ -33,12 +34,17 @@ class Command(RejudgeCommand):
             action="store_true",
             help="make no release: read the stored files and list missing and changed ones",
         )
+        parser.add_argument(
+            "--files",
+            action="store_true",
+            help="list each file with its sha256",
+        )
         parser.add_argument("--json", action="store_true", help="print what it holds as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = get_project(options["project"])
         if options["verify"]:
-            self._verify(find_release(project, options["name"]))
+            self._verify(find_release(project, options["name"]), with_files=options["files"])
             return
         release = releasing.request_release(
             project=project,
@@ -51,9 +57,9 @@ class Command(RejudgeCommand):
         release.refresh_from_db()
         if not made or release.manifest is None:
             raise CommandError(f"{release.name} was cancelled or taken over by a worker.")
-        self._print(release, as_json=options["json"])
+        self._print(release, options)
 
-    def _verify(self, release: Release) -> None:
+    def _verify(self, release: Release, *, with_files: bool) -> None:
         checked = releasing.verify(release)
         for fault in checked.faults:
             self.stderr.write(fault)
@@ -62,20 +68,34 @@ class Command(RejudgeCommand):
             raise CommandError(
                 f"{release.name} is not as it was released: {faults} in {checked.files:,} files."
             )
+        if with_files:
+            self._print_files(release)
         self.stdout.write(f"{release.name}: {checked.files:,} files, all as they were released.")
         self.stdout.write(f"sha256 {release.sha256}")
 
-    def _print(self, release: Release, *, as_json: bool) -> None:
+    def _print(self, release: Release, options: dict[str, Any]) -> None:
         held = contents.of(release)
-        if as_json:
+        if options["json"]:
             shown = {**held, "sha256": release.sha256}
             self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
             return
         for sentence in held["warnings"]:
             self.stdout.write(sentence)
-        for entry in held["files"]:
-            self.stdout.write(f"{entry['sha256']}  {entry['name']}")
+        if options["files"]:
+            self._print_files(release)
+        named = f"{options['project']} {release.name}"
+        self.stdout.write(
+            f"{amount(len(held['files']), 'file')} are kept. List them with their sha256:\n"
+            f"  {settings.COMMAND} release {named} --verify --files\n"
+            "Write those of a format into a folder:\n"
+            f"  {settings.COMMAND} export {options['project']} trec --release {release.name} "
+            "--output FOLDER"
+        )
         self.stdout.write(contents.citation(release))
+
+    def _print_files(self, release: Release) -> None:
+        for entry in contents.of(release)["files"]:
+            self.stdout.write(f"{entry['sha256']}  {entry['name']}")
 
 
 def find_release(project: Project, name: str) -> Release:
