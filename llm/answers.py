@@ -44,17 +44,10 @@ class Failure(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model said in answer to one request.
-
-    Attributes:
-        text: The text, "" if there is none.
-        model: The model as the server names it, which may be another than was asked.
-        finish_reason: Why the text ends, in the server's words.
-        refusal: Why the model refuses to answer; "" if it does not.
-        prompt_tokens, completion_tokens: As the server counts them; None if it does not.
-    """
+    """What a model said in answer to one request; tokens are None if the server counts none."""
 
     text: str
+    # As the server names it, which may be another than was asked.
     model: str
     finish_reason: str
     refusal: str

@@ -38,21 +38,15 @@ _SHORTEST_KEY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of one question: a value, or a failure with a reason.
-
-    Attributes:
-        value: The answer, which matches the schema; None if there is a failure.
-        failure: Why there is no value; None if there is one.
-        replies: All that the model said, which is paid: two replies if it was asked again.
-        response_format: The last format that was tried.
-        in_doubt: Requests that were sent and not completely answered: they may have to be paid.
-        seconds: How long it took, with all waiting.
-    """
+    """What came of one question: a value that matches the schema, or a failure with a reason."""
 
     value: Any = None
     failure: Failure | None = None
+    # All that the model said, which is paid: two replies if it was asked again.
     replies: tuple[Reply, ...] = ()
+    # The last one that was tried.
     response_format: ResponseFormat = ResponseFormat.JSON_SCHEMA
+    # Requests that were sent and not completely answered: they may have to be paid.
     in_doubt: int = 0
     seconds: float = 0.0
 
@@ -228,9 +222,7 @@ class CallTransport(httpx2.BaseTransport):
 
     The key is added here, so no object, error or log line of openai's client contains it. Headers
     that this client takes from the environment, or that describe the machine, are not sent.
-
-    Attributes:
-        in_doubt: Requests that were sent and not completely answered: they may have to be paid.
+    `in_doubt` counts the requests that were sent and not completely answered.
     """
 
     def __init__(self, endpoint: Endpoint, pool: httpx2.BaseTransport) -> None:

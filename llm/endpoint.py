@@ -44,35 +44,27 @@ class Prices:
 class Endpoint:
     """A model behind an address, and how it is asked.
 
-    Attributes:
-        base_url: The address before `/chat/completions`.
-        model: The name under which the server knows the model.
-        key: Sent as a bearer token; "" if the server needs none.
-        temperature, seed: None if they are not sent; some models refuse them.
-        max_tokens: The most tokens of an answer.
-        max_tokens_field: The field for it; newer models of some providers know only the longer one.
-        prices: None if they are not known.
-        timeout: Seconds that one request may take.
-        retries: How often a request is sent again after a temporary error.
-        max_answer_bytes: A larger answer is refused.
-        response_format: The first to try; `Answer.response_format` is one that the server accepts.
-
-    Raises:
-        ValueError: an address, a key or a number that no server can be asked with. The message does
-            not contain the key or the address, which could contain a password.
+    Raise ValueError for an address, a key or a number that no server can be asked with. The message
+    does not contain the key or the address, which could contain a password.
     """
 
+    # Before `/chat/completions`.
     base_url: str
     model: str
+    # "": the server needs none.
     key: str = field(default="", repr=False)
+    # None: it is not sent, because some models refuse it.
     temperature: float | None = 0.0
     seed: int | None = None
     max_tokens: int = 1_024
+    # Newer models of some providers know only the longer name.
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     prices: Prices | None = None
+    # Of one request, in seconds.
     timeout: float = 120.0
     retries: int = 4
     max_answer_bytes: int = 4 * 1024 * 1024
+    # The first to try; `Answer.response_format` is one that the server accepts.
     response_format: ResponseFormat = ResponseFormat.JSON_SCHEMA
 
     def __post_init__(self) -> None:

@@ -90,16 +90,11 @@ def request_key(endpoint: Endpoint, messages: Sequence[Message], schema: Schema)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What calls need if each is answered at the first time.
-
-    Attributes:
-        calls: How many calls.
-        tokens: Of the requests, estimated, and of answers as long as they may be.
-        cost: At most; None if the endpoint has no prices.
-    """
+    """What calls need if each is answered at the first time, with an answer as long as may be."""
 
     calls: int
     tokens: int
+    # None: the endpoint has no prices.
     cost: Decimal | None
 
     def for_calls(self, calls: int) -> Estimate:

@@ -48,13 +48,7 @@ class Unusable(Failure):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What an answer says.
-
-    Attributes:
-        outcome: In a few words, for lists and counts.
-        evidence: Where its quote stands in the document.
-        remarks: What a reader of the answer must know.
-    """
+    """What an answer says, as its `Call` keeps it."""
 
     outcome: str
     evidence: list[dict[str, int]] = field(default_factory=list)
@@ -63,19 +57,14 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question about an item.
-
-    Attributes:
-        content: What the model reads.
-        read: Says what an answer that matches the schema means, or raises Unusable.
-        note: How much of a text the model reads; "" if it is all of it.
-        passage, passages: Of a document that is asked about in passages, which one of how many.
-    """
+    """A question about an item, or about one of several passages of its document."""
 
     item: Item
     content: str
     schema: Schema
+    # Says what an answer that matches the schema means, or raises Unusable.
     read: Callable[[dict[str, Any]], Reading]
+    # How much of a text the model reads; "" if it is all of it.
     note: str = ""
     passage: int = 1
     passages: int = 1
