@@ -24,6 +24,7 @@ from audit.checks.samples import MAX_ITEMS, MAX_NAME, choose_second_look
 from audit.machines.blind_answers import Chosen, blind_items
 from audit.model_runs.models import Call
 from base.errors import Refused
+from base.texts import amount
 
 # A label: a narrative and a candidate, by their keys.
 Label = tuple[int, int]
@@ -57,9 +58,7 @@ class SecondLook:
     @property
     def extent(self) -> str:
         """How many documents there are, or why there is none."""
-        if self.why_none:
-            return self.why_none
-        return f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
+        return self.why_none or amount(self.documents, "document")
 
     def pick(self, size: int) -> list[Claim]:
         """Return the `size` most doubtful claims; if the machine is unsure, in turn of each grade.

@@ -22,7 +22,7 @@ from audit.model_runs.tasks.instructions import (
     narratives_of,
     some_documents,
 )
-from base.texts import tidy
+from base.texts import amount, tidy
 from formats.records import Claim, Generated
 from llm.prompts import Prompt
 from llm.request import object_of
@@ -127,4 +127,4 @@ def _read(value: Mapping[str, Any]) -> Reading:
         raise Unusable("A document has no words.")
     if len(set(texts)) < len(texts):
         raise Unusable("Two documents have the same text.")
-    return Reading(outcome=f"{len(texts)} document{'s' if len(texts) > 1 else ''}")
+    return Reading(outcome=amount(len(texts), "document"))
