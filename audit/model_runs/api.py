@@ -30,21 +30,20 @@ from audit.model_runs.actions import (
     set_limits,
 )
 from audit.model_runs.figures import CALL_FILTERS, RunFigures, Use, budget_of, run_figures, use_of
-from audit.model_runs.forms import PlanForm, PromptForm, RunForm
-from audit.model_runs.models import Call, Endpoint, ModelRun, ProjectBudget, Prompt
+from audit.model_runs.forms import (
+    BudgetForm,
+    EndpointForm,
+    LimitsForm,
+    PlanForm,
+    PromptForm,
+    RunForm,
+)
+from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
 from audit.reports.access import unblinded_lead
-from base.api.bodies import RequestBody, Settings
+from base.api.bodies import body_of
 from base.api.limits import LimitedJsonParser
 from base.api.records import serializer_of
 from base.api.resource import QueryParameters, Resource, Scope, reads, writes
-
-
-class SentModel(serializers.ModelSerializer[Endpoint], RequestBody):
-    """A model, how it is asked, and what all its runs may use."""
-
-    class Meta:
-        model = Endpoint
-        fields = Endpoint.CHOICES
 
 
 class ModelSerializer(serializers.ModelSerializer[Endpoint]):
@@ -58,26 +57,10 @@ class ModelSerializer(serializers.ModelSerializer[Endpoint]):
         read_only_fields = fields
 
 
-class SentLimits(Settings, serializers.ModelSerializer[Endpoint]):
-    """What all runs of a model may use, and how fast it is asked."""
-
-    class Meta:
-        model = Endpoint
-        fields = Endpoint.LIMITS
-
-
-class SentBudget(serializers.ModelSerializer[ProjectBudget], RequestBody):
-    """What all runs of the project together may use; null: no limit."""
-
-    class Meta:
-        model = ProjectBudget
-        fields = ("most_tokens", "most_cost")
-
-
 class ModelBudgetSerializer(serializers.Serializer[Any]):
     """What all runs of the project together may use, and what they have used."""
 
-    limits = SentBudget()
+    limits = body_of(BudgetForm)()
     use = serializer_of(Use)()
 
 
@@ -172,7 +155,7 @@ class Models(Resource, tag="Language models"):
         """List the models, also those that were removed."""
         return self.page(Endpoint.objects.filter(project=lead(self.person, slug).project_id))
 
-    @writes(ModelSerializer, body=SentModel, scope=Scope.LEAD, status=201)
+    @writes(ModelSerializer, body=EndpointForm, scope=Scope.LEAD, status=201)
     def post(self, request: Request, slug: str) -> Endpoint:
         """Add a model. Only its limits can be changed afterwards."""
         member = lead(self.person, slug)
@@ -182,7 +165,7 @@ class Models(Resource, tag="Language models"):
 class OneModel(Resource, tag="Language models"):
     """One model."""
 
-    @writes(ModelSerializer, body=SentLimits, scope=Scope.LEAD)
+    @writes(ModelSerializer, body=LimitsForm, scope=Scope.LEAD)
     def patch(self, request: Request, slug: str, model: int) -> Endpoint:
         """Change what all runs of a model may use, and how fast it is asked: all that are sent, or
         none. A run under way obeys limits of tokens and cost at once.
@@ -206,7 +189,7 @@ class ModelBudget(Resource, tag="Language models"):
         project = lead(self.person, slug).project
         return {"limits": budget_of(project), "use": use_of(project)}
 
-    @writes(ModelBudgetSerializer, body=SentBudget, scope=Scope.LEAD)
+    @writes(ModelBudgetSerializer, body=BudgetForm, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> dict[str, Any]:
         """Set what all runs together may use. A run under way obeys it at once."""
         member = lead(self.person, slug)

@@ -46,7 +46,7 @@ class LimitsForm(forms.ModelForm[Endpoint]):
 
 
 class BudgetForm(forms.ModelForm[ProjectBudget]):
-    """What all runs of the project together may use."""
+    """What all runs of the project together may use; empty: no limit."""
 
     class Meta:
         model = ProjectBudget

@@ -76,9 +76,13 @@ class FormParameters(FormFields, QueryParameters):
 
 
 @cache
-def body_of(form: type[forms.BaseForm]) -> type[FormBody]:
-    """Return the body with all fields of a form."""
-    return type(f"Sent{form.__name__.removesuffix('Form')}", (FormBody,), _content(form))
+def body_of(form: type[forms.BaseForm]) -> type[RequestBody]:
+    """Return the body with all fields of a form; of a form of a model, with the model's rules."""
+    name, content = f"Sent{form.__name__.removesuffix('Form')}", _content(form)
+    if not issubclass(form, forms.ModelForm):
+        return type(name, (FormBody,), content)
+    meta = type("Meta", (), {"model": form._meta.model, "fields": list(form.base_fields)})
+    return type(name, (serializers.ModelSerializer, RequestBody), {**content, "Meta": meta})
 
 
 @cache

@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model, QuerySet
-from django.forms import BaseForm, Form
+from django.forms import BaseForm, Form, ModelForm
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
@@ -127,7 +127,7 @@ def writes(
     answer: Any,
     *,
     scope: str,
-    body: type[serializers.BaseSerializer[Any] | Form] | None = None,
+    body: type[serializers.BaseSerializer[Any] | Form | ModelForm[Any]] | None = None,
     parameters: type[QueryParameters] | None = None,
     status: int = 200,
     many: bool = False,
@@ -141,7 +141,7 @@ def writes(
     own transaction (see `base.idempotency`).
     """
     answer = serializer_of(answer) if is_record(answer) else answer
-    body = body_of(body) if body is not None and issubclass(body, Form) else body
+    body = body_of(body) if body is not None and issubclass(body, (Form, ModelForm)) else body
     hidden = tuple(secret)
     operation = Operation(scope, answer, status, body, parameters, many=many, writes=True)
 
