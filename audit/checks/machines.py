@@ -26,8 +26,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from audit.checks.models import SampleItem
-from audit.checks.queue import IS_OPEN, with_checks
+from audit.checks.queue import IS_OPEN, blind_labels
 from base.errors import Refused
 from base.texts import amount
 
@@ -191,8 +190,5 @@ def _labels_in_checks(
     narratives: Collection[int], candidates: Collection[int]
 ) -> set[tuple[int, int]]:
     """Return the labels that people still check without seeing the claim."""
-    items = SampleItem.objects.filter(
-        narrative__in=narratives, candidate__in=candidates, sample__shows_claim=False
-    )
-    unchecked = with_checks(items).filter(IS_OPEN)
+    unchecked = blind_labels().filter(IS_OPEN, narrative__in=narratives, candidate__in=candidates)
     return set(unchecked.values_list("narrative", "candidate"))

@@ -126,6 +126,11 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
     )
 
 
+def blind_labels() -> QuerySet[Any, Any]:
+    """Return the labels whose checkers do not see the claim, with their checks."""
+    return with_checks(SampleItem.objects.filter(sample__shows_claim=False))
+
+
 def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:
     """Return the items that `member` could still check: fewer than two checks, none theirs."""
     return _to_check([member], sample)

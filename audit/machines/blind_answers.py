@@ -35,7 +35,7 @@ from annotate.judgments.models import Judgment, Statement
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
-from audit.checks.queue import IS_OPEN, with_checks
+from audit.checks.queue import IS_OPEN, blind_labels
 from audit.reports.unit_counts import could_see, joined_answers, read_pattern
 
 _AT_ONCE = 5_000
@@ -194,7 +194,7 @@ def _checks(machine: Membership) -> Iterable[Any]:
 def _unchecked_labels() -> QuerySet[Any, Any]:
     """Return the labels that fewer than two people have checked, and that a lead may check."""
     return (
-        _blind_labels()
+        blind_labels()
         .filter(answered__lt=Check.SETTLES - 1)
         .exclude(sample__kind__in=Sample.SECOND_LOOKS)
     )
@@ -202,14 +202,10 @@ def _unchecked_labels() -> QuerySet[Any, Any]:
 
 def settled_only(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Leave out judgments of labels that people still check or have to settle: leads do, too."""
-    still_open = _blind_labels().filter(
+    still_open = blind_labels().filter(
         IS_OPEN, narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
     )
     return judgments.filter(~Exists(still_open))
-
-
-def _blind_labels() -> QuerySet[Any, Any]:
-    return with_checks(SampleItem.objects.filter(sample__shows_claim=False))
 
 
 def _with_machine(
