@@ -403,10 +403,6 @@ class CallQuerySet(models.QuerySet["Call"]):
         """Return the calls of a project (by its key) whose answers are used again."""
         return self.answered().filter(run__project=project, cached_from=None)
 
-    def in_doubt(self) -> CallQuerySet:
-        """Return the calls that were sent and whose end nobody recorded."""
-        return self.filter(IS_IN_DOUBT)
-
 
 class Call(models.Model):
     """One question to a model: what was sent, what came back, and what it cost.

@@ -20,7 +20,7 @@ from audit.machines.second_look import second_looks
 from audit.model_runs import actions, asking
 from audit.model_runs.actions import new_run, plan_run, request_run
 from audit.model_runs.figures import run_figures
-from audit.model_runs.models import Call, ModelRun
+from audit.model_runs.models import IS_IN_DOUBT, Call, ModelRun
 from audit.model_runs.tasks import grade as grade_task
 from base.errors import Refused
 from jobs.runner import Progress
@@ -244,7 +244,7 @@ def test_a_worker_that_is_killed_within_a_document_goes_on_with_its_other_passag
     assert run.state == "done"
     assert grades(cast.project)["long"] == 2
     assert run.calls.answered().filter(candidate=long).count() == 3
-    assert len(server.received) == 6 + run.calls.in_doubt().count()
+    assert len(server.received) == 6 + run.calls.filter(IS_IN_DOUBT).count()
 
 
 def test_passages_of_two_texts_of_a_document_are_never_taken_together(cast, long, grade):
