@@ -20,9 +20,8 @@ class AuditConfig(AppConfig):
         from annotate.judgments import completion, rule_report
         from annotate.overview import contributions, notices, progress
         from annotate.projects import actions as projects
-        from annotate.projects import audit_log, hash_chain
+        from annotate.projects import hash_chain
         from annotate.rewriting import sending_back
-        from audit.audit_events import AUDIT_EVENTS
         from audit.checks import check_chain, queue
         from audit.checks.api import checking
         from audit.model_runs.models import Call
@@ -34,7 +33,7 @@ class AuditConfig(AppConfig):
         from base import constraints
 
         constraints.make_append_only(Call)
-        audit_log.register(AUDIT_EVENTS)
+        self._register_audit_events()
         projects.adopt_rubric.register(rubrics.use_shipped_rubric)
         hash_chain.register(review_chain.KINDS | check_chain.KINDS)
         completion.register_reviews(passes.submitted_reviews)
@@ -48,3 +47,35 @@ class AuditConfig(AppConfig):
         notices.register(disagreements.notices)
         notices.register(queue.notices)
         files.register(Rubrics, Reviews, Decisions)
+
+    def _register_audit_events(self) -> None:
+        """Register the actions of leads that the audit log lists."""
+        from annotate.projects.audit_log import EventKind, register
+
+        register(
+            {
+                "rubric.chosen": EventKind("Chose a rubric"),
+                "review_draw.made": EventKind("Drew the instructions to review"),
+                "review_draw.ended": EventKind("Ended a draw: all instructions are reviewed"),
+                "instruction.decided": EventKind(
+                    "Decided on an instruction", reveals_judgments=True
+                ),
+                "instruction.undecided": EventKind(
+                    "Withdrew a decision on an instruction", reveals_judgments=True
+                ),
+                "names.revealed": EventKind(
+                    "Looked up the names behind answers", reveals_judgments=True
+                ),
+                "label.settled": EventKind("Settled a label", reveals_judgments=True),
+                "label.unsettled": EventKind(
+                    "Withdrew the settlement of a label", reveals_judgments=True
+                ),
+                "claims.chosen": EventKind("Chose whose claims count"),
+                "sample.made": EventKind("Made a sample of labels"),
+                "model.added": EventKind("Added a language model"),
+                "model.limited": EventKind("Changed the limits of a language model"),
+                "model.removed": EventKind("Removed a language model"),
+                "model_budget.set": EventKind("Set the budget of language models"),
+                "prompt.saved": EventKind("Changed the prompt of language models"),
+            }
+        )

@@ -147,7 +147,7 @@ def gold_result(
         open_ones |= before is None or after is None
     if wrong or not (gold or open_ones):
         return LabelRuleResult(RuleStatus.BROKEN, sorted(wrong))
-    return LabelRuleResult(RuleStatus.NOT_YET if open_ones else RuleStatus.KEPT)
+    return LabelRuleResult(RuleStatus.NOT_KNOWN if open_ones else RuleStatus.HOLDS)
 
 
 def breaks_conditions(count: int, *, of: int) -> bool:
@@ -294,4 +294,4 @@ def _settled_attributes(
 def _result(wrong: list[int], *, open_ones: bool) -> LabelRuleResult:
     if wrong:
         return LabelRuleResult(RuleStatus.BROKEN, wrong)
-    return LabelRuleResult(RuleStatus.NOT_YET if open_ones else RuleStatus.KEPT)
+    return LabelRuleResult(RuleStatus.NOT_KNOWN if open_ones else RuleStatus.HOLDS)

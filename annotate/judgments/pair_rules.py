@@ -47,9 +47,14 @@ def dropped_share(kept: int, dropped: int) -> float | None:
 class RuleStatus(StrEnum):
     """The status of a rule. It is broken only if no document that is still open could mend it."""
 
-    KEPT = "kept"
-    NOT_YET = "not_yet"
+    HOLDS = "holds"
     BROKEN = "broken"
+    NOT_KNOWN = "not_known"
+
+    @property
+    def label(self) -> str:
+        """The status in words."""
+        return self.value.replace("_", " ")
 
 
 class Rule(StrEnum):
@@ -139,7 +144,7 @@ class Counts:
         limits = limits or LIMITS.get(rule, {})
         if rule is Rule.SHRINKING:
             # An open document may still become relevant; until one does, the set has only shrunk.
-            return RuleStatus.BROKEN if self.grew else RuleStatus.KEPT
+            return RuleStatus.BROKEN if self.grew else RuleStatus.HOLDS
         if rule is Rule.CHANGE:
             kept = bool(self.dropped or self.unknown_before)
             return _status(kept, hopeful=self.open > 0)
@@ -153,16 +158,16 @@ class Counts:
         """Return whether the share of dropped documents is between two percentages."""
         total = self.kept + self.dropped + self.open
         if not total:
-            return RuleStatus.NOT_YET
+            return RuleStatus.NOT_KNOWN
         # Each open document either stays relevant or drops out.
         lowest, highest = 100 * self.dropped, 100 * (self.dropped + self.open)
         if highest < least * total or lowest > most * total:
             return RuleStatus.BROKEN
         decided = lowest >= least * total and highest <= most * total
-        return RuleStatus.KEPT if decided else RuleStatus.NOT_YET
+        return RuleStatus.HOLDS if decided else RuleStatus.NOT_KNOWN
 
 
 def _status(kept: bool, *, hopeful: bool) -> RuleStatus:
     if kept:
-        return RuleStatus.KEPT
-    return RuleStatus.NOT_YET if hopeful else RuleStatus.BROKEN
+        return RuleStatus.HOLDS
+    return RuleStatus.NOT_KNOWN if hopeful else RuleStatus.BROKEN

@@ -74,7 +74,7 @@ class RuleReport:
         for pair in self.pairs:
             of_labels = pair.of_labels.get(rule)
             if rule.is_of_labels:
-                status = RuleStatus.NOT_YET if of_labels is None else of_labels.status
+                status = RuleStatus.NOT_KNOWN if of_labels is None else of_labels.status
             else:
                 status = pair.counts.status(rule, self.rules.get(rule))
             pairs[status].append(pair)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, TypedDict
 
@@ -324,12 +324,11 @@ def in_seed_order(
     return sorted(chosen, key=lambda entry: seeded_order(recipe.seed, query_id, entry.doc_id))
 
 
-def count_documents(recipe: Recipe, step: Callable[[], object] = lambda: None) -> PoolCounts:
-    """Count what a pool would contain; `step` is called for each query."""
+def count_documents(recipe: Recipe) -> PoolCounts:
+    """Count what a pool would contain."""
     counts = PoolCounts(recipe)
     for _query, query_id, chosen in choose_documents(recipe):
         counts.add(query_id, chosen)
-        step()
     return counts
 
 

@@ -18,28 +18,21 @@ BLIND = (
 )
 
 
-def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementReport]:
-    """Return a report of a project that the person leads, or raise Http404 or PermissionDenied."""
+def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
+    """Return a report of a project that the person leads, or raise Http404 or PermissionDenied,
+    also for a lead who is still blind, because it comes with its figures.
+    """
     member = access.lead(user, slug)
-    return member, row_or_404(
+    report = row_or_404(
         AgreementReport.objects.select_related("project").filter(project=member.project_id),
         pk,
         "There is no such report in this project.",
     )
-
-
-def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
-    """Like `report`, but raise PermissionDenied for a lead who is still blind, because the report
-    comes with its figures.
-    """
-    member, row = report(user, slug, pk)
     if blindness.must_answer_first(member):
         raise PermissionDenied(BLIND)
-    return row
+    return report
 
 
 def unblinded_lead(user: Person, slug: str) -> Membership:
-    """Return a lead of a project who may read everybody's answers, or raise Http404 or
-    PermissionDenied, also for a lead who is still blind.
-    """
+    """Return a lead who may read everybody's answers, or raise Http404 or PermissionDenied."""
     return judgments_access.unblinded_lead(user, slug, BLIND)

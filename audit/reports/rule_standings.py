@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from django.db.models import TextChoices
-
 from annotate.judgments.pair_rules import Rule, RuleStatus
 from annotate.judgments.rule_report import PairStatus, RuleReport
 
@@ -55,14 +53,6 @@ RULES: Mapping[Rule, tuple[str, str]] = {
 }
 
 
-class State(TextChoices):
-    """The state of a rule in the whole project."""
-
-    HOLDS = "holds", "holds"
-    BROKEN = "broken", "broken"
-    NOT_KNOWN = "not_known", "not known"
-
-
 @dataclass(frozen=True)
 class RuleStanding:
     """One rule: for how many pairs it holds or is not known, and the pairs that break it."""
@@ -81,11 +71,12 @@ class RuleStanding:
         return self.holds + self.not_known + len(self.broken)
 
     @property
-    def state(self) -> State:
+    def state(self) -> RuleStatus:
         """The state of the rule in the whole project."""
         if self.broken:
-            return State.BROKEN
-        return State.NOT_KNOWN if self.not_known or not self.holds else State.HOLDS
+            return RuleStatus.BROKEN
+        is_open = self.not_known or not self.holds
+        return RuleStatus.NOT_KNOWN if is_open else RuleStatus.HOLDS
 
 
 def outside_share(report: RuleReport) -> list[PairStatus]:
@@ -115,11 +106,11 @@ def rule_standings(report: RuleReport) -> list[RuleStanding]:
         standings.append(
             RuleStanding(
                 rule=rule,
-                name=str(name),
-                sentence=str(sentence) % limits if limits else str(sentence),
+                name=name,
+                sentence=sentence % limits if limits else sentence,
                 limits=limits,
-                holds=len(by[RuleStatus.KEPT]),
-                not_known=len(by[RuleStatus.NOT_YET]) + report.silent,
+                holds=len(by[RuleStatus.HOLDS]),
+                not_known=len(by[RuleStatus.NOT_KNOWN]) + report.silent,
                 broken=by[RuleStatus.BROKEN],
             )
         )

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments.blindness import must_answer_first
+from annotate.judgments.rule_report import PairStatus
 from annotate.projects.access import lead
 from annotate.projects.api import JobSerializer
 from base.api.bodies import FormBody
@@ -41,7 +42,6 @@ from exporters.releases.models import Release
 from exporters.releases.preview import (
     Counted,
     FormatCheck,
-    PairOutsideRange,
     Preview,
     preview,
     try_release,
@@ -108,9 +108,17 @@ class OutsideSerializer(RecordSerializer):
 
     pair = serializers.IntegerField(source="pair.pk")
     pair_id = serializers.CharField(source="pair.pair_id")
+    dropped = serializers.IntegerField(source="counts.dropped")
+    of = serializers.IntegerField(
+        source="counts.known_of_relevant", help_text="Documents that were relevant and are judged."
+    )
+    open = serializers.IntegerField(
+        source="counts.open", help_text="Documents that are disputed or not judged."
+    )
+    percent = serializers.FloatField(source="counts.dropped_percent")
 
     class Meta:
-        record = PairOutsideRange
+        record = PairStatus
         fields = ("pair", "pair_id", "dropped", "of", "open", "percent")
 
 

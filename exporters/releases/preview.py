@@ -16,8 +16,8 @@ from annotate.judgments.answer_counts import counts_of
 from annotate.judgments.completion import pool_sizes
 from annotate.judgments.models import Flag, Judgment
 from annotate.judgments.pair_rules import Rule
-from annotate.judgments.rule_report import rule_report, rules_of
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.judgments.rule_report import PairStatus, rule_report, rules_of
+from annotate.pairs.models import Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.machines import undecided_sentence
@@ -43,19 +43,6 @@ from exporters.releases.project_since_release import changes_since
 from formats.texts import CannotHold
 
 
-class PairOutsideRange(NamedTuple):
-    """A pair with too few or too many relevant documents that drop out.
-
-    `percent` of the `of` documents that were relevant before and whose relevance is known now.
-    """
-
-    pair: InstructionPair
-    dropped: int
-    of: Annotated[int, "Documents that were relevant and are judged."]
-    percent: float
-    open: Annotated[int, "Documents that are disputed or not judged."]
-
-
 class Counted(NamedTuple):
     """A count with its description."""
 
@@ -73,7 +60,7 @@ class Preview(NamedTuple):
         tuple[int, int] | None,
         "Lowest and highest percentage that may drop out; null without such a rule.",
     ]
-    outside_share: list[PairOutsideRange]
+    outside_share: list[PairStatus]
 
 
 def preview(by: Membership) -> Preview:
@@ -129,19 +116,12 @@ def preview(by: Membership) -> Preview:
     return Preview(labelled, version, _warnings(by, pairs, written, version), *_shares(by))
 
 
-def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[PairOutsideRange]]:
+def _shares(by: Membership) -> tuple[tuple[int, int] | None, list[PairStatus]]:
     """Return the range of the rule on shares (None without such a rule), and pairs outside it."""
     limits = rules_of(kind_of(by.project.kind)).get(Rule.SHARE)
     if limits is None:
         return None, []
-    outside = [
-        PairOutsideRange(
-            pair.pair, pair.counts.dropped, pair.counts.known_of_relevant, percent, pair.counts.open
-        )
-        for pair in outside_share(rule_report(by))
-        if (percent := pair.counts.dropped_percent) is not None
-    ]
-    return (limits["least_percent"], limits["most_percent"]), outside
+    return (limits["least_percent"], limits["most_percent"]), outside_share(rule_report(by))
 
 
 # What is open, with the sentence for one and for several; pairs by why they are left out.

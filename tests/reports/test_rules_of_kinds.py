@@ -32,7 +32,7 @@ from tests.programs import Program
 
 pytestmark = pytest.mark.both_databases
 
-KEPT, NOT_YET, BROKEN = RuleStatus.KEPT, RuleStatus.NOT_YET, RuleStatus.BROKEN
+KEPT, NOT_YET, BROKEN = RuleStatus.HOLDS, RuleStatus.NOT_KNOWN, RuleStatus.BROKEN
 
 
 @pytest.mark.parametrize(

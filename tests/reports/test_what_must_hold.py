@@ -34,7 +34,7 @@ def test_change_of_a_document(before, now, became):
     assert change(before, now, 1) is became
 
 
-KEPT, NOT_YET, BROKEN = RuleStatus.KEPT, RuleStatus.NOT_YET, RuleStatus.BROKEN
+KEPT, NOT_YET, BROKEN = RuleStatus.HOLDS, RuleStatus.NOT_KNOWN, RuleStatus.BROKEN
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_the_pairs_that_break_a_rule_are_named(tides):
     found = rule_report(tides.carla)
 
     assert standing(found, Rule.SHRINKING) == {
-        "kept": ["good", "same"],
-        "not_yet": [],
+        "holds": ["good", "same"],
+        "not_known": [],
         "broken": ["grown"],
     }
     assert standing(found, Rule.CHANGE) == {
-        "kept": ["good", "grown"],
-        "not_yet": [],
+        "holds": ["good", "grown"],
+        "not_known": [],
         "broken": ["same"],
     }
     assert standing(found, Rule.BALANCE) == {
-        "kept": ["good", "grown"],
-        "not_yet": [],
+        "holds": ["good", "grown"],
+        "not_known": [],
         "broken": ["same"],
     }
     assert (found.silent, found.hidden) == (1, 0)
@@ -131,8 +131,8 @@ def test_disputed_documents_are_open_and_settled_ones_count(tides):
 
     after = rule_report(tides.carla)
 
-    assert "same" in standing(before, Rule.CHANGE)["not_yet"]
-    assert "same" in standing(after, Rule.CHANGE)["kept"]
+    assert "same" in standing(before, Rule.CHANGE)["not_known"]
+    assert "same" in standing(after, Rule.CHANGE)["holds"]
     (same,) = [one for one in after.pairs if one.pair.query.title == "same"]
     assert (same.counts.kept, same.counts.dropped, same.counts.disputed) == (1, 1, 1)
 
@@ -147,7 +147,7 @@ def test_decision_counts_even_without_judgments(tides):
     found = rule_report(tides.carla)
 
     assert found.silent == 0
-    assert "silent" in standing(found, Rule.CHANGE)["kept"]
+    assert "silent" in standing(found, Rule.CHANGE)["holds"]
 
 
 def test_machines_older_narratives_and_removed_pairs_do_not_count(tides):
@@ -165,7 +165,7 @@ def test_machines_older_narratives_and_removed_pairs_do_not_count(tides):
     found = rule_report(tides.carla)
 
     assert [one.pair.query.title for one in found.pairs] == ["good"]
-    assert standing(found, Rule.SHRINKING)["kept"] == ["good"]
+    assert standing(found, Rule.SHRINKING)["holds"] == ["good"]
     assert found.silent == 2
 
 
