@@ -95,21 +95,17 @@ class Table(NamedTuple):
         return SINGULAR[self.unit]
 
 
-class Crossed(NamedTuple):
-    """How often a person gave one grade and a machine another: `rows` by the person's grades."""
-
-    person: str
-    machine: str
-    scale: list[int]
-    rows: list[tuple[int, list[int]]]
-
-
 class Against(NamedTuple):
-    """People against one machine: a line for each person, and how their grades meet."""
+    """People against one machine: a line for each person, and how their grades meet.
+
+    `crossed`: for each person, how often they gave the grade of a row and the machine that of a
+    column of `scale`.
+    """
 
     machine: str
     table: Table
-    crossed: list[Crossed]
+    scale: list[int]
+    crossed: list[tuple[str, list[tuple[int, list[int]]]]]
 
 
 def tables(figures: dict[str, Any]) -> list[Table]:
@@ -223,23 +219,16 @@ def against_machines(figures: dict[str, Any]) -> list[Against]:
                 [_line(pair["raters"][0], pair) for pair in machine["pairs"]],
                 "raters",
             ),
-            _crossed(machine, figures["scale"]) if key == "machine" else [],
+            figures["scale"],
+            # Reviews have levels instead of grades.
+            [
+                (pair["raters"][0], list(zip(figures["scale"], pair["table"], strict=True)))
+                for pair in machine["pairs"]
+                if key == "machine" and "table" in pair
+            ],
         )
         for key, title, unit, machines in kinds
         for place, machine in enumerate(machines, start=1)
-    ]
-
-
-def _crossed(machine: dict[str, Any], scale: list[int]) -> list[Crossed]:
-    return [
-        Crossed(
-            pair["raters"][0],
-            machine["machine"],
-            scale,
-            list(zip(scale, pair["table"], strict=True)),
-        )
-        for pair in machine["pairs"]
-        if "table" in pair
     ]
 
 

@@ -97,13 +97,8 @@ class VersionKey(NamedTuple):
     version: int
 
 
-class UnitOutcome(NamedTuple):
-    """The grade that a lead settled for a unit, and its earlier relevance under an altered
-    narrative; None if there is none.
-    """
-
-    settled: int | None
-    prior: int | None
+# The grade that a lead settled for a unit, and its earlier relevance under an altered narrative.
+UnitOutcome = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -146,13 +141,13 @@ class Counts:
         """Patterns of people, each of whom gives the settled grade where a lead has settled; empty
         if nothing is settled.
         """
-        if all(of.settled is None for of in self.outcomes):
+        if all(settled is None for settled, _prior in self.outcomes):
             return Counter()
         counts: Patterns = Counter()
-        for of, patterns in self.outcomes.items():
+        for (settled, _prior), patterns in self.outcomes.items():
             for pattern, times in patterns.items():
-                grades = {m: grade if of.settled is None else of.settled for m, grade in pattern}
-                counts[tuple(grades.items())] += times
+                grades = [(m, grade if settled is None else settled) for m, grade in pattern]
+                counts[tuple(grades)] += times
         return counts
 
     @property
@@ -161,9 +156,9 @@ class Counts:
         the altered narrative is another one than the earlier relevance.
         """
         changed: Patterns = Counter()
-        for of, patterns in self.outcomes.items():
+        for (_settled, prior), patterns in self.outcomes.items():
             for pattern, times in patterns.items():
-                if of.prior is not None and any(grade != of.prior for _, grade in pattern):
+                if prior is not None and any(grade != prior for _, grade in pattern):
                     changed[pattern] += times
         return changed
 
@@ -350,7 +345,7 @@ def _by_outcome(project: Project, scope: Scope) -> dict[UnitOutcome, Patterns]:
     counts = count_patterns(units_of(judgments, scope, "settled", "prior"), "settled", "prior")
     # Units without a grade come first.
     outcomes = sorted(counts, key=lambda grades: [(grade is not None, grade) for grade in grades])
-    return {UnitOutcome(*grades): counts[grades] for grades in outcomes}
+    return {(settled, prior): counts[settled, prior] for settled, prior in outcomes}
 
 
 def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
