@@ -6,7 +6,7 @@ row stores. This module has no statistics and reads no judgments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
@@ -118,37 +118,16 @@ def _read(values: Mapping[str, str]) -> Scope:
 
 
 def _refuse_unknown(project: Project, values: Mapping[str, str]) -> None:
-    query, category, side = values["query"], values["category"], values["side"]
+    query = values["query"]
     if query and not Query.objects.filter(project=project, query_id=query).exists():
         raise InvalidField(
             f"There is no query {query} in this project. The list of queries has their ids.",
             "query",
         )
-    if category and category not in (offered := categories_of(project)):
-        raise InvalidField(
-            f"No instruction in this project has category {category}. The categories are: "
-            f"{_join_names(offered)}.",
-            "category",
-        )
-    domain = values["domain"]
-    if domain and domain not in (offered := domains_of(project)):
-        raise InvalidField(
-            f"No query in this project has domain {domain}. "
-            f"The domains are: {_join_names(offered)}.",
-            "domain",
-        )
-    if side and side not in Narrative.Side.values:
-        raise InvalidField(
-            f"{side} is not a side of a narrative. The sides are: "
-            f"{_join_names(Narrative.Side.values)}.",
-            "side",
-        )
-    criterion = values["criterion"]
-    if criterion and criterion not in (offered := list(rubric_of(project).keys)):
-        raise InvalidField(
-            f"There is no criterion {criterion}. The criteria are: {_join_names(offered)}.",
-            "criterion",
-        )
+    for field, (offered, sentence) in _OFFERED.items():
+        value = values[field]
+        if value and value not in (names := offered(project)):
+            raise InvalidField(f"{sentence.format(value)}: {_join_names(names)}.", field)
     _refuse_people(project, values["one"], values["other"])
     _refuse_times(project, values["guideline"], values["week"])
 
@@ -208,6 +187,24 @@ def domains_of(project: Project) -> list[str]:
     """Return the domains of a project's queries, sorted."""
     queries = Query.objects.filter(project=project).exclude(domain="")
     return sorted(queries.values_list("domain", flat=True).distinct())
+
+
+# The fields with a few values: which a project has, and the sentence about any other.
+_OFFERED: dict[str, tuple[Callable[[Project], list[str]], str]] = {
+    "category": (
+        categories_of,
+        "No instruction in this project has category {}. The categories are",
+    ),
+    "domain": (domains_of, "No query in this project has domain {}. The domains are"),
+    "side": (
+        lambda project: Narrative.Side.values,
+        "{} is not a side of a narrative. The sides are",
+    ),
+    "criterion": (
+        lambda project: list(rubric_of(project).keys),
+        "There is no criterion {}. The criteria are",
+    ),
+}
 
 
 def parts_of(project: Project) -> list[Scope]:

@@ -61,7 +61,7 @@ class Draws:
     ) -> None:
         rng = np.random.default_rng(seed)
         self._joint = list(joint.values())
-        self._weights = [np.array([joint.weight for joint in its.every]) for its in self._joint]
+        self._weights = [np.array([weight for _, weight in its.every]) for its in self._joint]
         # A sample with a settlement for each draw is used as it is: to draw from it again would
         # only add error.
         self.drawn = [
@@ -97,7 +97,7 @@ class Draws:
         kept = [column for column, dispute in enumerate(its.disputes) if dispute in settled]
         if len(kept) == len(its.disputes):
             return self.drawn[place]
-        grades = np.array([[grade for _, grade in joint.settlement] for joint in its.every])
+        grades = np.array([[grade for _, grade in settlement] for settlement, _ in its.every])
         _, group = np.unique(grades[:, kept], axis=0, return_inverse=True)
         group = group.reshape(-1)
         wanted = group[self.drawn[place]]
@@ -172,7 +172,7 @@ class _SystemValues:
         self.rows = [settled.systems.index(name) for name in self.order]
         values = settled.values(key)[self.rows]
         self.settled = [
-            values[:, [settled.columns[joint.settlement] for joint in its.every]]
+            values[:, [settled.columns[settlement] for settlement, _ in its.every]]
             for its in joint.values()
         ]
         others = [
@@ -360,7 +360,7 @@ def measure_disputes(
         of_topics = joint_settlements(tried, len(systems), seed, resamples)
         every = [
             *single_settlements(tried),
-            *(joint.settlement for its in of_topics.values() for joint in its.every),
+            *(settlement for its in of_topics.values() for settlement, _ in its.every),
         ]
         settled = SettledValues(prepared.collection, prepared.options, systems, every, now, check)
         moved = effects_of_settling(tried, settled, now)

@@ -60,23 +60,17 @@ class Dispute(NamedTuple):
 Settlement = tuple[tuple[Dispute, int], ...]
 
 
-class WeightedSettlement(NamedTuple):
-    """A settlement of all disputed documents of a topic, and its probability."""
-
-    settlement: Settlement
-    weight: float
-
-
 class JointSettlements(NamedTuple):
     """Settlements of all disputed documents of a topic.
 
     Attributes:
         disputes: The documents.
-        every: The settlements: one for each combination of grades if `complete`, else a sample.
+        every: The settlements, each with its probability: one for each combination of grades if
+            `complete`, else a sample.
     """
 
     disputes: Sequence[Dispute]
-    every: Sequence[WeightedSettlement]
+    every: Sequence[tuple[Settlement, float]]
     complete: bool
 
 
@@ -135,7 +129,7 @@ def joint_settlements(
         complete = math.prod(map(len, shares)) <= most
         if complete:
             every = [
-                WeightedSettlement(
+                (
                     tuple(
                         (dispute, grade) for dispute, (grade, _) in zip(its, choice, strict=True)
                     ),
@@ -145,7 +139,7 @@ def joint_settlements(
             ]
         else:
             every = [
-                WeightedSettlement(
+                (
                     tuple(
                         (dispute, dispute.grades[int(rng.integers(len(dispute.grades)))])
                         for dispute in its

@@ -179,7 +179,8 @@ def test_every_combination_of_grades_is_tried_with_its_probability():
     combined = joint_settlements([X, c], systems=2, seed=0, resamples=1_000)
 
     weights = {
-        tuple(grade for _, grade in one.settlement): one.weight for one in combined["q"].every
+        tuple(grade for _, grade in settlement): weight
+        for settlement, weight in combined["q"].every
     }
     assert weights == {(0, 0): 3 / 8, (0, 1): 1 / 8, (1, 0): 3 / 8, (1, 1): 1 / 8}
 
@@ -190,7 +191,7 @@ def test_many_combinations_of_grades_are_sampled():
     drawn = joint_settlements(many, systems=2, seed=0, resamples=1_000)["q"]
 
     assert len(drawn.every) == 1_000
-    assert sum(one.weight for one in drawn.every) == pytest.approx(1)
+    assert sum(weight for _, weight in drawn.every) == pytest.approx(1)
     assert not drawn.complete
     assert drawn == joint_settlements(many, systems=2, seed=0, resamples=1_000)["q"]
 
