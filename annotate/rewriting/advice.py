@@ -124,7 +124,7 @@ def check_altered(
         ),
         Advice(
             Check.NARROWING,
-            not (lost := [sentence for sentence in gone if _narrows(sentence)]),
+            not (lost := [sentence for sentence in gone if _NARROWING.search(sentence)]),
             _first_few(lost),
         ),
         Advice(Check.LENGTH, len(new) >= len(old), (), len(new), len(old)),
@@ -254,10 +254,6 @@ def _lost_sentences(before: str, after: str) -> list[str]:
 
 def _widens(sentence: str) -> bool:
     return bool(_WIDENING.search(sentence)) and not _NARROWING.search(sentence)
-
-
-def _narrows(sentence: str) -> bool:
-    return bool(_NARROWING.search(sentence))
 
 
 def _runs(words: Sequence[str], length: int) -> set[tuple[str, ...]]:

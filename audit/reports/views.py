@@ -183,7 +183,10 @@ def _lists(member: Membership, compared: Any) -> list[dict[str, Any]]:
         return made
 
     categories = [
-        {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
+        {
+            "spot": spot,
+            "open_url": f"{matrix}?{urlencode({'state': 'disputed', 'category': spot.key or '-'})}",
+        }
         for spot in compared.categories[:TOP]
     ]
     documents, instructions = "Documents compared", "Instructions compared"
@@ -206,10 +209,6 @@ def _lists(member: Membership, compared: Any) -> list[dict[str, Any]]:
             ("criteria", "By criterion of the reviews", "Criterion", instructions, criteria),
         )
     ]
-
-
-def _category(spot: Spot) -> dict[str, str]:
-    return {"state": "disputed", "category": spot.key or "-"}
 
 
 def _grid(meetings: list[Any]) -> dict[str, Any]:

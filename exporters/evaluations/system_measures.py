@@ -93,11 +93,6 @@ class IrMeasures:
         return by_measure
 
 
-def is_quick(name: str) -> bool:
-    """Return whether a measure is one of trec_eval; the others take many times as long."""
-    return not name.startswith(("RBP", "Judged"))
-
-
 def _is_of_trec_eval(name: str) -> bool:
     return bool(ir_measures.pytrec_eval.supports(ir_measures.parse_measure(name)))
 
@@ -189,7 +184,8 @@ class PreparedCollection:
         self.clusters = clusters.get(by)
         names = tuple(options["ir"].get("measures", IR))
         if values_only:
-            self.ir_names = tuple(name for name in names if is_quick(name))
+            # The others take many times as long as those of trec_eval.
+            self.ir_names = tuple(n for n in names if not n.startswith(("RBP", "Judged")))
         else:
             self.ir_names = names if JUDGED in names else (*names, JUDGED)
         self._ir_sides = ("changed",) if values_only else ("original", "changed")

@@ -242,7 +242,7 @@ KINDS = {
 def render_table(frame: pd.DataFrame, kind: str) -> str:
     """Return a table as text of one of KINDS. CSV formulas and LaTeX commands are escaped."""
     if kind == "csv":
-        escaped = _map_cells(frame, _escape_formula)
+        escaped = _map_cells(frame, lambda value: cell(value) if isinstance(value, str) else value)
         return escaped.to_csv(index=False, lineterminator="\n")
     if kind == "md":
         cells = _map_cells(frame, _escape_markdown).where(frame.notna().to_numpy(), None)
@@ -271,10 +271,6 @@ def _map_cells(frame: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFram
     """Return a table with every cell and the head changed; integers beside floats stay integers."""
     rows = [map(change, row) for row in frame.itertuples(index=False, name=None)]
     return _frame(rows, list(map(change, frame)), dtype=object)
-
-
-def _escape_formula(value: Any) -> Any:
-    return cell(value) if isinstance(value, str) else value
 
 
 def _escape_markdown(value: Any) -> Any:

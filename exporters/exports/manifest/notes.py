@@ -178,7 +178,11 @@ def trec_warnings(
             "whose claims count."
         )
     sentences += measured
-    if open_ones := [facts["pair_id"] for facts in answered if _is_unfinished(facts)]:
+    if open_ones := [
+        facts["pair_id"]
+        for facts in answered
+        if facts["counts"]["unjudged"] or facts["counts"]["disputed"]
+    ]:
         sentences.append(
             "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
             "treat them as not relevant. Scores are final only once these pairs are judged and "
@@ -271,10 +275,6 @@ def about_jsonl(counts: Mapping[str, int]) -> list[str]:
             "them."
         )
     return sentences
-
-
-def _is_unfinished(facts: PairFacts) -> bool:
-    return bool(facts["counts"]["unjudged"] or facts["counts"]["disputed"])
 
 
 def _about_pairs(pairs: list[PairFacts]) -> list[str]:
