@@ -31,6 +31,14 @@ def judgments_in_force(*projects: Project) -> QuerySet[Judgment]:
     return Judgment.objects.current().of_people().filter(_in_force(*projects))
 
 
+def judgments_in_pools(*projects: Project) -> QuerySet[Judgment]:
+    """Return people's current judgments under current narratives, also of documents that the
+    projects do not put before their judges: their grades are in the qrels as well.
+    """
+    judged = Judgment.objects.current().of_people()
+    return judged.filter(in_pools(), narrative__in=judged_narratives(*projects))
+
+
 def flags_in_force(*projects: Project) -> QuerySet[Flag]:
     """Return people's current flags of the documents to judge, under current narratives."""
     return Flag.objects.current().of_people().filter(_in_force(*projects))

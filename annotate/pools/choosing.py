@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, TypedDict
 
 from annotate.collection.models import Candidate, Query, Run, RunLine
-from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.in_force import judgments_in_pools
 from annotate.pools.models import Pool
 from annotate.projects.models import Project
 
@@ -385,7 +385,7 @@ def _candidates(project: Project, queries: Sequence[int]) -> dict[int, dict[int,
     """Return the state of every candidate of these queries, by query and document."""
     rows = Candidate.with_removed.filter(query__in=queries).order_by()
     judged = set(
-        judgments_in_force(project)
+        judgments_in_pools(project)
         .filter(candidate__query__in=queries)
         .order_by()
         .values_list("candidate", flat=True)

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Annotated, NamedTuple
 
 from annotate.collection.models import Candidate, Run, RunLine
-from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.in_force import judgments_in_pools
 from annotate.pools.actions import MAX_DEPTH
 from annotate.projects.models import Project
 from base.errors import Refused
@@ -62,7 +62,7 @@ class _Labels(NamedTuple):
 
 def _read_labels(project: Project) -> _Labels:
     judged = list(
-        judgments_in_force(project)
+        judgments_in_pools(project)
         .order_by()
         .values_list("narrative__pair__pk", "candidate__query__pk", "candidate__document__pk")
         .distinct()

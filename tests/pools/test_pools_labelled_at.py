@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from annotate.collection.removal import QUERIES
-from annotate.models import Candidate, Document, Project
+from annotate.models import Candidate, Document, Pool, Project
+from annotate.pools.actions import count_pool, recipe_of
 from annotate.pools.labelled import labelled_at
 from base.errors import Refused
 from exporters.evaluations.system_measures import IrMeasures
@@ -69,6 +70,26 @@ def test_a_disputed_document_has_a_label_but_no_line_in_the_qrels(project, tmp_p
     ranking = Scores({"p": {"A": 2.0, "B": 1.0}}, "ance.run")
     of_qrels = IrMeasures(("Judged@2",), {"p": {"A": 1}}, relevant=1)
     assert of_qrels.values(ranking) == {"Judged@2": {"p": 0.5}}
+
+
+def test_a_judgment_of_a_document_that_is_not_put_before_judges_is_a_label(project):
+    make(project, runs=two_runs(project), depth=4)
+    query = project.queries.get(query_id="301")
+    narrative = factories.altered(factories.pair(query))
+    ada = factories.member(project, "ada")
+    for candidate in Candidate.objects.filter(query=query, document__doc_id__in=["A", "B"]):
+        factories.judgment(narrative, candidate, ada, 1)
+    before = shares(project, 2)
+
+    # From now on only documents that were relevant before are judged; A and B have no earlier one.
+    project.judge_scope = Project.Scope.RELEVANT
+    project.save()
+
+    # ance ranks A B, bm25 B E.
+    assert before == {"ance.run": (1, {2: 1.0}), "bm25.run": (1, {2: 0.5})}
+    assert shares(project, 2) == before
+    recipe = recipe_of(project=project, method=Pool.Method.JUDGED, runs=[])
+    assert count_pool(recipe)["judged"] == 2
 
 
 def test_a_query_that_was_taken_out_is_no_topic(project):
