@@ -18,9 +18,9 @@ BLIND = (
 )
 
 
-def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
-    """Return a report of a project that the person leads, or raise Http404 or PermissionDenied,
-    also for a lead who is still blind, because it comes with its figures.
+def computed_report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementReport]:
+    """Return a report of a project that the person leads, with its figures, or raise Http404 or
+    PermissionDenied, also for a lead who is still blind.
     """
     member = access.lead(user, slug)
     report = row_or_404(
@@ -30,7 +30,7 @@ def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
     )
     if blindness.must_answer_first(member):
         raise PermissionDenied(BLIND)
-    return report
+    return member, report
 
 
 def unblinded_lead(user: Person, slug: str) -> Membership:

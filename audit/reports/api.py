@@ -144,7 +144,7 @@ class OneAgreementReport(Resource, tag="Agreement"):
     @reads(FullAgreementReportSerializer)
     def get(self, request: Request, slug: str, report: int) -> Response:
         """Return its progress and its figures. 403 for a lead who is still blind."""
-        row = access.computed_report(self.person, slug, report)
+        _member, row = access.computed_report(self.person, slug, report)
         return Response(self.shape(row, blind=False))
 
 

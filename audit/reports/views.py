@@ -287,8 +287,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one report as it was computed, even if newer ones exist."""
-    member = access.unblinded_lead(request.user, slug)
-    report = access.computed_report(request.user, slug, pk)
+    member, report = access.computed_report(request.user, slug, pk)
     if report.compares:
         template, context = "reports/agreement_comparison.html", _past_comparison_context(report)
         return project_page(request, template, member, "agreement", **context)
@@ -305,8 +304,7 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_GET
 def agreement_table(request: PageRequest, slug: str, pk: int, table: str) -> HttpResponse:
     """Show a table of a report with all its lines, such as every pair of people, by pages."""
-    member = access.unblinded_lead(request.user, slug)
-    report = access.computed_report(request.user, slug, pk)
+    member, report = access.computed_report(request.user, slug, pk)
     if report.compares or report.figures is None:
         return redirect(report)
     shown = next((each for each in tables(report.figures) if each.key == table), None)
@@ -377,7 +375,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Send a report's figures as JSON, with the version and the sum of what was counted."""
-    report = access.computed_report(request.user, slug, pk)
+    _member, report = access.computed_report(request.user, slug, pk)
     response = JsonResponse(
         {
             "report": report.pk,
