@@ -153,18 +153,29 @@ def settle(
 
 
 def withdraw_check(
-    *, item: SampleItem, by: Membership, now: datetime | None = None
+    *,
+    item: SampleItem,
+    by: Membership,
+    uuid: uuids.UUID | None = None,
+    now: datetime | None = None,
 ) -> Check | None:
     """Withdraw the current check of `by` on an item and return it, or None if there is none.
 
     Refused: settled by somebody else since, or `by` has read the reason; for a lead, also once both
-    have answered.
+    have answered. With a UUID, withdraw only the check that has it; refused if it is not there, or
+    if there is a newer one.
     """
     now = now or timezone.now()
     with transaction.atomic():
         _lock_item(item, by)
         current = _current_checks(item)
         mine = next((one for one in current if one.checker_id == by.pk), None)
+        if uuid is not None and (mine is None or mine.uuid != uuid):
+            ended = Check.objects.filter(uuid=uuid, item=item, checker=by, ended_at__isnull=False)
+            if not ended.exists():
+                raise Refused("This answer is not there, so it cannot be undone. Reload the page.")
+            if mine is not None:
+                raise Refused("You have given a newer answer to this label. The newer one counts.")
         if mine is None:
             return None
         if mine.place == Check.SETTLES:

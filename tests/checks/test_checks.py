@@ -327,6 +327,21 @@ def test_a_withdrawn_check_frees_its_place(scene, sample):
     assert actions.withdraw_check(item=item(sample, "B"), by=scene.ada) is None
 
 
+def test_only_the_check_that_is_named_is_withdrawn(scene, sample):
+    first, newer = uuid.uuid4(), uuid.uuid4()
+    for relevance, sent in ((0, first), (1, newer)):
+        actions.check(item=item(sample, "A"), relevance=relevance, uuid=sent, by=scene.ada)
+
+    with pytest.raises(Refused, match="The newer one counts"):
+        actions.withdraw_check(item=item(sample, "A"), by=scene.ada, uuid=first)
+    with pytest.raises(Refused, match="This answer is not there"):
+        actions.withdraw_check(item=item(sample, "A"), by=scene.ada, uuid=uuid.uuid4())
+
+    assert Check.objects.current().get(checker=scene.ada).uuid == newer
+    actions.withdraw_check(item=item(sample, "A"), by=scene.ada, uuid=newer)
+    assert actions.withdraw_check(item=item(sample, "A"), by=scene.ada, uuid=newer) is None
+
+
 def test_checks_of_a_settled_label_cannot_change_until_the_settlement_is_withdrawn(scene, sample):
     check_label(sample, "A", ada=0, ben=1, dan=1)
 

@@ -251,7 +251,7 @@ class CheckEntry(JournalEntry):
         form = CheckForm(item.sample.asks, sent["fields"])
         if not form.is_valid():
             raise Refused(form.sentence())
-        before = _current(item, member)
+        before = Check.objects.current().filter(item=item, checker=member).first()
         made = self.action(item=item, by=member, **(form.answer() | {"uuid": sent["uuid"]}))
         if before is None or before.uuid in (sent["instead_of"], made.uuid):
             return SavedEntry(made.at)
@@ -278,23 +278,10 @@ class CheckWithdrawalEntry(JournalEntry):
 
     def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Withdraw the answer, unless it was withdrawn already or a newer one counts."""
-        undoes = sent["undoes"]
         member, item = access.item(by.user, sent["item"])
         now = timezone.now()
-        current = _current(item, member)
-        if current is not None and current.uuid == undoes:
-            actions.withdraw_check(item=item, by=member, now=now)
-        elif not Check.objects.filter(
-            uuid=undoes, item=item, checker=member, ended_at__isnull=False
-        ).exists():
-            raise Refused("This answer is not there, so it cannot be undone. Reload the page.")
-        elif current is not None:
-            raise Refused("You have given a newer answer to this label. The newer one counts.")
+        actions.withdraw_check(item=item, by=member, uuid=sent["undoes"], now=now)
         return SavedEntry(now)
-
-
-def _current(item: SampleItem, member: Membership) -> Check | None:
-    return Check.objects.current().filter(item=item, checker=member).first()
 
 
 ENTRIES = {

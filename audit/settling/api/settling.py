@@ -249,14 +249,7 @@ class DecisionWithdrawalEntry(JournalEntry):
 
     def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Withdraw the decision, unless it was withdrawn already or a newer one counts."""
-        disagreement = _disagreement(by.user, sent["disagreement"])
-        current = disagreement.decision()
-        if current is not None and current.uuid == sent["undoes"]:
-            disagreement.withdraw()
-        elif not disagreement.decisions().filter(uuid=sent["undoes"]).exists():
-            raise Refused("This decision is not there, so it cannot be undone. Reload the page.")
-        elif current is not None:
-            raise Refused("There is a newer decision on this. The newer one counts.")
+        _disagreement(by.user, sent["disagreement"]).undo(sent["undoes"])
         return SavedEntry(timezone.now())
 
 

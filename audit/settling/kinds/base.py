@@ -297,19 +297,47 @@ class Disagreement(ABC):
     def save_decision(self, fields: Mapping[str, Any], instead_of: UUID | None) -> Any:
         """Settle it, withdrawing the reader's own decision `instead_of` first.
 
-        A decision with the UUID in `fields` changes nothing if there is one already.
+        Sending it again under the UUID in `fields` changes nothing. Refused: another decision has
+        this UUID.
         """
         with transaction.atomic():
             # One at a time: a decision that is sent twice at once must not withdraw itself.
-            InstructionPair.objects.select_for_update().get(pk=self.narrative.pair_id)
-            sent = self.decisions().filter(uuid=fields["uuid"]).first()
-            if sent is not None:
-                return sent
+            self._lock_pair()
+            if self.model.objects.filter(uuid=fields["uuid"]).exists():
+                return self._find_sent(fields)
             current = self.decision()
             is_own = current is not None and current.by_id == self.member.pk
             if is_own and current.uuid == instead_of:
                 self.withdraw()
             return self.settle(fields)
+
+    def undo(self, uuid: UUID) -> None:
+        """Withdraw the decision with this UUID. Calling twice changes nothing. Refused: it is not
+        there, or there is a newer one.
+        """
+        with transaction.atomic():
+            self._lock_pair()
+            current = self.decision()
+            if current is not None and current.uuid == uuid:
+                self.withdraw()
+            elif not self.decisions().filter(uuid=uuid).exists():
+                raise Refused(
+                    "This decision is not there, so it cannot be undone. Reload the page."
+                )
+            elif current is not None:
+                raise Refused("There is a newer decision on this. The newer one counts.")
+
+    def _lock_pair(self) -> None:
+        InstructionPair.objects.select_for_update().get(pk=self.narrative.pair_id)
+
+    def _find_sent(self, fields: Mapping[str, Any]) -> Any:
+        """Return the reader's decision that was sent under this UUID; refuse any other one."""
+        mine = {"uuid": fields["uuid"], self.decided_by: self.member}
+        sent = self.decisions().filter(**mine).first()
+        value = None if fields.get("adopt") else fields[self.value]
+        if sent is None or value not in (None, "", getattr(sent, self.value)):
+            raise Refused("This was already sent with another decision. Reload the page.")
+        return sent
 
 
 def settled_rows(

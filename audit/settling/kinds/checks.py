@@ -185,4 +185,4 @@ class CheckDisagreement(Disagreement):
         """Withdraw the reader's own decision, or raise Refused."""
         if self.third is None or self.third.checker_id != self.member.pk:
             raise Refused("You have no decision to withdraw here.")
-        check_actions.withdraw_check(item=self.item, by=self.member)
+        check_actions.withdraw_check(item=self.item, by=self.member, uuid=self.third.uuid)
