@@ -519,6 +519,18 @@ def test_a_decided_review_shows_its_decision(reviewed, client):
     assert shows(page, 'data-key-label="Remove" aria-pressed="true"')
 
 
+def test_a_program_reads_whether_a_disagreement_is_settled(led, client):
+    client.post(led.url, {"relevance": "1", "reason": "So.", "cause": "edge"})
+    listed = f"/api/v1/projects/{led.project.slug}/disagreements/"
+
+    states = {
+        state: [row["settled"] for row in client.get(listed, {"state": state}).json()["results"]]
+        for state in ("pending", "settled")
+    }
+
+    assert states == {"pending": [False], "settled": [True]}
+
+
 def test_settled_ones_are_listed_with_who_settled_them(reviewed, client):
     adjudicate(
         narrative=reviewed.narrative,

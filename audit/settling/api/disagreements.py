@@ -90,7 +90,7 @@ class DisagreementSerializer(OfNarrativeSerializer):
     decides = serializers.BooleanField(help_text="Whether settling decides if it counts.")
     since = serializers.DateTimeField(source="key.at")
     answers = serializer_of(Voice)(source="voices", many=True)
-    settled = serializers.BooleanField()
+    settled = serializers.BooleanField(source="is_settled")
     waiting = serializers.BooleanField(
         help_text="Whether an annotator was asked again and has yet to answer."
     )

@@ -132,6 +132,11 @@ class Item:
     rejudge_request: RejudgeRequest | None = None
 
     @property
+    def is_settled(self) -> bool:
+        """Whether the list shows its decision."""
+        return self.settled is not None
+
+    @property
     def waiting(self) -> bool:
         """Whether an annotator was asked again and has yet to answer."""
         return self.rejudge_request is not None and self.rejudge_request.statement.is_current
