@@ -59,6 +59,8 @@ async function transact(mode, work) {
   return new Promise((resolve, reject) => {
     const transaction = db.transaction("entries", mode, { durability: "strict" });
     const request = work(transaction.objectStore("entries"));
+    // Not left to the browser, which commits after the answers to the requests: if the tab is closed before, it aborts.
+    transaction.commit();
     transaction.oncomplete = () => resolve(request?.result);
     transaction.onabort = () => reject(transaction.error);
   });

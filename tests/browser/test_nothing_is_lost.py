@@ -162,6 +162,21 @@ def test_any_page_sends_waiting_answers(scene, ada, expected_complaints):
     until(other, lambda: scene.rows() == [(scene.order[0], 1)], "the judgment")
 
 
+def test_answers_survive_a_tab_that_is_closed_right_after_the_key(transactional_db, new_person):
+    scene = Scene(12)
+    page = new_person("ada")
+    for number, doc_id in enumerate(scene.order):
+        page.goto(scene.address)
+        shows(page, doc_id)
+        page.keyboard.press(str(number % 3))
+        page.close()
+        page = page.context.new_page()
+    page.goto(scene.address)
+
+    answers = {doc_id: number % 3 for number, doc_id in enumerate(scene.order)}
+    until(page, lambda: scene.current() == answers, "every answer")
+
+
 def test_a_document_not_loaded_yet_comes_with_the_network_and_no_key_grades_it(
     scene, ada, expected_complaints
 ):
