@@ -321,6 +321,18 @@ def test_the_manifest_counts_what_is_published_and_names_what_is_left_out(publis
     }
 
 
+def test_a_corpus_has_no_document_of_a_reversed_side_that_is_not_published(published, write):
+    """A reversed side that changes nothing is left out, and with it a document only judged there."""
+    pair = published.project.pairs.get(pair_id="304")
+    narrative = factories.narrative(pair, side="reversed", text="Locks without gates.")
+    factories.judgment(narrative, factories.candidate(pair.query, "only", 1), published.ada, 1)
+
+    folder = write(published.project, "mteb")
+
+    assert "only" not in {row["_id"] for row in folder.records("corpus.jsonl")}
+    assert folder.manifest["counts"]["layout_documents"] == 8
+
+
 def test_no_layout_names_an_annotator(published, write):
     Publication.objects.update(creators="Curie, Marie", publisher="Zenodo", year=2026)
     for member in published.project.memberships.filter(is_machine=False):

@@ -10,7 +10,7 @@ import pytest
 
 from annotate.collection import intake
 from annotate.loading.load import load_rows
-from annotate.models import Candidate, InstructionPair, Judgment
+from annotate.models import Candidate, InstructionPair, Judgment, Query
 from audit.checks.machines import choose_machine
 from exporters.evaluations.measuring import read_collection
 from exporters.exports.models import Publication
@@ -342,6 +342,33 @@ def test_a_pair_without_a_category_of_followtable_is_left_out(tides, write):
     InstructionPair.objects.update(category="")
     with pytest.raises(ValueError, match="no pair has a category that FollowTable knows: C1, C2"):
         write(tides.project, "followtable")
+
+
+def test_the_manifest_of_followtable_counts_only_the_tables_that_it_holds(tides, write):
+    """The pair of 302 is left out for its category, with its two documents."""
+    Publication.objects.create(project=tides.project, texts=True, licence="CC-BY-4.0")
+
+    folder = write(tides.project, "followtable")
+
+    (out,) = json.loads(folder["query_instruction.json"])[0]["outs"]
+    counts = folder.manifest["counts"]
+    assert counts["layout_documents"] == len(list((folder.folder / "tables").iterdir())) == 5
+    assert counts["layout_changed"] == len(out["all_tables"]) == 4
+
+
+def test_the_manifest_of_multiconir_counts_only_the_documents_of_its_rows(write, shared_data):
+    project = load("multiconir", shared_data / "multiconir/Sample_Task1.csv", "first")
+    query = Query.objects.filter(project=project).order_by("pk").first()
+    other = factories.candidate(query, "other", 0, text="It fits no column.")
+    narrative = query.pairs.get(pair_id=f"{query.query_id}_1").narratives.get(side="altered")
+    factories.judgment(narrative, other, factories.member(project, "ada"), 1)
+
+    folder = write(project, "multiconir")
+
+    cells = next(csv.DictReader(folder["multiconir.csv"].splitlines()))
+    held = [text for name, text in cells.items() if text and name.startswith(("Positive", "HN"))]
+    assert "It fits no column." not in held
+    assert folder.manifest["counts"]["layout_documents"] == len(held) * len(project.queries.all())
 
 
 def test_labels_of_several_machines_are_published_together(write, shared_data):

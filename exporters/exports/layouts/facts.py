@@ -6,7 +6,7 @@ from base.texts import amount
 from exporters.exports import before_publishing
 from exporters.exports.files import Writer
 from exporters.exports.layouts import about, rows
-from exporters.exports.layouts.published import ALTERED, REVERSED, Published
+from exporters.exports.layouts.published import Published
 from exporters.exports.manifest.manifest import Manifest, Rule, compose, pair_facts
 from exporters.exports.selection import collection
 from exporters.exports.selection.selection import tally
@@ -58,12 +58,8 @@ def finish(layout: str, published: Published, into: Writer, *, pairs: str = rows
     rows.write_pairs_file(published, into, pairs)
     about.write(published.project, into)
     counts = {**published.counts, **tally(published.project, published.all_pairs)}
-    counts["layout_pairs"] = len(published.pairs[ALTERED])
-    if published.pairs[REVERSED]:
-        counts["layout_pairs_reversed"] = len(published.pairs[REVERSED])
-    marked = counts.pop("layout_with_markup", 0)
     notes = [*NOT_HELD[layout], *published.notes, EVERYWHERE]
-    if marked:
+    if marked := len(published.with_markup & published.documents):
         notes.append(
             "Texts that are HTML or Markdown tables are written unchanged, without a mark that "
             f"they are tables: {amount(marked, 'document')}."

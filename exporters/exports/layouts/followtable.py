@@ -107,7 +107,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
     Pairs without an instruction type are left out and listed in the manifest.
     """
     relevant = published.project.relevant_from
-    held = set(published.lone_documents)
+    kept: dict[int, list[Row]] = {}
     reasons = _reasons(published)
     by_key: dict[int, _Query] = {
         query.pk: _Query(query.query_id, rows.text_of(query), published.lone[query.pk], [])
@@ -118,7 +118,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
         query = pair.query
         if pair.pk not in kinds:
             continue
-        held |= {row.document for row in pool if _is_written(row, relevant)}
+        kept[pair.pk] = [row for row in pool if _is_written(row, relevant)]
         if query.pk not in by_key:
             positive = [row.doc_id for row in pool if (row.before or 0) >= relevant]
             by_key[query.pk] = _Query(query.query_id, rows.text_of(query), positive, [])
@@ -136,7 +136,7 @@ def _queries(published: Published, kinds: dict[int, str], report: Report) -> lis
                 },
             )
         )
-    published.leave_out({p.pk for p in published.pairs[ALTERED]} - set(kinds), held, NO_TYPE)
+    published.keep_only(kept, NO_TYPE)
     queries = list(by_key.values())
     for entry in queries:
         entry.instructions.sort(key=lambda its: rows.sort_key_in_query(its.pair))

@@ -151,17 +151,11 @@ def _notes(pairs: list[Pair]) -> dict[int, str]:
 
 
 def _leave_out(published: Published, records: list[_Record]) -> None:
-    """Publish only the pairs of the records, and list the others as left out."""
-    made = {record.pair.pk for record in records}
-    held = {
-        row.document
-        for record in records
-        for row in (record.document, record.positive, record.negative)
-    }
-    if others := len(published.documents - held):
+    """Publish only the pairs and documents of the records, and list the others as left out."""
+    kept = {its.pair.pk: {its.document, its.positive, its.negative} for its in records}
+    if others := published.keep_only(kept, NO_DOCUMENTS):
         documents = amount(others, "document")
         published.notes.append(f"No record has a place for {documents} of the published pairs.")
-    published.leave_out({p.pk for p in published.pairs[ALTERED]} - made, held, NO_DOCUMENTS)
 
 
 def _combinations(pairs: list[Pair]) -> dict[int, str]:

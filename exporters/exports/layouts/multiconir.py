@@ -176,20 +176,17 @@ def _make_row(query: Query, texts: list[_Text]) -> _Query | None:
 
 
 def _leave_out(published: Published, queries: list[_Query]) -> None:
-    """Publish only pairs and documents of a row, and list the other pairs as left out."""
-    pairs = {
-        text.pair.pk
-        for query in queries
-        for its in (query.lists, query.natural)
-        for text in its.values()
-    }
-    held = {key for query in queries for key in (query.positive, *query.negatives.values())}
-    if others := len(published.documents - held):
+    """Publish only the pairs and documents of a row, and list the other pairs as left out."""
+    kept: dict[int, list[Row]] = {}
+    for query in queries:
+        documents = {query.positive, *query.negatives.values()}
+        for text in (*query.lists.values(), *query.natural.values()):
+            kept[text.pair.pk] = [row for row in text.pool.values() if row.document in documents]
+    if others := published.keep_only(kept, NO_PLACE):
         published.notes.append(
             "Left out, because they meet other conditions than any column says: "
             f"{amount(others, 'document')}."
         )
-    published.leave_out({p.pk for p in published.pairs[ALTERED]} - pairs, held, NO_PLACE)
 
 
 def _cells(published: Published, query: _Query) -> dict[str, str]:

@@ -9,9 +9,9 @@ come first. If claimed labels are published, the outcome of a label check comes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import F
 
@@ -54,7 +54,7 @@ def conditions_of(pairs: Sequence[Pair], side: str) -> dict[int, tuple[Condition
 
 @dataclass
 class Published:
-    """The published pairs of each side, their documents, and counts."""
+    """The published pairs of each side, their documents and grades."""
 
     project: Project
     publication: Publication
@@ -62,10 +62,14 @@ class Published:
     queries: list[Query]
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     documents: set[int] = field(default_factory=set)
-    counts: Counter[str] = field(default_factory=Counter)
+    # Counts of candidates and grades of the altered side, under the manifest's keys.
+    grades: Counter[str] = field(default_factory=Counter)
+    # The documents that have no text, and those that are tables, if texts are published.
+    without_text: set[int] = field(default_factory=set)
+    with_markup: set[int] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
-    # What the layout cannot hold: a sentence on the first such id of each pair.
-    unsupported: list[str] = field(default_factory=list)
+    # What the layout cannot hold: a sentence on the first such id, or "".
+    unsupported: str = ""
     # The machines whose claimed labels are published where people have not judged.
     machines: list[Membership] = field(default_factory=list)
     # Queries without an instruction pair, with their formerly relevant documents, if the layout
@@ -81,20 +85,44 @@ class Published:
         chosen = {pair.pk for pairs in self.pairs.values() for pair in pairs}
         return [pair for pair in self.all_pairs if pair.pk in chosen]
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return what is published, under the keys of the manifest."""
+        counts = {
+            "layout_pairs": len(self.pairs[ALTERED]),
+            "layout_documents": len(self.documents),
+            **self.grades,
+        }
+        if self.pairs[REVERSED]:
+            counts["layout_pairs_reversed"] = len(self.pairs[REVERSED])
+        if self.publication.texts:
+            counts["layout_without_text"] = len(self.without_text & self.documents)
+        return counts
+
     def pools(self, side: str, report: Report) -> Iterator[tuple[Pair, list[Row]]]:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
         claims = bool(self.machines)
         yield from pools_with_grades(self.project, self.pairs[side], side, report, claims=claims)
 
-    def leave_out(self, pairs: Collection[int], held: set[int], why: str) -> None:
-        """Publish only the documents `held`, and list the altered side's `pairs` as left out."""
+    def keep_only(self, kept: Mapping[int, Collection[Row]], why: str) -> int:
+        """Publish only these candidates of the altered side, by key of their pair.
+
+        The other pairs are listed as left out. Return how many documents are.
+        """
+        before = self.documents
         self.left_out += [
             LeftOut(query_id=pair.query.query_id, pair_id=pair.pair_id, why=why)
             for pair in self.pairs[ALTERED]
-            if pair.pk in pairs
+            if pair.pk not in kept
         ]
-        self.pairs[ALTERED] = [pair for pair in self.pairs[ALTERED] if pair.pk not in pairs]
-        self.documents = held
+        self.pairs[ALTERED] = [pair for pair in self.pairs[ALTERED] if pair.pk in kept]
+        self.documents = self.lone_documents | {
+            row.document for rows in kept.values() for row in rows
+        }
+        self.grades = Counter()
+        for rows in kept.values():
+            self.grades.update(_count_grades(rows))
+        return len(before - self.documents)
 
     def texts(self) -> Iterator[Doc]:
         """Yield every published document with its newest text in byte order of doc_id.
@@ -104,7 +132,7 @@ class Published:
         if self.publication.texts:
             yield from collection.newest_documents(self.project, self.documents)
         else:
-            yield from (Doc(doc_id) for (doc_id,) in _rows(self.project, self.documents))
+            yield from (Doc(doc_id) for _pk, doc_id in _rows(self, "doc_id"))
 
     def texts_of(self, documents: Collection[int]) -> dict[int, str]:
         """Return the newest texts of these few documents, by their keys."""
@@ -167,35 +195,38 @@ def gather(project: Project, report: Report = lambda _: None, shape: Shape = TOO
     if shape.claims or publication.claims:
         published.machines = claimed.raters(project)
     kept_out: dict[int, str] = {}
-    changed = {}
     for side in COMPARED:
-        published.pairs[side], changed[side] = (
-            _choose_pairs(published, side, shape, kept_out if side == ALTERED else {}, report)
-            if side in shape.sides
-            else ([], 0)
-        )
+        published.pairs[side] = []
+        if side not in shape.sides:
+            continue
+        chosen = _choose_pairs(published, side, shape, report)
+        if side == ALTERED:
+            published.grades, kept_out = chosen.grades, chosen.kept_out
+        elif shape.change and not chosen.grades["layout_differing"]:
+            # A set whose qrels equal the original ones measures nothing.
+            continue
+        published.pairs[side] = chosen.pairs
+        published.documents |= chosen.documents
+        published.unsupported = published.unsupported or chosen.unsupported
     if not published.pairs[ALTERED]:
         raise CannotHold(_nothing_to_publish(published, shape))
-    if shape.change and not changed[ALTERED]:
+    if shape.change and not published.grades["layout_differing"]:
         measured = amount(len(published.pairs[ALTERED]), "pair")
         raise CannotHold(
             f"the relevance of no document changed in {measured}, so nothing can be measured. "
             "Rewrite narratives or judge more documents first"
         )
-    # A set whose qrels equal the original ones measures nothing.
-    if shape.change and not changed[REVERSED]:
-        published.pairs[REVERSED] = []
     published.left_out = _left_out(published, kept_out)
     if shape.lone_queries:
         _add_lone_queries(published, shape)
     pairs = published.every_pair
     ids = [*(pair.pair_id for pair in pairs), *(pair.query.query_id for pair in pairs)]
-    if unsupported := [*published.unsupported, *_unsupported(ids, shape)]:
+    if unsupported := published.unsupported or _unsupported(ids, shape):
         raise CannotHold(
-            f"{unsupported[0]}, which this layout cannot hold. Load the collection with other ids, "
+            f"{unsupported}, which this layout cannot hold. Load the collection with other ids, "
             "or use the trec export, which can hold these"
         )
-    _check_documents(published)
+    _check_texts(published)
     return published
 
 
@@ -225,48 +256,63 @@ def _nothing_to_publish(published: Published, shape: Shape) -> str:
     return sentence
 
 
-def _choose_pairs(
-    published: Published, side: str, shape: Shape, kept_out: dict[int, str], report: Report
-) -> tuple[list[Pair], int]:
-    """Return the pairs with the grades that the layout requires, and how many grades changed."""
-    chosen: list[Pair] = []
-    changed = 0
+class _Chosen(NamedTuple):
+    """What a layout holds of one side; `kept_out`: why it does not hold other pairs, by key."""
+
+    pairs: list[Pair]
+    documents: set[int]
+    grades: Counter[str]
+    unsupported: str
+    kept_out: dict[int, str]
+
+
+def _choose_pairs(published: Published, side: str, shape: Shape, report: Report) -> _Chosen:
+    """Choose the pairs with the grades that the layout requires."""
+    pairs: list[Pair] = []
+    documents: set[int] = set()
+    grades: Counter[str] = Counter()
+    unsupported = ""
+    kept_out: dict[int, str] = {}
     claims = bool(published.machines)
     of = pairs_with_grades(published.all_pairs, side, claims=claims)
     if not shape.change and side != ALTERED:
         # The paper's record needs the altered narrative.
         of_altered = {pair.pk for pair in published.pairs[ALTERED]}
         of = [pair for pair in of if pair.pk in of_altered]
-    for pair, rows in pools_with_grades(published.project, of, side, report, claims=claims):
-        before = sum(row.before is not None for row in rows)
-        after = sum(row.after is not None for row in rows)
+    for pair, pool in pools_with_grades(published.project, of, side, report, claims=claims):
+        rows = [row for row in pool if shape.holds(row)]
+        counts = _count_grades(rows)
+        before, after = counts["layout_original"], counts["layout_changed"]
         if not after or (shape.change and not before):
             kept_out[pair.pk] = NO_PRIOR if after else NO_LINE
             continue
-        chosen.append(pair)
-        differing = sum(row.changed for row in rows)
-        changed += differing
-        held = [row for row in rows if shape.holds(row)]
-        published.documents |= {row.document for row in held}
-        published.unsupported += _unsupported((row.doc_id for row in held), shape, documents=True)
-        if side == ALTERED:
-            published.counts.update(
-                layout_candidates=len(held),
-                layout_original=before,
-                layout_changed=after,
-                layout_claims=sum(row.is_claim for row in rows),
-                layout_undecided=sum(row.is_undecided for row in rows),
-                layout_differing=differing,
-                layout_without_line=sum(r.before is not None and r.after is None for r in rows),
-            )
-    return chosen, changed
+        pairs.append(pair)
+        documents |= {row.document for row in rows}
+        grades.update(counts)
+        doc_ids = (row.doc_id for row in rows)
+        unsupported = unsupported or _unsupported(doc_ids, shape, documents=True)
+    return _Chosen(pairs, documents, grades, unsupported, kept_out)
+
+
+def _count_grades(rows: Collection[Row]) -> dict[str, int]:
+    """Count the candidates of a pair and their grades, under the keys of the manifest."""
+    return {
+        "layout_candidates": len(rows),
+        "layout_original": sum(row.before is not None for row in rows),
+        "layout_changed": sum(row.after is not None for row in rows),
+        "layout_claims": sum(row.is_claim for row in rows),
+        "layout_undecided": sum(row.is_undecided for row in rows),
+        "layout_differing": sum(row.changed for row in rows),
+        "layout_without_line": sum(r.before is not None and r.after is None for r in rows),
+    }
 
 
 def _add_lone_queries(published: Published, shape: Shape) -> None:
     """Publish the queries without an instruction pair, with the documents relevant before."""
     with_pair = {pair.query.pk for pair in published.all_pairs}
     lone = [query for query in published.queries if query.pk not in with_pair]
-    published.unsupported += _unsupported((query.query_id for query in lone), shape)
+    lone_ids = (query.query_id for query in lone)
+    published.unsupported = published.unsupported or _unsupported(lone_ids, shape)
     for batch in ordered_rows.batches(lone, ordered_rows.BATCH):
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch],
@@ -305,53 +351,51 @@ def _left_out(published: Published, kept_out: dict[int, str]) -> list[LeftOut]:
     ]
 
 
-def _unsupported(ids: Iterable[str], shape: Shape, *, documents: bool = False) -> list[str]:
-    """Say of the first id that a layout cannot hold why; [] if it can hold all of them.
+def _unsupported(ids: Iterable[str], shape: Shape, *, documents: bool = False) -> str:
+    """Say of the first id that a layout cannot hold why; "" if it can hold all of them.
 
     Readers split at white space.
     """
     for id_ in ids:
         if any(letter.isspace() for letter in id_) or any(sign in id_ for sign in shape.refuses):
             signs = "".join(f" or the character {sign}" for sign in shape.refuses)
-            return [f"the id {id_!r} has white space{signs}"]
+            return f"the id {id_!r} has white space{signs}"
         if documents and shape.names_files and len(id_.encode()) > MAX_FILE_NAME:
-            return [f"the id {excerpt(id_, 40)!r} is longer than {MAX_FILE_NAME} bytes"]
-    return []
+            return f"the id {excerpt(id_, 40)!r} is longer than {MAX_FILE_NAME} bytes"
+    return ""
 
 
-def _check_documents(published: Published) -> None:
-    counts = published.counts
-    counts["layout_documents"] = len(published.documents)
+def _check_texts(published: Published) -> None:
+    """Refuse texts that no layout can hold, and remember which documents have none."""
     if not published.publication.texts:
         return
-    without = marked = 0
-    long: list[tuple[str, int]] = []
-    for doc_id, length, markup in _rows(published.project, published.documents, "length", "markup"):
-        without += length is None
-        marked += markup != Document.Markup.PLAIN
-        if (length or 0) > MOST_CHARACTERS:
-            long.append((doc_id, length))
+    too_long: list[tuple[str, int]] = []
+    for pk, doc_id, length, markup in _rows(published, "doc_id", "length", "markup"):
+        if length is None:
+            published.without_text.add(pk)
+        elif length > MOST_CHARACTERS:
+            too_long.append((doc_id, length))
+        if markup != Document.Markup.PLAIN:
+            published.with_markup.add(pk)
     # Raise only after the cursor is exhausted.
-    if long:
+    if too_long:
         raise CannotHold(
-            f"the text of document {long[0][0]} has {long[0][1]:,} characters, and a line of a "
-            f"layout holds at most {MOST_CHARACTERS:,}. Load it in parts, or switch texts off"
+            f"the text of document {too_long[0][0]} has {too_long[0][1]:,} characters, and a line "
+            f"of a layout holds at most {MOST_CHARACTERS:,}. Load it in parts, or switch texts off"
         )
-    if without == len(published.documents):
+    if len(published.without_text) == len(published.documents):
         raise CannotHold(
             "no candidate has a text in this project. Load the texts, or "
             "switch texts off to publish only ids"
         )
-    counts["layout_without_text"] = without
-    counts["layout_with_markup"] = marked
 
 
-def _rows(project: Project, wanted: set[int], *fields: str) -> Iterator[tuple]:  # type: ignore[type-arg]
-    """Yield doc_id and these fields of the wanted documents in byte order of doc_id."""
-    rows = Document.objects.filter(project=project).order_by(in_byte_order("doc_id"))
-    for pk, *values in ordered_rows.stream_rows(rows, "pk", "doc_id", *fields):
-        if pk in wanted:
-            yield tuple(values)
+def _rows(published: Published, *fields: str) -> Iterator[tuple[Any, ...]]:
+    """Yield key and fields of the published documents in byte order of doc_id."""
+    rows = Document.objects.filter(project=published.project).order_by(in_byte_order("doc_id"))
+    for row in ordered_rows.stream_rows(rows, "pk", *fields):
+        if row[0] in published.documents:
+            yield row
 
 
 class Answers(NamedTuple):
