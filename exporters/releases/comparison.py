@@ -17,7 +17,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, Protocol, TypeV
 
 from annotate.pairs.models import Narrative
 from exporters.exports.manifest import manifest
-from exporters.exports.manifest.manifest import Manifest, Rule
+from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.selection import claimed, selection
 from exporters.releases import contents, file_store
 from exporters.releases.models import Release
@@ -191,17 +191,18 @@ class Comparison:
         ]
 
     def rules(self) -> list[RuleChange]:
-        """Return the rules that differ: the subject, and the text of each release."""
-        by_release: list[dict[str, str]] = []
-        for release in (self.before, self.after):
-            rules: list[Rule] = contents.of(release)["rules"]
-            by_release.append({rule["about"]: rule["says"] for rule in rules})
-        before, after = by_release
-        return [
-            RuleChange(about, before.get(about, ""), after.get(about, ""))
-            for about in before | after
-            if before.get(about) != after.get(about)
-        ]
+        """Return the rules that differ: the subject, and what only one of the releases says.
+
+        Formats may have different rules about one subject.
+        """
+        before, after = (contents.of(release)["rules"] for release in (self.before, self.after))
+        changes = []
+        for about in dict.fromkeys(rule["about"] for rule in [*before, *after]):
+            gone = [r["says"] for r in before if r["about"] == about and r not in after]
+            new = [r["says"] for r in after if r["about"] == about and r not in before]
+            if gone or new:
+                changes.append(RuleChange(about, " ".join(gone), " ".join(new)))
+        return changes
 
     def changes(self, listed: str) -> Iterator[Change]:
         """Yield the differences of one of LISTS."""

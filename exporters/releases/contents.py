@@ -154,10 +154,18 @@ def files(release: Release) -> dict[str, FileFacts]:
 
 
 def all_counts(contents: Contents) -> dict[str, int]:
-    """Return the counts of all formats together; counts with the same key are equal."""
+    """Return the counts of all formats together.
+
+    Layouts may hold different pairs and documents: a count that differs between them is left out.
+    """
+    formats = contents["counts"]
     together: dict[str, int] = {}
-    for counts in contents["counts"].values():
-        together |= counts
+    differing: set[str] = set()
+    for counts in formats.values():
+        differing |= {key for key, n in counts.items() if together.setdefault(key, n) != n}
+    # Those of the whole project, where a layout counts only what it holds.
+    whole = formats["jsonl"] | formats["trec"]
+    together = {key: n for key, n in together.items() if key not in differing} | whole
     return {key: together[key] for key in COUNTS if key in together}
 
 

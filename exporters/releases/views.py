@@ -219,17 +219,20 @@ def _content(release: Release) -> dict[str, Any]:
     """Return the context of the page of a release that is made."""
     held = contents.of(release)
     counts = contents.all_counts(held)
-    every = [_with_url(release, entry) for entry in contents.files(release).values()]
+    every = {name: _with_url(release, entry) for name, entry in contents.files(release).items()}
     formats = [
         {
             "name": name,
-            "archive": _with_url(release, contents.files(release)[f"{name}.zip"]),
+            "archive": every[f"{name}.zip"],
             "files": files,
             "bytes": sum(file["bytes"] for file in files),
             "notes": held["notes"][name],
+            "published": [
+                group for group in manifest.groups(of_format) if group[0] == manifest.PUBLISHED
+            ],
         }
-        for name in held["counts"]
-        for files in [[file for file in every if file["name"].startswith(f"{name}/")]]
+        for name, of_format in held["counts"].items()
+        for files in [[file for path, file in every.items() if path.startswith(f"{name}/")]]
     ]
     earlier = Release.objects.made().filter(project=release.project_id, pk__lt=release.pk)
     others = earlier.order_by("-pk").values_list("name", flat=True)[:SHOWN]
@@ -243,7 +246,7 @@ def _content(release: Release) -> dict[str, Any]:
             {"name": name, "url": reverse("exporters:comparison", args=[slug, name, release.name])}
             for name in others
         ],
-        "whole": [file for file in every if "/" not in file["name"] and ".zip" not in file["name"]],
+        "whole": [file for name, file in every.items() if "/" not in name and ".zip" not in name],
         "citation": contents.citation(release),
     }
 

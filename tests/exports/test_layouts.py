@@ -218,6 +218,26 @@ def test_warnings_about_one_document_are_in_the_singular():
     ]
 
 
+def test_a_bar_or_a_line_end_in_a_name_breaks_no_table_of_the_card(published, write):
+    published.project.grades.filter(value=1).update(name="so | so", sentence="In\npart.")
+
+    assert "| 1 | so \\| so | In part. |" in write(published.project, "hf")["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("licence", "line"),
+    [
+        ("ODbL-1.0", "license: odbl\n"),
+        ("ODC-By-1.0", "license: odc-by\n"),
+        ("LicenseRef-ours", 'license: other\nlicense_name: "LicenseRef-ours"\n'),
+    ],
+)
+def test_the_card_has_the_name_by_which_the_hub_knows_a_licence(licence, line, published, write):
+    Publication.objects.update(licence=licence)
+
+    assert line in write(published.project, "hf")["README.md"]
+
+
 def test_croissant_describes_each_file_by_its_sum_and_each_column(published, write):
     folder = write(published.project, "hf")
 
@@ -259,6 +279,19 @@ def test_beir_has_a_split_of_qrels_for_each_side(published, write):
     }
 
 
+def test_beir_has_the_candidates_of_every_query(published, write):
+    pair = published.pair
+    narrative = factories.narrative(pair, side="reversed", text="Plants on land.")
+    factories.judgment(narrative, published.pool["B"], published.ada, 0)
+
+    folder = write(published.project, "beir")
+
+    queries = [row["_id"] for row in folder.records("queries.jsonl")]
+    ranked = {row["query-id"]: row["corpus-ids"] for row in folder.records("top_ranked.jsonl")}
+    assert sorted(ranked) == sorted(queries)
+    assert ranked["301-reversed"] == ranked["301-og"] == ["B", "FT-10", "FT-9", "Z", "a", "é"]
+
+
 def test_beir_leaves_instructions_out_if_the_setting_says_so(published, write):
     Publication.objects.update(instructions_in_queries=False)
 
@@ -295,6 +328,24 @@ def test_citation_names_creators_licence_and_year(published, write):
     assert (record["license"], record["publication_date"]) == ("CC-BY-4.0", "2026")
 
 
+@pytest.mark.parametrize(
+    ("licence", "line"),
+    [
+        ("cc-by-4.0", 'license: "CC-BY-4.0"'),
+        ("LicenseRef-ours", 'abstract: "Licence of instructions and labels: LicenseRef-ours."'),
+        ("MIT OR CC0-1.0", 'abstract: "Licence of instructions and labels: MIT OR CC0-1.0."'),
+    ],
+)
+def test_a_licence_that_cff_does_not_know_is_in_the_abstract(licence, line, published, write):
+    """CFF 1.2 has a list of licences, without expressions and names of one's own."""
+    settings = {"licence": licence, "creators": "Curie, Marie", "publisher": "Zenodo", "year": 2026}
+    Publication.objects.update(**settings, texts=False)
+
+    lines = write(published.project, "citation")["CITATION.cff"].splitlines()
+
+    assert [its for its in lines if its.startswith(("abstract:", "license:"))] == [line]
+
+
 def test_a_project_in_which_nobody_has_judged_is_cited_too(db, write):
     project = factories.project()
     settings = {"licence": "MIT", "creators": "Curie, Marie", "publisher": "Zenodo", "year": 2026}
@@ -322,7 +373,7 @@ def test_the_manifest_counts_what_is_published_and_names_what_is_left_out(publis
 
 
 def test_a_corpus_has_no_document_of_a_reversed_side_that_is_not_published(published, write):
-    """A reversed side that changes nothing is left out, and with it a document only judged there."""
+    """A reversed side that changes nothing is left out, with a document that is only there."""
     pair = published.project.pairs.get(pair_id="304")
     narrative = factories.narrative(pair, side="reversed", text="Locks without gates.")
     factories.judgment(narrative, factories.candidate(pair.query, "only", 1), published.ada, 1)

@@ -7,10 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from django.db.models import Value
+from django.db.models.functions import Concat
 
 from annotate.collection import intake
 from annotate.loading.load import load_rows
-from annotate.models import Candidate, InstructionPair, Judgment, Query
+from annotate.models import Candidate, DocumentText, InstructionPair, Judgment, Query
 from audit.checks.machines import choose_machine
 from exporters.evaluations.measuring import read_collection
 from exporters.exports.models import Publication
@@ -124,6 +126,19 @@ def test_infosearch_records_are_those_of_the_sample(write, shared_data):
     for side in ("og", "changed", "reversed"):
         lines = (original / f"qrels_{side}" / "test.tsv").read_text().splitlines()
         assert sorted(folder[f"qrels_{side}/test.tsv"].splitlines()) == sorted(lines)
+
+
+def test_a_carriage_return_in_a_text_ends_no_row_of_multiconir(write, shared_data):
+    project = load("multiconir", shared_data / "multiconir/Sample_Task1.csv", "first")
+    texts = DocumentText.objects.filter(document__project=project)
+    texts.update(text=Concat(Value("Old\rMac: "), "text"))
+
+    folder = write(project, "multiconir")
+
+    with (folder.folder / "multiconir.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == project.queries.count()
+    assert all(row["Positive"].startswith("Old\rMac: ") for row in rows)
 
 
 @pytest.mark.parametrize("sample", ["Sample_Task1.csv", "Sample_Task2_&_3.csv"])
@@ -358,7 +373,7 @@ def test_the_manifest_of_followtable_counts_only_the_tables_that_it_holds(tides,
 
 def test_the_manifest_of_multiconir_counts_only_the_documents_of_its_rows(write, shared_data):
     project = load("multiconir", shared_data / "multiconir/Sample_Task1.csv", "first")
-    query = Query.objects.filter(project=project).order_by("pk").first()
+    query = Query.objects.filter(project=project).order_by("pk")[0]
     other = factories.candidate(query, "other", 0, text="It fits no column.")
     narrative = query.pairs.get(pair_id=f"{query.query_id}_1").narratives.get(side="altered")
     factories.judgment(narrative, other, factories.member(project, "ada"), 1)

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -455,6 +456,21 @@ def test_changed_rules_and_guidelines_are_compared(tides, carla):
     assert counts["disputed"] == (1, 1)
 
 
+def test_a_changed_rule_is_listed_though_another_format_has_one_about_the_same(tides, carla):
+    """MTEB and FollowTable have a rule each about relevance: only that of MTEB changes."""
+    Publication.objects.create(project=tides.project, layouts=["mteb", "followtable"])
+    InstructionPair.objects.update(category="S1")
+    make_release(tides, "v1.0")
+    Publication.objects.update(claims=True)
+    make_release(tides, "v1.1")
+
+    rules = carla.get(url("comparison", "v1.0", "v1.1")).context["rules"]
+
+    (relevance,) = [rule for rule in rules if rule.about == "Relevance"]
+    assert relevance.before.endswith("the relevance of qrels.changed.txt in the format trec.")
+    assert relevance.after == ""
+
+
 def test_pages_of_long_lists_cover_all_rows(tides, carla, monkeypatch):
     monkeypatch.setattr("exporters.releases.views.SIZES", {**dict.fromkeys(SIZES, 2), "texts": 2})
     make_release(tides, "v1.0")
@@ -534,6 +550,40 @@ def test_a_release_says_each_thing_once_and_has_one_part_for_each_format(tides, 
     for name in ("trec", "jsonl", "beir", "mteb", "hf"):
         assert page.count(f"<summary>Files of {name}</summary>") == 1
         assert page.count(f'All in one archive<span class="visually-hidden">: {name}</span>') == 1
+
+
+def test_a_release_counts_what_layouts_hold_apart_where_they_differ(tides, carla):
+    """FollowTable leaves out the pair of 302, which has no category: MTEB holds both."""
+    Publication.objects.create(project=tides.project, layouts=["mteb", "followtable"])
+    release = make_release(tides, "v1.0")
+
+    counts = contents.all_counts(contents.of(release))
+    page = carla.get(url("release", "v1.0"))
+
+    assert "layout_pairs" not in counts
+    assert counts["pairs"] == 4
+    held = {
+        part["name"]: dict(dict(part["published"]).get("Published", ()))
+        for part in (page.context["formats"])
+    }
+    assert held["mteb"]["instruction pairs"] == 2
+    assert held["followtable"]["instruction pairs"] == 1
+    assert held["trec"] == {}
+
+
+def test_documents_with_newer_texts_are_counted_in_the_whole_project(tides):
+    """A layout counts only those that it holds."""
+    released: Any = {
+        "counts": {
+            "mteb": {"documents_with_newer_texts": 1},
+            "trec": {"documents_with_newer_texts": 3},
+            "jsonl": {"documents_with_newer_texts": 3},
+        }
+    }
+
+    counts = contents.all_counts(released)
+
+    assert counts == {"documents_with_newer_texts": 3}
 
 
 def test_a_release_leads_to_the_evaluation_form_with_itself_chosen(tides, carla):

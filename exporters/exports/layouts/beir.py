@@ -19,7 +19,6 @@ from exporters.exports.layouts.published import (
 )
 from exporters.exports.manifest.manifest import Manifest
 
-SPLITS = {"original": ORIGINAL, "changed": ALTERED, "reversed": REVERSED}
 # Tools read quotation marks in a table differently.
 SHAPE = Shape(refuses='"')
 
@@ -29,24 +28,26 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     published = gather(project, report, SHAPE)
     rows.write_corpus(published, into, passages=True)
     _write_queries(published, into)
-    holds = {
+    files = {
         "qrels/original.tsv": "The earlier relevance of documents.",
         "qrels/changed.tsv": "The relevance under the altered narratives.",
         rows.TOP_RANKED: "The documents that a system reranks, for each query.",
     }
-    with into.open_together(holds) as (original, changed, ranked):
-        original.write(rows.table_line(*rows.QRELS_HEADER))
-        changed.write(rows.table_line(*rows.QRELS_HEADER))
-        for pair, pool in published.pools(ALTERED, report):
-            for side, qrels in ((ORIGINAL, original), (ALTERED, changed)):
-                query_id = pair.pair_id + rows.SUFFIXES[side]
-                rows.write_grades(qrels, query_id, pool, side)
-                rows.write_json_line(
-                    ranked, {"query-id": query_id, "corpus-ids": [row.doc_id for row in pool]}
-                )
-    rows.write_reversed_qrels(
-        published, into, "qrels/reversed.tsv", report, rows.SUFFIXES[REVERSED]
-    )
+    if published.pairs[REVERSED]:
+        files["qrels/reversed.tsv"] = rows.REVERSED_QRELS
+    with into.open_together(files) as (original, changed, ranked, *reverse):
+        qrels = dict(
+            zip((ORIGINAL, ALTERED, REVERSED), (original, changed, *reverse), strict=False)
+        )
+        for stream in qrels.values():
+            stream.write(rows.table_line(*rows.QRELS_HEADER))
+        for side, written in ((ALTERED, (ORIGINAL, ALTERED)), (REVERSED, (REVERSED,))):
+            for pair, pool in published.pools(side, report):
+                candidates = [row.doc_id for row in pool]
+                for of in written:
+                    query_id = pair.pair_id + rows.SUFFIXES[of]
+                    rows.write_grades(qrels[of], query_id, pool, of)
+                    rows.write_json_line(ranked, {"query-id": query_id, "corpus-ids": candidates})
     return finish("beir", published, into)
 
 

@@ -25,24 +25,19 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
 )
 LARGEST = "10M<n<100M"
-# Names of licences that the hub knows.
+# The licences that the hub knows, by their SPDX names in lower case.
 LICENCES = {
-    "mit",
-    "apache-2.0",
-    "cc0-1.0",
-    "cc-by-4.0",
-    "cc-by-3.0",
-    "cc-by-2.0",
-    "cc-by-sa-4.0",
-    "cc-by-sa-3.0",
-    "cc-by-nc-4.0",
-    "cc-by-nc-sa-4.0",
-    "cc-by-nc-nd-4.0",
-    "cc-by-nd-4.0",
-    "odc-by",
-    "odbl",
-    "pddl",
-    "bsd-3-clause",
+    **{
+        name: name
+        for name in (
+            *("mit", "apache-2.0", "bsd-3-clause", "cc0-1.0"),
+            *("cc-by-4.0", "cc-by-3.0", "cc-by-2.0", "cc-by-sa-4.0", "cc-by-sa-3.0"),
+            *("cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc-by-nc-nd-4.0", "cc-by-nd-4.0"),
+        )
+    },
+    "odc-by-1.0": "odc-by",
+    "odbl-1.0": "odbl",
+    "pddl-1.0": "pddl",
 }
 TWICE = (
     "Each query occurs twice: `-og` with its original narrative and `-changed` with the altered "
@@ -135,9 +130,9 @@ def _metadata(published: Published, parts: list[Part]) -> list[str]:
     publication = published.publication
     lines = [f"pretty_name: {quoted(published.project.name)}"]
     if publication.licence:
-        licence = publication.licence.lower()
+        licence = LICENCES.get(publication.licence.lower())
         two = publication.texts and publication.texts_licence not in ("", publication.licence)
-        if licence in LICENCES and not two:
+        if licence and not two:
             lines.append(f"license: {licence}")
         else:
             named = publication.rights if two else publication.licence
@@ -195,7 +190,9 @@ def _dataset_info(parts: list[Part]) -> list[str]:
 
 
 def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
-    rows = [head, tuple("---" for _ in head), *lines]
+    """Return a table in Markdown, each cell on one line."""
+    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in line] for line in lines]
+    rows = [head, ["---" for _ in head], *cells]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -216,7 +213,7 @@ def _process(published: Published) -> list[str]:
         _table(
             ("grade", "name", "means"),
             [
-                (str(grade.value), grade.name, " ".join(grade.sentence.split()).replace("|", "\\|"))
+                (str(grade.value), grade.name, grade.sentence)
                 for grade in project.grades.order_by("value")
             ],
         ),
@@ -269,9 +266,8 @@ def _people(project: Project) -> list[str]:
         (str(person["annotator"]), person["name"] or "", f"{person['judgments']:,}")
         for person in people
     ]
-    table = [(number, name.replace("|", "\\|"), n) for number, name, n in shown]
     return [
-        _table(("annotator", "name", "judgments"), table),
+        _table(("annotator", "name", "judgments"), shown),
         "Only people who agreed to it are named.",
     ]
 
@@ -287,12 +283,11 @@ def _labellers(published: Published) -> list[str]:
     rows = []
     remarks = []
     for machine in labels["machines"]:
-        name = machine["machine"].replace("|", "\\|")
-        model = (machine["model"] or "not known: loaded from a file").replace("|", "\\|")
+        model = machine["model"] or "not known: loaded from a file"
         prompt = "-"
         if machine["prompt_version"]:
             prompt = f"version {machine['prompt_version']}, sha256 {machine['prompt_sha256']}"
-        rows.append((name, model, prompt, f"{machine['labels']:,}"))
+        rows.append((machine["machine"], model, prompt, f"{machine['labels']:,}"))
         sentences = filter(None, [*machine["certificates"], machine["circularity"]])
         remarks += [f"- {machine['machine']}: {sentence}" for sentence in sentences]
     return [

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 
+from packaging.licenses import canonicalize_license_expression
+
 from annotate.projects.models import Project
 from exporters.exports.files import Edition, Report, Writer
 from exporters.exports.layouts.rows import quoted
@@ -106,12 +108,15 @@ def _cff(publication: Publication, edition: Edition | None = None) -> str:
             lines.append(f"- name: {quoted(family)}")
     if not creators_of(publication):
         lines.append(f"- name: {quoted(name)}")
-    # CFF has one licence, that of the annotations: the abstract names that of the texts.
-    abstract = " ".join(filter(None, (publication.description, _texts_rights(publication))))
-    if abstract:
-        lines.append(f"abstract: {quoted(abstract)}")
-    if publication.licence:
-        lines.append(f"license: {quoted(publication.licence)}")
+    # CFF has one licence, that of the annotations, as SPDX names it: the abstract names any other.
+    licence = canonicalize_license_expression(publication.licence) if publication.licence else ""
+    other = " " in licence or licence.startswith("LicenseRef-")
+    rights = f"Licence of instructions and labels: {licence}." if other else ""
+    abstract = (publication.description, rights, _texts_rights(publication))
+    if any(abstract):
+        lines.append(f"abstract: {quoted(' '.join(filter(None, abstract)))}")
+    if licence and not other:
+        lines.append(f"license: {quoted(licence)}")
     if publication.year:
         lines += [
             "preferred-citation:",

@@ -53,7 +53,11 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         for pair, pool in published.pools(ALTERED, report):
             rows.write_grades(original, pair.pair_id, pool, ORIGINAL)
             rows.write_grades(changed, pair.pair_id, pool, ALTERED)
-    rows.write_reversed_qrels(published, into, FILE.format("qrels_reversed"), report)
+    if published.pairs[REVERSED]:
+        with into.file(FILE.format("qrels_reversed"), rows.REVERSED_QRELS) as stream:
+            stream.write(rows.table_line(*rows.QRELS_HEADER))
+            for pair, pool in published.pools(REVERSED, report):
+                rows.write_grades(stream, pair.pair_id, pool, REVERSED)
     return finish("infosearch", published, into)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
 
 from annotate.collection.models import Query
-from exporters.exports.files import Report, Writer
-from exporters.exports.layouts.published import ORIGINAL, REVERSED, Published, Row
+from exporters.exports.files import Writer
+from exporters.exports.layouts.published import ORIGINAL, Published, Row
 from exporters.exports.selection.collection import corpus_rows
 from exporters.exports.selection.selection import Pair
 from formats.fields import to_json
@@ -18,6 +18,7 @@ from formats.jsonl_pairs import write_pairs
 
 CORPUS, QUERIES, PAIRS, IDS = "corpus.jsonl", "queries.jsonl", "pairs.jsonl", "pair_ids.tsv"
 QRELS_HEADER = ("query-id", "corpus-id", "score")
+REVERSED_QRELS = "The relevance under the reversed narratives."
 TOP_RANKED = "top_ranked.jsonl"
 # The ids of pairs in a layout that assigns its own ids.
 IDS_HERE = "ids.tsv"
@@ -83,18 +84,6 @@ def write_grades(stream: IO[bytes], query_id: str, pool: Iterable[Row], side: st
         stream.write(table_line(query_id, doc_id, relevance))
 
 
-def write_reversed_qrels(
-    published: Published, into: Writer, name: str, report: Report, suffix: str = ""
-) -> None:
-    """Write the qrels of the reversed side, if any; `suffix`: what follows the ids of pairs."""
-    if not published.pairs[REVERSED]:
-        return
-    with into.file(name, "The relevance under the reversed narratives.") as stream:
-        stream.write(table_line(*QRELS_HEADER))
-        for pair, pool in published.pools(REVERSED, report):
-            write_grades(stream, pair.pair_id + suffix, pool, REVERSED)
-
-
 def text_of(query: Query) -> str:
     """Return the text of a query: its description, or its title if it has none."""
     return query.description or query.title
@@ -124,8 +113,9 @@ def sort_key_in_query(pair: Pair) -> tuple[int, bytes]:
 def table_line(*fields: object, delimiter: str = "\t") -> bytes:
     """Return a line of a table that the csv module can read."""
     line = io.StringIO()
-    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(fields)
-    return line.getvalue().encode()
+    # A cell with a carriage return is quoted only if the line's end has one, too.
+    csv.writer(line, delimiter=delimiter, lineterminator="\r\n").writerow(fields)
+    return line.getvalue().removesuffix("\r\n").encode() + b"\n"
 
 
 def quoted(text: str) -> str:

@@ -52,6 +52,8 @@ def count_key(key: str, side: str) -> str:
     return f"{key}_{side}"
 
 
+# The heading of what a layout holds.
+PUBLISHED = "Published"
 # The description of each count, grouped and in the order on the page.
 GROUPS = {
     "Pools": {
@@ -82,7 +84,7 @@ GROUPS = {
         "dropped": "relevant before, not now",
         "grew": "relevant now, not before",
     },
-    "Published": {
+    PUBLISHED: {
         "layout_pairs": "instruction pairs",
         "layout_pairs_reversed": "with a reversed narrative that people judged",
         "layout_documents": "documents",
