@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('most_tokens', models.PositiveBigIntegerField(blank=True, help_text='Empty: only the limits of each model and run hold.', null=True, validators=[django.core.validators.MaxValueValidator(1000000000000)], verbose_name='tokens, at most')),
-                ('most_cost', models.DecimalField(blank=True, decimal_places=4, help_text='In the currency of the prices of your models; those without prices have no cost.', max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='cost, at most')),
+                ('most_cost', models.DecimalField(blank=True, decimal_places=4, help_text='In the currency of the prices of your models; models without prices are not counted.', max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='cost, at most')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='model_budget', to='annotate.project')),
@@ -89,7 +89,6 @@ class Migration(migrations.Migration):
             name='ModelRun',
             fields=[
                 ('job_ptr', models.OneToOneField(auto_created=True, on_delete=django.db.models.deletion.CASCADE, parent_link=True, primary_key=True, serialize=False, to='jobs.job')),
-                ('task', models.CharField(choices=[('grade', 'Grade documents'), ('conditions', 'Check conditions'), ('write', 'Write instructions'), ('criticise', 'Criticise instructions'), ('reverse', 'Write reversed instructions'), ('trap', 'Write trap documents')], default='grade', max_length=20)),
                 ('machine', models.CharField(max_length=150)),
                 ('subjects', models.CharField(choices=[('judged', 'Grade documents that people have judged'), ('unjudged', 'Grade documents that nobody has judged'), ('all', 'Grade all documents to judge'), ('conditions_judged', 'Check conditions where people have judged'), ('conditions_unjudged', 'Check conditions where nobody has judged'), ('conditions_all', 'Check conditions of all documents to judge'), ('unwritten', 'Write instructions that are not there yet'), ('criticised', 'Write anew what a machine criticised and no person reviewed'), ('sent_back', 'Write anew what was sent back to a model'), ('by_others', 'Criticise undecided instructions that this model did not write'), ('undecided', 'Criticise all undecided instructions'), ('untrapped', 'Write documents that violate instructions'), ('unreversed', 'Write reversed instructions that are not there yet')], default='judged', max_length=20)),
                 ('drawn', models.PositiveIntegerField(blank=True, null=True)),

@@ -338,7 +338,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
 def _model_and_prompt(run: ModelRun) -> tuple[Model, PromptText]:
     """Return how a run's model is reached, and its prompt. Refused: one of them cannot be used."""
     try:
-        return run.endpoint.reach(), task_of(run.task).read_prompt(run.prompt.text)
+        return run.endpoint.reach(), task_of(run.prompt.task).read_prompt(run.prompt.text)
     except ValueError as error:
         raise Refused(str(error)) from error
 
@@ -363,7 +363,6 @@ def new_run(
         project=endpoint.project,
         endpoint=endpoint,
         prompt=prompt,
-        task=task.name,
         subjects=subjects,
         rubric=current_rubric(endpoint.project_id).name if task.keeps_rubric else "",
         **{name: value for name, value in choices.items() if value is not None},
@@ -379,7 +378,7 @@ def check_choices(run: ModelRun, *, by: Membership) -> ModelTask:
     passages in a task that takes none, a task whose questions show what others answered, if the
     member has to answer first.
     """
-    task = task_of(run.task)
+    task = task_of(run.prompt.task)
     if not task.has_use(by):
         raise InvalidField(task.without_use, "subjects")
     if run.samples > 1 and not task.may_repeat:
@@ -460,7 +459,7 @@ def request_run(run: ModelRun, *, by: Membership, now: datetime | None = None) -
             raise Refused("A run is under way here. Wait until it is done, or cancel it.")
         if not run.answers:
             _refuse_over_budget(run)
-        prompt = current_prompt(by.project, run.task)
+        prompt = current_prompt(by.project, run.prompt.task)
         if prompt.version != run.prompt.version:
             raise Refused("The prompt was changed meanwhile. Look at what the run would do again.")
         _save_shipped(prompt, by, now)

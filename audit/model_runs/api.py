@@ -38,7 +38,7 @@ from audit.model_runs.forms import (
     PromptForm,
     RunForm,
 )
-from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt
+from audit.model_runs.models import Call, Endpoint, ModelRun, Prompt, TaskName
 from audit.reports.access import unblinded_lead
 from base.api.bodies import body_of
 from base.api.limits import LimitedJsonParser
@@ -80,6 +80,7 @@ class ModelRunSerializer(JobSerializer, serializers.ModelSerializer[ModelRun]):
 
     model = serializers.IntegerField(source="endpoint_id")
     prompt = serializers.IntegerField(source="prompt.version")
+    task = serializers.ChoiceField(TaskName.choices, source="prompt.task")
     by = serializers.CharField(source="by.name")
 
     class Meta:

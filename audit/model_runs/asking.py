@@ -78,7 +78,7 @@ def ask_model(run: ModelRun, progress: Progress) -> None:
 
 def _items_of(run: ModelRun) -> list[Item]:
     """Return what a run is about; of a draw, first what an earlier attempt has asked about."""
-    items = task_of(run.task).items(run)
+    items = task_of(run.prompt.task).items(run)
     asked = set(run.calls.values_list("pair_id", "narrative_id", "candidate_id"))
     if run.drawn is None or not asked:
         return items
@@ -103,7 +103,7 @@ class _Asking:
         self._run = run
         self._progress = progress
         self._model = run.endpoint.reach()
-        self._task = task_of(run.task)
+        self._task = task_of(run.prompt.task)
         self._prompt = self._task.read_prompt(run.prompt.text)
         self._limits = Limits(run)
         self._pace = _pace_of(run)
@@ -435,7 +435,7 @@ def write_answers(run: ModelRun) -> None:
     What is there already changes nothing. Raise JobError if the answers are refused.
     """
     _refuse_if_archived(run)
-    task = task_of(run.task)
+    task = task_of(run.prompt.task)
     calls = run.calls.whole_answers().filter(sample=1).order_by("pk")
     calls = calls.select_related("cached_from", "pair__query").defer(
         *("request", "cached_from__request", "replies", "cached_from__replies")

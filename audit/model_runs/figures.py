@@ -167,7 +167,7 @@ def run_figures(run: ModelRun, *, blind: bool = False) -> RunFigures:
     first = answers.filter(sample=1).values_list("outcome").annotate(count=Count("pk"))
     divided = calls.filter(passages__gt=1, sample=1)
     documents = divided.values("narrative", "candidate").distinct().count()
-    hides_outcomes = blind or task_of(run.task).writes_texts
+    hides_outcomes = blind or task_of(run.prompt.task).writes_texts
     repeated = (
         answers.values("pair", "narrative", "candidate")
         .annotate(answers=Count("pk"), outcomes=Count("outcome", distinct=True))

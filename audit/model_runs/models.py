@@ -321,7 +321,6 @@ class ModelRun(Job):
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="runs")
     prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="runs")
-    task = models.CharField(max_length=20, choices=TaskName, default=TaskName.GRADE)
     # The name of the machine that says what the model answers.
     machine = models.CharField(max_length=150)
     subjects = models.CharField(max_length=20, choices=Subjects, default=Subjects.JUDGED)

@@ -172,7 +172,7 @@ def test_45_instructions_go_from_nothing_to_accepted(project, carla, server, mon
     for words in ("author prompt 1", "critic prompt 1", "Say which years.", "last ten years"):
         assert words in page
     calls = Call.objects.filter(run__project=project)
-    assert Counter(calls.values_list("run__task", flat=True)) == {
+    assert Counter(calls.values_list("run__prompt__task", flat=True)) == {
         "write": 45 + figures.in_doubt + len(odd) + 1,
         "criticise": 45 + len(odd),
     }
