@@ -245,10 +245,35 @@ def test_a_note_begun_outlives_a_tab_that_crashes(scene):
     expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
 
     # A crash sends the page no event: only what is stored by now is there afterwards.
-    stored = scene.page.evaluate("JSON.stringify(Object.entries(sessionStorage))")
+    stored = scene.page.evaluate("JSON.stringify(Object.entries(localStorage))")
 
     assert "A figure for 2019." in stored
     assert str(scene.query.candidates.get(document__doc_id=first).pk) in stored
+
+
+def test_a_note_begun_outlives_its_tab_beside_one_begun_in_another_tab(scene):
+    first, second, _ = scene.order()
+    address = scene.page.url
+    other = scene.page.context.new_page()
+    other.goto(address)
+    shows(other, first)
+    other.keyboard.press("ArrowRight")
+    shows(other, second)
+    other.keyboard.press("n")
+    other.keyboard.type("Only for the north.")
+    scene.page.keyboard.press("n")
+    scene.page.keyboard.type("A figure for 2019.")
+    scene.page.close()
+    other.close()
+
+    scene.page = scene.page.context.new_page()
+    scene.page.goto(address)
+
+    shows(scene.page, first)
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+    scene.page.keyboard.press("ArrowRight")
+    shows(scene.page, second)
+    expect(scene.page.locator("#note")).to_have_value("Only for the north.")
 
 
 def test_a_note_begun_is_there_after_a_reload_and_on_no_other_document(scene):

@@ -5,12 +5,12 @@ import "../judging/asked.js";
 import "../judging/read.js";
 import "../judging/place.js";
 import { conditionRows } from "../condition-rows.js";
-import { sessionMap } from "../judging/judging-session.js";
+import { begunMap } from "../judging/judging-session.js";
 
 const root = document.querySelector(".judge");
 const save = document.getElementById("count");
 const reason = document.getElementById("read-reason");
-const unsent = sessionMap("fields"); // label -> the answers that were begun and not sent
+const unsent = begunMap("fields"); // label -> the answers that were begun and not sent
 let strip = null;
 let rows = null;
 let label = null;

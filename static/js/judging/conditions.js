@@ -3,7 +3,7 @@
 // shown again with its document.
 import { conditionRows } from "../condition-rows.js";
 import { warn } from "../notices.js";
-import { sessionMap } from "./judging-session.js";
+import { begunMap } from "./judging-session.js";
 import { openNote } from "./page.js";
 
 const root = document.querySelector(".judge");
@@ -13,7 +13,7 @@ function listen({ condition_rule: rule, grades }) {
   const values = grades.map((grade) => grade.value);
   const buttons = [...root.querySelectorAll("button[name=relevance]")];
   const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
-  const unsent = sessionMap("answers"); // candidate -> its unsent answers
+  const unsent = begunMap("answers"); // candidate -> its unsent answers
   let candidate = null;
 
   const { rows, spoken, words, answer, open, go, drawSum } = conditionRows(strip, {

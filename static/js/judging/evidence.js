@@ -4,7 +4,7 @@
 // starts. Offsets are code points of the stored text.
 import { bringIntoSight, cellsOf, chooseCell, chooseClause, choosePassage, clausesOf, unitAt, unitInSight, Words, wordsOf as wordsOfCell } from "./choosing.js";
 import { unfold } from "./asked.js";
-import { sessionMap } from "./judging-session.js";
+import { begunMap } from "./judging-session.js";
 import { openNote } from "./page.js";
 import { mergeSpans, Text } from "./spans.js";
 
@@ -25,7 +25,7 @@ const wordsOf = (clause) => [...clause.childNodes].filter((node) => node.nodeNam
 const within = (span, { start, end }) => start < span.end && span.start < end;
 
 // Candidate -> its unsent marks; UUID of a judgment -> its marks.
-const unsent = strip ? sessionMap("marks") : new Map();
+const unsent = strip ? begunMap("marks") : new Map();
 const sent = new Map();
 let now = null;
 let leave = null;

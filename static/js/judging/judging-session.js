@@ -25,37 +25,51 @@ export function valueOf(entry) {
 }
 
 // A map, by candidate, of what was begun and not sent, for one person, one task and one narrative version. Each change is stored at once:
-// it survives a reload, a visit to another page and a crash, as long as the tab is open or the browser restores it.
-class SessionMap extends Map {
+// it outlives a reload, a crash and a closed tab. Another tab's changes to other candidates stay.
+class BegunMap extends Map {
   #key;
 
   constructor(key) {
     super();
     this.#key = key;
-    for (const [candidate, begun] of JSON.parse(sessionStorage.getItem(key) ?? "[]")) super.set(candidate, begun);
+    for (const [candidate, begun] of this.#stored()) super.set(candidate, begun);
   }
 
   set(candidate, begun) {
     super.set(candidate, begun);
-    this.#store();
+    this.#store((stored) => stored.set(candidate, begun));
     return this;
   }
 
   delete(candidate) {
-    const found = super.delete(candidate);
-    if (found) this.#store();
-    return found;
+    this.#store((stored) => stored.delete(candidate));
+    return super.delete(candidate);
   }
 
-  #store() {
-    if (this.size) sessionStorage.setItem(this.#key, JSON.stringify([...this]));
-    else sessionStorage.removeItem(this.#key);
+  #stored() {
+    try {
+      return new Map(JSON.parse(localStorage.getItem(this.#key) ?? "[]"));
+    } catch (error) {
+      console.warn(error); // no storage here, or not ours
+      return new Map();
+    }
+  }
+
+  #store(change) {
+    const stored = this.#stored();
+    change(stored);
+    try {
+      if (stored.size) localStorage.setItem(this.#key, JSON.stringify([...stored]));
+      else localStorage.removeItem(this.#key);
+    } catch (error) {
+      console.warn(error); // storage is full: what was begun is in this page only
+    }
   }
 }
 
-export function sessionMap(name) {
+export function begunMap(name) {
   const { user, narrative = "", task = "judge" } = JSON.parse(document.getElementById("judging-session").textContent);
-  return new SessionMap(`rejudge.${name}.${user}.${task}.${narrative}`);
+  return new BegunMap(`rejudge.${name}.${user}.${task}.${narrative}`);
 }
 
 // One judge's session on one narrative, one checker's on the labels of a sample, one auditor's on the criteria of a review, or a lead's

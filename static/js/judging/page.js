@@ -9,7 +9,7 @@ import { clearNotices, showNotice, warn } from "../notices.js";
 import { Answers } from "./answers.js";
 import { Clock, watched } from "./clock.js";
 import { clearOnward, summarize } from "./end.js";
-import { candidateOf, isUndo, parseCandidate, sessionMap, valueOf } from "./judging-session.js";
+import { candidateOf, isUndo, parseCandidate, begunMap, valueOf } from "./judging-session.js";
 
 const BEHIND = 20;
 const PATIENCE = 3_000;
@@ -27,7 +27,7 @@ const part = (name) => root.querySelector(`[data-part="${name}"]`);
 const answers = new Answers(given, root.dataset, answerText);
 const { entries, session: judgingSession, stack, task } = answers;
 const clock = watched(new Clock());
-const notes = sessionMap("notes"); // candidate -> a note that was begun and not sent
+const notes = begunMap("notes"); // candidate -> a note that was begun and not sent
 const takenBack = new Map(); // candidate -> an answer that was taken back, until it is known whether an older one counts again
 const visited = [];
 let current = given.candidate;

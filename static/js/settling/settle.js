@@ -5,11 +5,11 @@ import "../judging/asked.js";
 import "../judging/read.js";
 import "../judging/place.js";
 import "../judging/quoted.js";
-import { sessionMap } from "../judging/judging-session.js";
+import { begunMap } from "../judging/judging-session.js";
 import { journal } from "../journal.js";
 
 const root = document.querySelector(".judge");
-const unsent = sessionMap("causes"); // disagreement -> the cause that was chosen and not sent
+const unsent = begunMap("causes"); // disagreement -> the cause that was chosen and not sent
 const causes = () => [...root.querySelectorAll(".causes input")];
 const buttonOf = ({ adopt, relevance, answer, outcome }) =>
   root.querySelector(adopt ? `button[name=adopt][value="${adopt}"]` : `.grade-button[value="${relevance ?? answer ?? outcome}"]`);
