@@ -55,6 +55,21 @@ def natural(text: str) -> tuple[list[str], list[int], str]:
     return parts[::2], [int(number) for number in parts[1::2]], text
 
 
+_ENDINGS = re.compile(r"\[(?:(\w*)\|)?(\w*)\]")
+
+
+def agree(words: str, n: int) -> str:
+    """Return the form of a description that agrees with its number.
+
+    Endings are in brackets, that of one first if it has any.
+
+    >>> agree("document[s] in pools", 1), agree("quer[y|ies]", 1), agree("quer[y|ies]", 0)
+    ('document in pools', 'query', 'queries')
+    """
+    place = 1 if n == 1 else 2
+    return _ENDINGS.sub(lambda endings: endings[place] or "", words)
+
+
 def amount(n: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun, by default with an s in the plural.
 

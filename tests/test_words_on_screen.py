@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+from django.urls import reverse
+
+from annotate.models import Flag, Project
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.draws import draw_for_review
+from tests import factories, test_what_does_not_count
+from tests.checks.checking import check_label, claimed_scene, draw
+from tests.second_pass import levels
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = ("templates", "static", "annotate", "audit", "exporters", "base", "config", "jobs")
@@ -54,3 +64,41 @@ def test_pages_are_in_english_whatever_the_browser_prefers(db, client):
 
     assert b'<html lang="en"' in page.content
     assert b"This field is required." in page.content
+
+
+# A number, and a noun in the plural: "1 queries".
+ONE_OF_MANY = re.compile(r"(?<![\w.,:/–-])1 (?:[a-z]+ )?([a-z]+s)\b")
+# Verbs, and what else ends with an s.
+NO_NOUNS = {"is", "was", "has", "as", "this", "does", "decides", "others", "waits"}
+
+
+def test_one_thing_is_named_in_the_singular(db, monkeypatch):
+    """A project with one of everything: each kind of page that links lead to."""
+    made = claimed_scene({"C1": {"A": 1}})
+    narrative, candidate = made.narratives["C1"], made.candidates["A"]
+    Project.objects.filter(pk=made.project.pk).update(overlap_judge=1, overlap_review=1)
+    factories.assignment(narrative.pair, made.ada)
+    factories.judgment(narrative, candidate, made.ada, active_ms=61_000)
+    factories.assignment(narrative.pair, made.dan, task="review")
+    save_ratings(narrative=narrative, answers=levels(), by=made.dan)
+    submit_review(narrative=narrative, by=made.dan)
+    Flag.objects.create(
+        narrative=narrative, candidate=candidate, annotator=made.ben, flag="problem"
+    )
+    check_label(draw(made, size=1), "A", ada=1, ben=1)
+    draw_for_review(project=made.project, stratify="none", size=1, seed=1, by=made.carla)
+    start = reverse("annotate:project", args=[made.project.slug])
+    # Here all of them are read to the end.
+    monkeypatch.setattr(test_what_does_not_count, "DIFFERENT", {})
+    monkeypatch.setattr(test_what_does_not_count, "ONLY_UNTIL", {})
+
+    wrong = {
+        (phrase[0], line, address)
+        for name in ("carla", "ada")
+        for address, lines in test_what_does_not_count.read_every_kind(name, start).items()
+        for line in lines
+        for phrase in ONE_OF_MANY.finditer(line)
+        if phrase[1] not in NO_NOUNS
+    }
+
+    assert sorted(wrong) == []

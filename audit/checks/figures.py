@@ -26,6 +26,7 @@ from audit.checks.questions import (
     question_replies_of,
 )
 from audit.checks.queue import with_checks
+from base.texts import amount
 
 if TYPE_CHECKING:
     from agreement import Coefficient
@@ -343,8 +344,9 @@ def paper_sentences(
         (taken_out, "was", "were", "taken out before being checked"),
         (outdated, "belongs", "belong", outside),
     )
+    labels = amount(overall.items, "label")
     parts += [
-        f"{number:,} of the {overall.items:,} labels {verb if number == 1 else plural} {words}."
+        f"{number:,} of the {labels} {verb if number == 1 else plural} {words}."
         for number, verb, plural, words in left_out
         if number
     ]
@@ -353,12 +355,12 @@ def paper_sentences(
 
 def _extent_sentence(sample: Sample, overall: Rates, by_two: int) -> str:
     """Return how many labels two people have checked, of how many, and how these were chosen."""
-    items, frame = f"{overall.items:,}", f"{overall.frame:,}"
+    items, frame = amount(overall.items, "label"), amount(overall.frame, "label")
     drawn = sample.kind == Sample.Kind.RANDOM
     if by_two < overall.items:
-        of = f" of the {items} labels drawn from {frame}" if drawn else f" of {items} labels"
+        of = f" of the {items} drawn from {overall.frame:,}" if drawn else f" of {items}"
     else:
-        of = f" of {frame} labels" if drawn else " labels"
+        of = f" of {frame}" if drawn else f" {'label' if by_two == 1 else 'labels'}"
     chosen = f"{_source_in_words(sample)}; {_selection_in_words(sample, overall.items)}"
     return f"Two people each checked {by_two:,}{of} ({chosen})."
 

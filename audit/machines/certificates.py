@@ -15,6 +15,7 @@ from annotate.projects.models import Membership
 from audit.checks.figures import CheckedLabel, error_rates, format_upper_bound, labels_of
 from audit.checks.models import Check, Sample
 from audit.machines.blind_answers import samples_of, who_led
+from base.texts import amount
 
 if TYPE_CHECKING:
     from agreement.prediction_powered import Estimate, PredictionPowered
@@ -62,9 +63,10 @@ class Certificate(NamedTuple):
         """The certificate as a card states it."""
         relevant = " claimed relevant" if self.relevant_only else ""
         whose = "that count, of all machines," if self.of_all_machines else "of this machine"
+        drawn, labels = amount(self.drawn, "label"), amount(self.labels, "label")
         head = (
-            f"“{self.name}”: people checked {self.checked:,} of {self.drawn:,} labels drawn from "
-            f"{self.labels:,} labels{relevant} {whose}"
+            f"“{self.name}”: people checked {self.checked:,} of {drawn} drawn from "
+            f"{labels}{relevant} {whose}"
         )
         if self.certified is None:
             return f"{head}. There is no certificate: {self.note}."

@@ -17,6 +17,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused, Stale, state_token
 from base.sampling import CannotDraw, DrawPlan, draw
+from base.texts import amount
 
 # The largest integer that every supported database stores exactly.
 MAX_SEED = 2**53 - 1
@@ -132,7 +133,7 @@ def draw_for_review(
             (DrawnPair(draw=made, pair_id=pair, stratum=label) for pair, label in planned.units),
             batch_size=500,
         )
-        about = f"{len(planned.units)} of {planned.total} instructions · seed {seed}"
+        about = f"{len(planned.units)} of {amount(planned.total, 'instruction')} · seed {seed}"
         record(project=project, what="review_draw.made", about=about, by=by, now=now)
     return made
 
@@ -149,7 +150,9 @@ def end_draw(*, project: Project, by: Membership | None, now: datetime | None = 
         if current is None:
             return False
         project.review_draws.current().update(ended_at=now, ended_by=by)
-        about = f"{current.taken} of {current.total} instructions · seed {current.draw.seed}"
+        about = (
+            f"{current.taken} of {amount(current.total, 'instruction')} · seed {current.draw.seed}"
+        )
         record(project=project, what="review_draw.ended", about=about, by=by, now=now)
     return True
 

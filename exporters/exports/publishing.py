@@ -17,7 +17,7 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks.machines import undecided_sentence
 from base.errors import Refused
-from base.texts import amount
+from base.texts import agree, amount
 from exporters.exports import before_publishing
 from exporters.exports.actions import WRITERS
 from exporters.exports.before_publishing import KINDS, Finding
@@ -105,14 +105,14 @@ def preview(project: Project) -> Preview:
         long=Count("pk", filter=Q(length__gt=MOST_CHARACTERS)),
     )
     counts = [
-        ("instruction pairs that people judged", len(judged)),
-        ("instruction pairs with claimed labels only", len(chosen) - len(judged)),
-        ("instruction pairs that are left out", selection.count_pairs(pairs) - len(chosen)),
-        ("queries", len(queries)),
-        ("documents", of_documents["all"]),
+        ("instruction pair[s] that people judged", len(judged)),
+        ("instruction pair[s] with claimed labels only", len(chosen) - len(judged)),
+        ("instruction pair[s] that [is|are] left out", selection.count_pairs(pairs) - len(chosen)),
+        ("quer[y|ies]", len(queries)),
+        ("document[s]", of_documents["all"]),
     ]
     return Preview(
-        counts,
+        [(agree(words, n), n) for words, n in counts],
         publication.rights,
         _kept_back_sentences(publication),
         _check_sentences(publication, chosen, claimed, of_documents),

@@ -28,6 +28,7 @@ from audit.reviews.passes import narratives_to_decide
 from audit.settling import queue as disagreements
 from audit.settling.queue_filters import Kind, QueueFilter
 from base.snapshot import snapshot
+from base.texts import agree
 from exporters.exports import publishing
 from exporters.exports.actions import WRITERS
 from exporters.exports.before_publishing import KINDS
@@ -80,39 +81,45 @@ def preview(by: Membership) -> Preview:
     )
     queries = selection.queries(project)
     counts = [
-        ("queries", len(queries)),
-        ("instruction pairs", selection.count_pairs(pairs)),
+        ("quer[y|ies]", len(queries)),
+        ("instruction pair[s]", selection.count_pairs(pairs)),
         ("of them in the changed qrels", len(written)),
         (
-            "versions of narratives",
+            "version[s] of narratives",
             Narrative.objects.filter(pair__query__in=[query.pk for query in queries]).count(),
         ),
-        ("judgments by people under every version", judgments.of_people().count()),
-        ("settling decisions under every version", standing_decisions(project).count()),
         (
-            "claims by machines under every version",
+            "judgment[s] by people under every version",
+            judgments.of_people().count(),
+        ),
+        (
+            "settling decision[s] under every version",
+            standing_decisions(project).count(),
+        ),
+        (
+            "claim[s] by machines under every version",
             judgments.filter(annotator__is_machine=True).count(),
         ),
-        ("flags, cleared ones included", Flag.objects.filter(**of_project).count()),
-        ("reviews", Review.objects.submitted().of_people().filter(**of_project).count()),
-        ("decisions on instructions", Decision.objects.filter(**of_project).count()),
+        ("flag[s], cleared ones included", Flag.objects.filter(**of_project).count()),
+        ("review[s]", Review.objects.submitted().of_people().filter(**of_project).count()),
+        ("decision[s] on instructions", Decision.objects.filter(**of_project).count()),
     ]
     if taken_out := QUERIES.removed(project).count():
-        counts.append(("queries taken out, with their instructions", taken_out))
+        counts.append(("quer[y|ies] taken out, with [its|their] instructions", taken_out))
     if machines := Review.objects.submitted().of_machines().filter(**of_project).count():
-        counts.append(("reviews by machines", machines))
+        counts.append(("review[s] by machines", machines))
     if SampleItem.objects.filter(sample__project=project).exists():
-        counts.append(("checked labels", statements.count_checked(project)))
+        counts.append(("checked label[s]", statements.count_checked(project)))
     for side, words in (
-        (Narrative.Side.ALTERED, "claimed labels of accepted instructions"),
-        (Narrative.Side.REVERSED, "claimed labels under reversed narratives"),
-        (Narrative.Side.ORIGINAL, "claimed labels under original narratives"),
+        (Narrative.Side.ALTERED, "claimed label[s] of accepted instructions"),
+        (Narrative.Side.REVERSED, "claimed label[s] under reversed narratives"),
+        (Narrative.Side.ORIGINAL, "claimed label[s] under original narratives"),
     ):
         if any(side in pair.claims_on for pair in pairs):
             claimed = sum(pair.claims_on[side] for pair in selection.claimed(pairs, side))
             counts.append((words, claimed))
     version = guideline.version if guideline else None
-    labelled = [Counted(words, count) for words, count in counts]
+    labelled = [Counted(agree(words, count), count) for words, count in counts]
     return Preview(labelled, version, _warnings(by, pairs, written, version), *_shares(by))
 
 

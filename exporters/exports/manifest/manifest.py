@@ -10,7 +10,7 @@ from django.conf import settings
 
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
-from base.texts import amount
+from base.texts import agree, amount
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest.rule_facts import KindFacts
 from exporters.exports.proof.oracles import Oracles
@@ -54,14 +54,14 @@ def count_key(key: str, side: str) -> str:
 
 # The heading of what a layout holds.
 PUBLISHED = "Published"
-# The description of each count, grouped and in the order on the page.
+# The description of each count (`base.texts.agree`), grouped and in the order on the page.
 GROUPS = {
     "Pools": {
-        "queries": "queries",
-        "candidates": "documents in their pools",
+        "queries": "quer[y|ies]",
+        "candidates": "document[s] in their pools",
         "prior": "with an earlier relevance",
         "prior_relevant": "relevant before",
-        "documents_with_newer_texts": "documents with several text versions",
+        "documents_with_newer_texts": "document[s] with several text versions",
     },
     "Instruction pairs": {
         "pairs": "in total",
@@ -80,18 +80,18 @@ GROUPS = {
         "fewer_than_asked": "judged by fewer people than asked for",
     },
     "Relevance that changed": {
-        "changed": "documents in total",
+        "changed": "document[s] in total",
         "dropped": "relevant before, not now",
         "grew": "relevant now, not before",
     },
     PUBLISHED: {
-        "layout_pairs": "instruction pairs",
+        "layout_pairs": "instruction pair[s]",
         "layout_pairs_reversed": "with a reversed narrative that people judged",
-        "layout_documents": "documents",
+        "layout_documents": "document[s]",
         "layout_without_text": "of these without a text in this project",
-        "layout_candidates": "candidates to rerank, over all pairs",
-        "layout_original": "lines in the original qrels",
-        "layout_changed": "lines in the changed qrels",
+        "layout_candidates": "candidate[s] to rerank, over all pairs",
+        "layout_original": "line[s] in the original qrels",
+        "layout_changed": "line[s] in the changed qrels",
         "layout_claims": "of these claimed by a machine only",
         "layout_undecided": "claimed differently by several machines, without a relevance",
         "layout_differing": "with another relevance after the change",
@@ -105,26 +105,26 @@ GROUPS = {
         for side in ("reversed", "original")
     },
     "Records": {
-        "judgments": "judgments of people and machines, including superseded ones",
-        "verdicts": "documents with verdicts on conditions",
-        "flags": "flags",
-        "adjudications": "settling decisions, including withdrawn ones",
-        "rubrics": "rubrics",
-        "reviews": "reviews",
-        "reviews_by_machines": "reviews by machines, among these",
-        "decisions": "decisions on instructions",
-        "repeats": "answers to repeated documents",
-        "samples": "samples of labels",
-        "checks": "checked labels",
-        "checks_open": "labels not checked yet, left out",
-        "drafts": "reviews not submitted, left out",
+        "judgments": "judgment[s] of people and machines, including superseded ones",
+        "verdicts": "document[s] with verdicts on conditions",
+        "flags": "flag[s]",
+        "adjudications": "settling decision[s], including withdrawn ones",
+        "rubrics": "rubric[s]",
+        "reviews": "review[s]",
+        "reviews_by_machines": "review[s] by machines, among these",
+        "decisions": "decision[s] on instructions",
+        "repeats": "answer[s] to repeated documents",
+        "samples": "sample[s] of labels",
+        "checks": "checked label[s]",
+        "checks_open": "label[s] not checked yet, left out",
+        "drafts": "review[s] not submitted, left out",
     },
     "Judgments": {
         "judgments_by_people": "of people",
         "judgments_counted": "of these under the current narrative, counted",
         "judgments_stale": "of these under an older narrative or text, not counted",
         "judgments_set_aside": "of these in pairs or of documents that are left out, not counted",
-        "adjudications_standing": "settling decisions by leads",
+        "adjudications_standing": "settling decision[s] by leads",
         "adjudications_counted": "of these under the current narrative, counted",
         "judgments_by_machines": "claimed by machines under every version, not counted",
         **{
@@ -137,17 +137,17 @@ GROUPS = {
 COUNTS = [key for group in GROUPS.values() for key in group]
 # The most important counts, with descriptions that need no heading.
 FIGURES = {
-    "judged": "documents judged, not settled",
-    "settled": "documents settled by a lead",
+    "judged": "document[s] judged, not settled",
+    "settled": "document[s] settled by a lead",
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
     "changed": "with another relevance",
-    "judgments_by_people": "judgments by people under every version",
-    "adjudications_standing": "settling decisions under every version",
-    "judgments_by_machines": "claims by machines under every version",
-    "claims": "claimed labels in the claimed qrels",
-    "claims_corrected": "claims corrected",
-    "reviews": "reviews",
+    "judgments_by_people": "judgment[s] by people under every version",
+    "adjudications_standing": "settling decision[s] under every version",
+    "judgments_by_machines": "claim[s] by machines under every version",
+    "claims": "claimed label[s] in the claimed qrels",
+    "claims_corrected": "claim[s] corrected",
+    "reviews": "review[s]",
 }
 
 
@@ -169,7 +169,8 @@ def groups(counts: Mapping[str, int]) -> list[tuple[str, list[tuple[str, int]]]]
 
 
 def _described(counts: Mapping[str, int], words: Mapping[str, str]) -> list[tuple[str, int]]:
-    return [(shown, counts[key]) for key, shown in words.items() if key in counts]
+    """Return the counts that there are, each with its description in the form for its number."""
+    return [(agree(words[key], counts[key]), counts[key]) for key in words if key in counts]
 
 
 class Rule(TypedDict):
