@@ -21,23 +21,33 @@ class Page(Generic[Row]):
     next: str
 
 
-def page_by_key(rows: QuerySet[Row], query: QueryDict, size: int = 50) -> Page[Row]:
-    """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of primary keys."""
-    after, before = parse_key(query.get("after", "")), parse_key(query.get("before", ""))
+def page_by_key(
+    rows: QuerySet[Row], query: QueryDict, size: int = 50, *, of: str = ""
+) -> Page[Row]:
+    """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of primary keys.
+
+    `of`: the name of the list, for a page with several; its parameters begin with it.
+    """
+    next_name, previous_name = f"{of}after", f"{of}before"
+    after, before = parse_key(query.get(next_name, "")), parse_key(query.get(previous_name, ""))
+
+    def link(name: str, key: int) -> str:
+        return _link(query, name, key, replaces=(next_name, previous_name))
+
     if before is not None:
         rows_of_page = list(rows.filter(pk__lt=before).order_by("-pk")[: size + 1])
         more, rows_of_page = len(rows_of_page) > size, rows_of_page[:size][::-1]
         return Page(
             rows_of_page,
-            _link(query, "before", rows_of_page[0].pk) if more else "",
-            _link(query, "after", before - 1),
+            link(previous_name, rows_of_page[0].pk) if more else "",
+            link(next_name, before - 1),
         )
     rows_of_page = list(rows.filter(pk__gt=after or 0).order_by("pk")[: size + 1])
     more, rows_of_page = len(rows_of_page) > size, rows_of_page[:size]
     return Page(
         rows_of_page,
-        _link(query, "before", rows_of_page[0].pk if rows_of_page else after + 1) if after else "",
-        _link(query, "after", rows_of_page[-1].pk) if more else "",
+        link(previous_name, rows_of_page[0].pk if rows_of_page else after + 1) if after else "",
+        link(next_name, rows_of_page[-1].pk) if more else "",
     )
 
 
@@ -93,10 +103,12 @@ def parse_key(value: str) -> int | None:
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else None
 
 
-def _link(query: QueryDict, name: str, key: int) -> str:
+def _link(
+    query: QueryDict, name: str, key: int, replaces: Sequence[str] = ("after", "before")
+) -> str:
     """Return the current query string with another position in the list."""
     link = query.copy()
-    for old in ("after", "before"):
+    for old in replaces:
         link.pop(old, None)
     link[name] = str(key)
     return "?" + link.urlencode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, Value, When
@@ -124,6 +124,17 @@ def is_any_open(*, task: str, by: Membership, pair: InstructionPair | None = Non
     asked = _who_may_take(task, [by])
     on_pair = {} if pair is None else {"pk": pair.pk}
     return bool(asked) and _open_to(task, asked).filter(**on_pair).order_by().exists()
+
+
+def open_among(*, task: str, by: Membership, pairs: Collection[int]) -> set[int]:
+    """Return those of these pairs (keys) on which `by` could take an assignment of `task` now: one
+    query at most.
+    """
+    asked = _who_may_take(task, [by]) if pairs else []
+    if not asked:
+        return set()
+    rows = _open_to(task, asked).filter(pk__in=pairs).order_by()
+    return set(rows.values_list("pk", flat=True))
 
 
 def _who_may_take(task: str, members: Sequence[Membership]) -> list[Membership]:

@@ -280,8 +280,13 @@ class Statements:
         return None if self.names_hidden and not annotator.is_machine else annotator.name
 
 
-def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Statements]:
-    """Return the answers to these candidates under each current narrative: six queries.
+def statements_of(
+    reader: Membership,
+    candidates: Sequence[Candidate],
+    pairs: Sequence[InstructionPair] | None = None,
+) -> list[Statements]:
+    """Return the answers to these candidates under each current narrative, or only under those of
+    `pairs`: six queries, or seven with `pairs`.
 
     Annotators see their own answers and no outcome. So do leads on pairs that they judge
     themselves, until they have judged the candidate: blind means blind. Other leads find a document
@@ -290,12 +295,10 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
     project = reader.project
     queries = {candidate.query_id for candidate in candidates}
     narratives: dict[int, list[Narrative]] = defaultdict(list)
-    for narrative in (
-        judged_narratives(project)
-        .filter(pair__query__in=queries)
-        .select_related("pair")
-        .order_by("pair__pk")
-    ):
+    asked_under = judged_narratives(project).filter(pair__query__in=queries)
+    if pairs is not None:
+        asked_under = asked_under.filter(pair__in=pairs)
+    for narrative in asked_under.select_related("pair").order_by("pair__pk"):
         narratives[narrative.pair.query_id].append(narrative)
     ids = [candidate.pk for candidate in candidates]
     judgments: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
@@ -321,15 +324,19 @@ def statements_of(reader: Membership, candidates: Sequence[Candidate]) -> list[S
         (decision.narrative_id, decision.candidate_id): decision.relevance for decision in decisions
     }
     judged_by_reader = {
-        query: any(narrative.pair_id in blind for narrative in several)
+        query
         for query, several in narratives.items()
+        if any(narrative.pair_id in blind for narrative in several)
     }
+    if pairs is not None:
+        of_queries = InstructionPair.objects.filter(pk__in=blind, query__in=queries)
+        judged_by_reader |= set(of_queries.values_list("query_id", flat=True))
     statements: list[Statements] = []
     for candidate in candidates:
         under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
         for asked in under_which:
             # Readers who judge this query must not learn that the document is in no other pool.
-            sees_pools = reader.leads and not judged_by_reader.get(candidate.query_id)
+            sees_pools = reader.leads and candidate.query_id not in judged_by_reader
             elsewhere = asked and candidate.made_for_id not in (None, asked.pair_id)
             if elsewhere and sees_pools:
                 continue

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.models import Adjudication
+from annotate.overview.views import project as views
 from audit.settling.adjudication import adjudicate
 from tests import factories
 from tests.programs import Program
@@ -108,3 +111,80 @@ def test_a_query_without_documents_has_a_sentence_and_no_table(db, client):
 
     assert "No document yet: they come with earlier judgments" in shown
     assert "<table" not in shown
+
+
+@pytest.fixture
+def many(db, monkeypatch):
+    """A query with five instructions, two on a page, and two documents: one is for the first."""
+    monkeypatch.setattr(views, "INSTRUCTIONS_ON_A_PAGE", 2)
+    project = factories.project("tides", show_prior=False)
+    query = factories.query(project, "7")
+    pairs = [factories.pair(query, pair_id=f"7_{n}") for n in range(5)]
+    factories.candidate(query, "A", prior=1)
+    second = factories.candidate(query, "B")
+    second.made_for = pairs[0]
+    second.save()
+    return query, pairs, factories.lead(project)
+
+
+def test_a_query_with_many_instructions_has_pages_of_them(many, client):
+    query, pairs, lead = many
+    restated = pairs[4]
+    restated.restates = pairs[2]
+    restated.save()
+    client.force_login(lead.user)
+    address = f"/projects/tides/queries/{query.pk}/"
+
+    def read(link: str) -> tuple[list[str], list[str], str]:
+        response = client.get(address + link)
+        shown = [row["pair"].pair_id for row in response.context["pairs"]]
+        columns = [one.pair.pair_id for one in response.context["matrix"].narratives]
+        return shown, columns, response.content.decode()
+
+    first, columns, page = read("?sort=grade")
+    assert first == columns == ["7_0", "7_1"]
+    assert "2 of 5 instructions shown" in page
+    assert page.count('aria-label="Parts of the list of instructions"') == 1
+    [link] = re.findall(r'href="(\?[^"]*instructions_after=\d+[^"]*)" rel="next"', page)
+    assert "sort=grade" in link
+    second, columns, page = read(link.replace("&amp;", "&"))
+    assert second == columns == ["7_2", "7_3"]
+    # The same instruction in the other style is on another page.
+    assert f'href="/pairs/{pairs[4].pk}/story/"' in page
+    last, columns, page = read(f"?instructions_after={pairs[3].pk}")
+    assert last == columns == ["7_4"]
+    assert 'rel="prev"' in page
+
+
+def test_a_lead_who_judges_an_instruction_of_another_page_is_blind_on_this_one(many, client):
+    query, pairs, lead = many
+    client.force_login(lead.user)
+    address = f"/projects/tides/queries/{query.pk}/?instructions_after={pairs[1].pk}"
+    before = client.get(address).context
+    assert before["show_prior"] is True
+    assert [len(cells) - cells.count(None) for _, cells in before["matrix"].rows] == [2]
+
+    factories.assignment(pairs[0], lead)
+
+    blind = client.get(address).context
+    assert blind["show_prior"] is False
+    # That the second document is in the pool of one instruction only is not told.
+    assert [len(cells) - cells.count(None) for _, cells in blind["matrix"].rows] == [2, 2]
+
+
+def test_more_instructions_than_a_page_has_cost_no_further_queries(
+    many, client, django_assert_max_num_queries
+):
+    query, _pairs, lead = many
+    client.force_login(lead.user)
+    address = f"/projects/tides/queries/{query.pk}/"
+    client.get(address)
+    with CaptureQueriesContext(connection) as captured:
+        client.get(address)
+    of_five = len(captured)
+    for number in range(5, 15):
+        factories.pair(query, pair_id=f"7_{number}")
+    client.get(address)
+
+    with django_assert_max_num_queries(of_five):
+        client.get(address)

@@ -29,7 +29,7 @@ from annotate.judgments.blindness import hides_figures, must_answer_first
 from annotate.judgments.completion import WorkLeft
 from annotate.judgments.document_names import names_for, neutral_order
 from annotate.judgments.machine_claims import count_undecided
-from annotate.judgments.open_pairs import is_any_open
+from annotate.judgments.open_pairs import open_among
 from annotate.overview import lists, steps
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.forms import QueryPeopleForm
@@ -46,7 +46,7 @@ from annotate.overview.progress import (
     task_progress,
 )
 from annotate.overview.views.home import assignment_rows, work_url, worker
-from annotate.pairs.instruction_styles import other_styles
+from annotate.pairs.instruction_styles import OtherStyle, other_styles
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import (
     name_people,
@@ -67,6 +67,9 @@ from base.errors import Refused, Stale
 from base.pagination import Page, page_by_key, page_in_order
 from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
+
+# Most queries have fewer.
+INSTRUCTIONS_ON_A_PAGE = 20
 
 
 @require_GET
@@ -214,12 +217,18 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     member = access.member(request.user, slug)
     project = member.project
     shown_query = collection_access.query(member, pk)
-    pairs = list(shown_query.pairs.select_related("project", "query").order_by("pk"))
-    styles = other_styles(pairs, among=pairs)
-    shows_prior = lists.knows_prior(member, (pair.pk for pair in pairs))
+    all_pairs = shown_query.pairs.select_related("project", "query")
+    instructions = page_by_key(all_pairs, request.GET, INSTRUCTIONS_ON_A_PAGE, of="instructions_")
+    pairs = instructions.rows
+    # Most queries have few instructions; what concerns all of them is read only where they are not.
+    are_all = not (instructions.previous or instructions.next)
+    styles = other_styles(pairs, among=pairs if are_all else None)
+    shows_prior = lists.knows_prior(
+        member, (pair.pk for pair in pairs) if are_all else all_pairs.values_list("pk", flat=True)
+    )
     form = lists.PoolForm(request.GET, knows_prior=shows_prior) if member.leads else None
     page = _pool_page(member, shown_query, form, request.GET)
-    statements = statements_of(member, page.rows)
+    statements = statements_of(member, page.rows, None if are_all else pairs)
     # The ranks of a document could influence a reader who still judges, leads included.
     may_see_ranks = member.leads and not must_answer_first(member)
     return project_page(
@@ -230,7 +239,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         query=shown_query,
         siblings=list(core_queries.listed_siblings(shown_query)),
         core_size=core_queries.count_queries(project, [shown_query.core]).get(shown_query.core, 1),
-        pairs=[{**_pair(member, pair), "styles": styles[pair.pk]} for pair in pairs],
+        pairs=_pairs(member, pairs, styles),
         candidates=statements,
         shows_statements=bool(project.overlap_judge)
         or any(statement.judgments or statement.flags for statement in statements),
@@ -240,7 +249,10 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             for statement in statements
             for judgment in statement.judgments
         ),
-        matrix=matrix_of(statements) if len(pairs) > 1 else None,
+        instructions=None if are_all else instructions,
+        all_instructions="" if are_all else f"{all_pairs.count():,}",
+        anchors=are_all,
+        matrix=None if are_all and len(pairs) < 2 else matrix_of(statements),
         names=names_for(member, page.rows),
         grades=list(project.grades.order_by("value")),
         show_prior=shows_prior,
@@ -273,33 +285,56 @@ def _pool_page(
     )
 
 
+def _pairs(
+    member: Membership,
+    pairs: Sequence[InstructionPair],
+    styles: Mapping[int, Sequence[OtherStyle]],
+) -> list[dict[str, Any]]:
+    """Return the pairs for their query's page, with their narratives and tasks."""
+    assignments = {pair.pk: pair_assignments(pair) for pair in pairs}
+    held = {
+        (work.assignment.task, pair): work.assignment
+        for pair, works in assignments.items()
+        for work in works
+        if work.assignment.member_id == member.pk
+    }
+    free = {
+        (task.value, pair)
+        for task in Assignment.Task
+        for pair in open_among(
+            task=task, by=member, pairs=[pair for pair in assignments if (task, pair) not in held]
+        )
+    }
+    return [
+        {
+            **_pair(member, pair),
+            "styles": styles[pair.pk],
+            "assignments": assignments[pair.pk],
+            "tasks": [
+                {
+                    "task": task.value,
+                    "name": task.label,
+                    "url": work_url(held[task, pair.pk]) if (task, pair.pk) in held else None,
+                    "free": (task.value, pair.pk) in free,
+                }
+                for task in Assignment.Task
+            ],
+        }
+        for pair in pairs
+    ]
+
+
 def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
-    """Return one pair for its query's page: its narratives and tasks."""
+    """Return the narratives of one pair for its query's page."""
     pair.read_current()
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = pair.current(Narrative.Side.ALTERED)
     before = original.text if original else ""
-    assignments = pair_assignments(pair)
-    held = {
-        work.assignment.task: work.assignment
-        for work in assignments
-        if work.assignment.member_id == member.pk
-    }
     return {
         "pair": pair,
         "original": original,
         "altered": altered,
         "pieces": diff(before, altered.text) if altered else None,
-        "assignments": assignments,
-        "tasks": [
-            {
-                "task": task.value,
-                "name": task.label,
-                "url": work_url(held[task]) if task in held else None,
-                "free": task not in held and is_any_open(task=task, by=member, pair=pair),
-            }
-            for task in Assignment.Task
-        ],
         "rewrite_url": reverse("annotate:rewrite", args=[pair.pk]) if member.leads else None,
         "attributes_url": reverse("annotate:attributes", args=[pair.pk])
         if member.leads and altered and altered.conditions.exists()
