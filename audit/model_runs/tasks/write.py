@@ -149,7 +149,7 @@ class Write(ModelTask):
                 earlier=delimit(before, "instruction") if before else _NONE,
                 criticism=delimit(said, "criticism") if said else _NONE,
             )
-            yield ask_for_instruction(item, content, before)
+            yield _ask_for_instruction(item, content, before)
 
     def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
         """Yield each answer as the next version of its instruction.
@@ -161,7 +161,7 @@ class Write(ModelTask):
         for call in self.still_wanted(run, calls):
             newest = altered.filter(pair=call.pair_id).aggregate(version=Max("version"))["version"]
             version = (newest or 0) + 1
-            yield pair_with_answer(run, call, ALTERED, version, origin=origin, model=model)
+            yield _pair_with_answer(run, call, ALTERED, version, origin=origin, model=model)
 
 
 class Reverse(AboutInstructions):
@@ -191,7 +191,7 @@ class Reverse(AboutInstructions):
         for item in items:
             narrative = narratives[item.narrative or 0]
             content = fill_about(prompt, narrative)
-            yield ask_for_instruction(item, content, narrative.text)
+            yield _ask_for_instruction(item, content, narrative.text)
 
     def records(self, run: ModelRun, calls: CallQuerySet) -> Iterator[PairRecord]:
         """Yield each answer as the reversed narrative of its pair.
@@ -200,10 +200,10 @@ class Reverse(AboutInstructions):
         """
         for call in self.still_wanted(run, calls):
             pair = call.pair
-            yield pair_with_answer(run, call, REVERSED, 1, origin=pair.origin, model=pair.model)
+            yield _pair_with_answer(run, call, REVERSED, 1, origin=pair.origin, model=pair.model)
 
 
-def ask_for_instruction(item: Item, content: str, shown: str) -> Question:
+def _ask_for_instruction(item: Item, content: str, shown: str) -> Question:
     """Return a question whose answer is an instruction; `shown` is the one that the model reads."""
     schema = object_of({"instruction": {"type": "string"}})
     return Question(
@@ -211,7 +211,7 @@ def ask_for_instruction(item: Item, content: str, shown: str) -> Question:
     )
 
 
-def pair_with_answer(
+def _pair_with_answer(
     run: ModelRun, call: Call, side: str, version: int, *, origin: str, model: str
 ) -> PairRecord:
     """Return a pair with the instruction of an answer, as a version that the run's machine wrote;
