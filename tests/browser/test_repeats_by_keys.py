@@ -22,7 +22,8 @@ VISIBLE_STATE = """() => {
     const page = document.querySelector(".judge").cloneNode(true);
     const anew = page.querySelectorAll("[name=csrfmiddlewaretoken], [name=uuid]");
     for (const one of anew) one.remove();
-    return [page.outerHTML, document.body.className, Object.keys({ ...localStorage, ...sessionStorage }).join()];
+    const kept = Object.keys({ ...localStorage, ...sessionStorage }).join();
+    return [page.outerHTML, document.body.className, kept];
 }"""
 
 
