@@ -35,7 +35,7 @@ class FormatSerializer(RecordSerializer):
 
 
 class LoadSerializer(JobSerializer):
-    """An uploaded file: a preview, or the load of a confirmed preview."""
+    """A file: a preview, the load of a confirmed preview, or the load of a command."""
 
     format = serializers.CharField()
     file_name = serializers.CharField()
@@ -43,7 +43,7 @@ class LoadSerializer(JobSerializer):
     side = serializers.CharField(
         allow_blank=True, help_text="For a run, if one was given: original, altered or reversed."
     )
-    by = serializers.CharField(source="by.name")
+    by = serializers.CharField(source="by.name", allow_null=True, help_text="null: a command.")
     despite_rules = serializers.BooleanField(
         help_text="Whether rows that break rules of the project's kind are loaded."
     )

@@ -15,7 +15,10 @@ from jobs.models import Job
 
 
 class Load(Job):
-    """A job for an uploaded file: a preview first, then a load once a lead has confirmed it."""
+    """A job for an uploaded file: a preview first, then a load once a lead has confirmed it.
+
+    The load of a command is a row that is done, without a preview and a stored file.
+    """
 
     KIND: ClassVar[str] = "load"
     WORK: ClassVar[str] = "annotate.loading.load_jobs.perform"
@@ -64,11 +67,12 @@ class Load(Job):
                 name="load_place_only_in_a_batch",
                 condition=Q(batch__isnull=True, place=0) | Q(batch__isnull=False, place__gt=0),
             ),
-            # A load has a confirmed preview; a preview has none.
+            # A load of an uploaded file has a confirmed preview; a preview has none.
             models.CheckConstraint(
                 name="load_writes_after_preview",
                 condition=Q(dry_run=True, preview__isnull=True)
-                | Q(dry_run=False, preview__isnull=False),
+                | Q(dry_run=False, preview__isnull=False)
+                | Q(dry_run=False, file=""),
             ),
         ]
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import reduce
-from operator import or_
 
 from django.db import models, transaction
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
 from annotate.collection.models import Candidate, Document, Query
@@ -18,7 +16,7 @@ from annotate.pairs.models import InstructionPair
 from annotate.pools.replacing import releases_of
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
-from annotate.projects.models import AuditEvent, Membership, Project
+from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from formats.records import CollectionRecord, Qrel
 from formats.registry import FORMATS
@@ -63,13 +61,16 @@ def _refuse_if_in_use(load: Load) -> None:
     rows = LoadedCandidate.objects.filter(load=load)
     if load.taken_back_at is not None:
         raise Refused("There is nothing to take back: this load was taken back already.")
+    if load.by is None:
+        raise Refused("Only files that were loaded here can be taken back, not those of a command.")
     if not rows.exists():
         raise Refused("There is nothing to take back: this load wrote no earlier relevance.")
     later = LoadedCandidate.objects.filter(load__project=load.project_id, load__gt=load.pk)
     if (other := later.select_related("load").order_by("-load").first()) is not None:
         raise Refused(f"{other.load} was loaded later. Take it back first.")
-    if (event := _later_commands(load).first()) is not None:
-        raise Refused(f"{event.about} was loaded later by a command, and cannot be taken back.")
+    if (by_command := _later_commands(load).first()) is not None:
+        named = by_command.name_in_log()
+        raise Refused(f"{named} was loaded later by a command, and cannot be taken back.")
     if since := releases_of(load.project, load.finished_at):
         raise Refused(f"{since[0]} was released since and has these candidates.")
     candidates = Candidate.with_removed.filter(pk__in=rows.values("candidate"))
@@ -81,19 +82,19 @@ def _refuse_if_in_use(load: Load) -> None:
         raise Refused(f"{documents} judged or used already, so the file cannot be taken back.")
 
 
-def _later_commands(load: Load) -> models.QuerySet[AuditEvent]:
+def _later_commands(load: Load) -> models.QuerySet[Load]:
     """Return the later loads by commands of files that may have an earlier relevance."""
     formats = [
-        Q(about__endswith=f" · {name}")
+        name
         for name, kind in FORMATS.items()
         if not {Qrel, CollectionRecord}.isdisjoint(kind.reads)
     ]
-    return AuditEvent.objects.filter(
-        reduce(or_, formats),
+    return Load.objects.filter(
         project=load.project_id,
-        user=None,
-        what="load.done",
-        at__gte=load.finished_at,
+        by=None,
+        format__in=formats,
+        dry_run=False,
+        finished_at__gte=load.finished_at,
     ).order_by("pk")
 
 

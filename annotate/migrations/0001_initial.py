@@ -200,7 +200,7 @@ class Migration(migrations.Migration):
                 ('taken_back_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('taken_back_at__isnull', True), ('taken_back_by__isnull', True)), models.Q(('taken_back_at__isnull', False), ('taken_back_by__isnull', False)), _connector='OR'), name='load_taken_back_by_and_at'), models.CheckConstraint(condition=models.Q(models.Q(('batch__isnull', True), ('place', 0)), models.Q(('batch__isnull', False), ('place__gt', 0)), _connector='OR'), name='load_place_only_in_a_batch'), models.CheckConstraint(condition=models.Q(models.Q(('dry_run', True), ('preview__isnull', True)), models.Q(('dry_run', False), ('preview__isnull', False)), _connector='OR'), name='load_writes_after_preview')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('taken_back_at__isnull', True), ('taken_back_by__isnull', True)), models.Q(('taken_back_at__isnull', False), ('taken_back_by__isnull', False)), _connector='OR'), name='load_taken_back_by_and_at'), models.CheckConstraint(condition=models.Q(models.Q(('batch__isnull', True), ('place', 0)), models.Q(('batch__isnull', False), ('place__gt', 0)), _connector='OR'), name='load_place_only_in_a_batch'), models.CheckConstraint(condition=models.Q(models.Q(('dry_run', True), ('preview__isnull', True)), models.Q(('dry_run', False), ('preview__isnull', False)), models.Q(('dry_run', False), ('file', '')), _connector='OR'), name='load_writes_after_preview')],
             },
             bases=('jobs.job',),
         ),

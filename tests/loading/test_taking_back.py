@@ -136,6 +136,26 @@ def test_a_file_of_qrels_that_a_command_loaded_later_is_not_overwritten(
         assert pool() == {"A": 2, "B": 2, "C": 1}
 
 
+def test_a_load_by_a_command_is_a_row_of_the_list_and_cannot_be_taken_back(carla, client, tmp_path):
+    file = tmp_path / "later.txt"
+    file.write_text("301 0 A 2\n")
+    for _ in range(2):
+        call_command("load", "tides", "trec-qrels", str(file), stdout=StringIO())
+
+    # The second time it changed nothing.
+    made = Load.objects.get(by=None)
+    assert (made.state, made.file_name, (made.report or {})["changed"]) == ("done", "later.txt", 1)
+    with pytest.raises(Refused, match="not those of a command"):
+        take_back(load=made, by=carla)
+    client.force_login(carla.user)
+    for url in (reverse("annotate:loads", args=["tides"]), made.get_absolute_url()):
+        page = client.get(url).content.decode()
+        assert "later.txt" in page
+        assert "the command" in page
+    listed = client.get(reverse("annotate:api_loads", args=["tides"])).json()["results"]
+    assert [one["by"] for one in listed if one["id"] == made.pk] == [None]
+
+
 def test_a_file_is_not_taken_back_after_a_release(carla):
     wrong = load(carla, WRONG)
     Release.objects.create(

@@ -12,7 +12,8 @@ from django.db import transaction
 
 from annotate.collection.intake import KINDS, FileReport, file_on_disk, totals
 from annotate.collection.models import Run
-from annotate.loading.load import check_grades, known_format, load_file
+from annotate.loading.load import check_grades, known_format
+from annotate.loading.load_jobs import load_by_command
 from annotate.projects.actions import create_project, delete_new_project
 from annotate.projects.kinds import KINDS as PROJECT_KINDS
 from annotate.projects.kinds.own import OWN
@@ -146,7 +147,7 @@ class Command(RejudgeCommand):
             for file in options["files"]:
                 progress = Bar(file)
                 try:
-                    report = load_file(
+                    report = load_by_command(
                         project=project,
                         format_name=options["format"],
                         file=file_on_disk(file),
