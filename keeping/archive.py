@@ -23,12 +23,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from rest_framework import serializers
 
 from base.api.records import RecordSerializer
+from base.database_version import unapplied_migrations
 from base.errors import Refused
 from base.texts import code_not_in_names
 from formats.texts import excerpt
@@ -143,8 +143,7 @@ def is_new_database() -> bool:
 
 def refuse_unless_up_to_date() -> None:
     """Raise Refused if a migration is not applied yet."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if unapplied_migrations():
         raise Refused(f"The database is not up to date. Run {settings.COMMAND} prepare first.")
 
 

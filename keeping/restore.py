@@ -122,6 +122,12 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
         restored_rows.files(new_files)
         with transaction.atomic():
             restored_rows.rows()
+            record(
+                project=None if name is None else Project.objects.get(slug=name),
+                what="project.restored",
+                about=reading.path.name,
+                by=None,
+            )
     except DatabaseError as error:
         _delete_files(new_files)
         words = " ".join(str(error).split())
@@ -129,12 +135,6 @@ def _restore(reading: archive.BackupReader, slug: str | None, progress: Progress
     except BaseException:
         _delete_files(new_files)
         raise
-    record(
-        project=None if name is None else Project.objects.get(slug=name),
-        what="project.restored",
-        about=reading.path.name,
-        by=None,
-    )
     return RestoreResult(
         project=name,
         rows=sum(table["rows"] for table in manifest["tables"]),

@@ -201,6 +201,23 @@ def test_people_can_go_on_in_a_restored_project(installation, backup, quiet):
 # --- what is refused ------------------------------------------------------------------------------
 
 
+def test_a_restore_that_cannot_be_recorded_restores_nothing(
+    installation, backup, quiet, monkeypatch
+):
+    archive_project("tides")
+    purge(slug="tides", typed="tides")
+    rows, files = all_rows(), all_files()
+
+    def refuse(**event: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("keeping.restore.record", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        restore(path=backup, progress=quiet)
+
+    assert (all_rows(), all_files()) == (rows, files)
+
+
 def test_a_taken_name_is_refused(installation, backup, quiet):
     rows = all_rows()
 
