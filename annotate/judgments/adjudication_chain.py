@@ -25,7 +25,7 @@ def _read_conditions(rows: QuerySet[Any]) -> Iterator[Row]:
 
 def _read(rows: QuerySet[Any], narrative: str, *decision: str) -> Iterator[Row]:
     """Yield decisions; `narrative` is the path to theirs, and `decision` are columns."""
-    found = rows.order_by("uuid").values_list(
+    found = rows.values_list(
         *("uuid", *names_of_narrative(narrative), *NAMES_OF_CANDIDATE, *decision),
         *("by__name", "reason", "cause", "at"),
         *("withdrawn_at", "withdrawn_by__name", "text_version"),
@@ -36,11 +36,11 @@ def _read(rows: QuerySet[Any], narrative: str, *decision: str) -> Iterator[Row]:
 
 
 def _adjudications_of(project: Project | None) -> QuerySet[Any]:
-    return Adjudication.objects.filter(by__project=project)
+    return Adjudication.objects.filter(by__project=project).order_by("uuid")
 
 
 def _conditions_of(project: Project | None) -> QuerySet[Any]:
-    return ConditionAdjudication.objects.filter(by__project=project)
+    return ConditionAdjudication.objects.filter(by__project=project).order_by("uuid")
 
 
 def _label(what: Content) -> str:

@@ -84,9 +84,7 @@ def _read(judgments: QuerySet[Judgment]) -> Iterator[Row]:
         .values("statement")
         .annotate(listed=listed_values(Concat("condition__number", Value(":"), "answer"), " "))
     )
-    found = judgments.order_by("uuid").values_list(
-        *_ABOUT, Subquery(verdicts.values("listed")), *_COLUMNS
-    )
+    found = judgments.values_list(*_ABOUT, Subquery(verdicts.values("listed")), *_COLUMNS)
     for row in found.iterator(CHUNK):
         about, listed = row[: len(_ABOUT)], row[len(_ABOUT)]
         values = dict(zip(_COLUMNS, row[len(_ABOUT) + 1 :], strict=True))
@@ -105,7 +103,7 @@ def event_of_end(name: uuids.UUID, at: datetime) -> Event:
 
 
 def _of(project: Project | None) -> QuerySet[Any]:
-    return Judgment.objects.filter(annotator__project=project)
+    return Judgment.objects.filter(annotator__project=project).order_by("uuid")
 
 
 def _label(what: Content) -> str:

@@ -222,11 +222,11 @@ def content(audit_event: AuditEvent) -> Content:
 
 
 def _of(project: Project | None) -> models.QuerySet[Any]:
-    return AuditEvent.objects.filter(project=project)
+    return AuditEvent.objects.filter(project=project).order_by("uuid")
 
 
 def _read(rows: models.QuerySet[Any]) -> Iterator[Row]:
-    for audit_event in rows.order_by("uuid").iterator():
+    for audit_event in rows.iterator():
         yield Row(audit_event.uuid, content(audit_event))
 
 

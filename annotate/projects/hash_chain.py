@@ -63,8 +63,9 @@ class Row(NamedTuple):
 class Kind(NamedTuple):
     """A kind of row in hash chains.
 
-    `of` returns the table's rows of a project (None: of the installation); `read` yields such rows
-    in the order of their UUIDs; `label` names a row in words, from its content.
+    `of` returns the rows of a project (None: of the installation) in the order of their UUIDs;
+    `read` yields the rows of such a query in its order; `label` names a row in words, from its
+    content.
     """
 
     of: Callable[[Project | None], QuerySet[Any]]
@@ -183,7 +184,7 @@ def _lock_chain(project: int | None, chain: uuids.UUID) -> None:
 
 def events_of_new(kind: str, rows: QuerySet[Any]) -> Iterator[Event]:
     """Yield the events of new rows, including those that have ended already."""
-    for row in KINDS[kind].read(rows):
+    for row in KINDS[kind].read(rows.order_by("pk")):
         yield content_event(kind, row.name, row.content)
         if row.ended is not None:
             yield end_event(kind, row.name, row.ended)
@@ -191,7 +192,7 @@ def events_of_new(kind: str, rows: QuerySet[Any]) -> Iterator[Event]:
 
 def events_of_ended(kind: str, rows: QuerySet[Any]) -> Iterator[Event]:
     """Yield the events of rows that ended or became current again."""
-    for row in KINDS[kind].read(rows):
+    for row in KINDS[kind].read(rows.order_by("pk")):
         yield end_event(kind, row.name, row.ended)
 
 

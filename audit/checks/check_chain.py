@@ -24,7 +24,7 @@ _ITEM = (
 
 def _read(rows: QuerySet[Any]) -> Iterator[Row]:
     found = list(
-        rows.order_by("uuid").values_list(
+        rows.values_list(
             *("uuid", *_ITEM, "checker__name", "place", "relevance", "cannot_judge", "words"),
             *("on_topic", "meets_constraint", "at", "text_version", "verdicts"),
             *("ended_at", "withdrawn_at"),
@@ -40,7 +40,7 @@ def _read(rows: QuerySet[Any]) -> Iterator[Row]:
 
 
 def _of(project: Project | None) -> QuerySet[Any]:
-    return Check.objects.filter(checker__project=project)
+    return Check.objects.filter(checker__project=project).order_by("uuid")
 
 
 def _label(what: Content) -> str:

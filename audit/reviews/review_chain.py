@@ -20,7 +20,8 @@ REVIEW, DECISION = "review", "decision"
 def _read_reviews(rows: QuerySet[Any]) -> Iterator[Row]:
     """Return submitted reviews with their ratings and the texts that were at hand.
 
-    A review has no UUID of its own: its auditor and what it is about name it.
+    A review has no UUID of its own: its auditor and what it is about name it. In the order of these
+    names, whatever the query's order.
     """
     keys = rows.order_by().values("pk")
     rated: dict[int, list[Any]] = defaultdict(list)
@@ -46,7 +47,7 @@ def _read_reviews(rows: QuerySet[Any]) -> Iterator[Row]:
 
 
 def _read_decisions(rows: QuerySet[Any]) -> Iterator[Row]:
-    found = rows.order_by("uuid").values_list(
+    found = rows.values_list(
         *("uuid", *names_of_narrative("narrative"), "by__name", "outcome", "reason", "at"),
         *("withdrawn_at", "withdrawn_by__name"),
     )
@@ -60,7 +61,7 @@ def _reviews_of(project: Project | None) -> QuerySet[Any]:
 
 
 def _decisions_of(project: Project | None) -> QuerySet[Any]:
-    return Decision.objects.filter(by__project=project)
+    return Decision.objects.filter(by__project=project).order_by("uuid")
 
 
 def _label_review(what: Content) -> str:
