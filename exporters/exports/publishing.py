@@ -15,8 +15,9 @@ from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
+from annotate.projects.taxonomy import OVERTAKEN
 from audit.checks.machines import undecided_sentence
-from base.errors import Refused
+from base.errors import Refused, Stale, state_token
 from base.texts import agree, amount
 from exporters.exports import before_publishing
 from exporters.exports.actions import WRITERS
@@ -36,13 +37,15 @@ def set_publication(
     *,
     project: Project,
     changes: Mapping[str, Any],
+    token: str = "",
     by: Membership | None,
     now: datetime | None = None,
 ) -> Publication:
     """Change fields of a project's publication settings and return them.
 
     Refused: a member who is not a lead, an archived project, texts without a licence, an unknown
-    layout, a language not written as in eng-Latn, an invalid year.
+    layout, a language not written as in eng-Latn, an invalid year. Stale: `token` is that of other
+    settings (`publication_token`).
     """
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused("Only leads of this project can change how it is published.")
@@ -53,6 +56,8 @@ def set_publication(
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
         publication = publication_of(locked)
+        if token and token != publication_token(publication):
+            raise Stale(OVERTAKEN)
         before = {name: getattr(publication, name) for name in FIELDS}
         for name, value in changes.items():
             setattr(publication, name, value.strip() if isinstance(value, str) else value)
@@ -73,6 +78,11 @@ def set_publication(
             now=now,
         )
     return publication
+
+
+def publication_token(publication: Publication) -> str:
+    """Return a token of these settings, which differs once they have changed."""
+    return state_token([getattr(publication, name) for name in FIELDS])
 
 
 class Preview(NamedTuple):

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects.access import lead
 from annotate.projects.project_page import project_page
+from base.errors import Refused, Stale
 from base.pagination import newest_by_key
 from base.requests import PageRequest, refusal_in
 from exporters.exports import access, actions, publishing
@@ -70,17 +71,26 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
     """
     member = lead(request.user, slug)
     blind = must_answer_first(member)
-    form = PublicationForm(request.POST or None, instance=publication_of(member.project))
-    for_release = "for_release" in request.POST
+    stored = publication_of(member.project)
+    # Before the form changes it.
+    newest = publishing.publication_token(stored)
+    form = PublicationForm(request.POST or None, instance=stored)
+    for_release, token = "for_release" in request.POST, request.POST.get("token", newest)
     if request.method == "POST" and form.is_valid():
-        with refusal_in(form):
-            publishing.set_publication(project=member.project, changes=form.cleaned_data, by=member)
+        try:
+            publishing.set_publication(
+                project=member.project, changes=form.cleaned_data, token=token, by=member
+            )
+        except Refused as refused:
+            form.add_error(None, str(refused))
+            token = newest if isinstance(refused, Stale) else token
+        else:
             messages.success(request, "The publication settings are saved.")
             then = "new_release" if for_release else "publication"
             return redirect(f"exporters:{then}", member.project.slug)
     if request.htmx and not request.htmx.boosted:
         template = "exports/publication.html#settings"
-        return project_page(request, template, member, form=form, for_release=True)
+        return project_page(request, template, member, form=form, for_release=True, token=token)
     suiting, others = actions.divide_layouts(member.project)
     proving = publishing.newest_request_of_proof(member.project)
     return project_page(
@@ -89,6 +99,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "releases",
         form=form,
+        token=token,
         for_release=for_release,
         blind=access.BLIND if blind else "",
         preview=None if blind else publishing.preview(member.project),

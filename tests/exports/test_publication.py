@@ -8,6 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
+from django.urls import reverse
 
 from annotate.collection.removal import QUERIES
 from annotate.models import AuditEvent
@@ -40,6 +41,27 @@ def test_a_lead_changes_settings_and_the_audit_log_records_the_change():
     assert (made.texts, made.licence) == (True, "CC-BY-4.0")
     audit_event = AuditEvent.objects.get(what="publication.changed")
     assert audit_event.changes == {"texts": [False, True], "licence": ["", "CC-BY-4.0"]}
+
+
+def test_settings_that_another_lead_saved_meanwhile_are_not_undone(client):
+    project = factories.project()
+    carla, dora = factories.lead(project), factories.lead(project, "dora")
+    url = reverse("exporters:publication", args=[project.slug])
+    client.force_login(dora.user)
+    opened = client.get(url)
+    typed = {**opened.context["form"].initial, "publisher": "Zenodo", "year": ""}
+    set_publication(project=project, changes={"citation": "@misc{tides}"}, by=carla)
+
+    stale = client.post(url, {**typed, "token": opened.context["token"]})
+    assert stale.status_code == 422
+    assert shows(stale.content.decode(), "Somebody has changed this since you opened the page")
+    assert publication_of(project).citation == "@misc{tides}"
+
+    # Dora has read it, and saves with the citation.
+    again = {**typed, "citation": "@misc{tides}", "token": stale.context["token"]}
+    client.post(url, again)
+    saved = publication_of(project)
+    assert (saved.citation, saved.publisher) == ("@misc{tides}", "Zenodo")
 
 
 def test_setting_the_same_again_changes_nothing():
