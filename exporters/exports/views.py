@@ -75,22 +75,24 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
     # Before the form changes it.
     newest = publishing.publication_token(stored)
     form = PublicationForm(request.POST or None, instance=stored)
-    for_release, token = "for_release" in request.POST, request.POST.get("token", newest)
+    for_release, based_on = "for_release" in request.POST, request.POST.get("based_on", newest)
     if request.method == "POST" and form.is_valid():
         try:
             publishing.set_publication(
-                project=member.project, changes=form.cleaned_data, token=token, by=member
+                project=member.project, changes=form.cleaned_data, token=based_on, by=member
             )
         except Refused as refused:
             form.add_error(None, str(refused))
-            token = newest if isinstance(refused, Stale) else token
+            based_on = newest if isinstance(refused, Stale) else based_on
         else:
             messages.success(request, "The publication settings are saved.")
             then = "new_release" if for_release else "publication"
             return redirect(f"exporters:{then}", member.project.slug)
     if request.htmx and not request.htmx.boosted:
         template = "exports/publication.html#settings"
-        return project_page(request, template, member, form=form, for_release=True, token=token)
+        return project_page(
+            request, template, member, form=form, for_release=True, based_on=based_on
+        )
     suiting, others = actions.divide_layouts(member.project)
     proving = publishing.newest_request_of_proof(member.project)
     return project_page(
@@ -99,7 +101,7 @@ def publication(request: PageRequest, slug: str) -> HttpResponse:
         member,
         "releases",
         form=form,
-        token=token,
+        based_on=based_on,
         for_release=for_release,
         blind=access.BLIND if blind else "",
         preview=None if blind else publishing.preview(member.project),

@@ -52,13 +52,13 @@ def test_settings_that_another_lead_saved_meanwhile_are_not_undone(client):
     typed = {**opened.context["form"].initial, "publisher": "Zenodo", "year": ""}
     set_publication(project=project, changes={"citation": "@misc{tides}"}, by=carla)
 
-    stale = client.post(url, {**typed, "token": opened.context["token"]})
+    stale = client.post(url, {**typed, "based_on": opened.context["based_on"]})
     assert stale.status_code == 422
     assert shows(stale.content.decode(), "Somebody has changed this since you opened the page")
     assert publication_of(project).citation == "@misc{tides}"
 
     # Dora has read it, and saves with the citation.
-    again = {**typed, "citation": "@misc{tides}", "token": stale.context["token"]}
+    again = {**typed, "citation": "@misc{tides}", "based_on": stale.context["based_on"]}
     client.post(url, again)
     saved = publication_of(project)
     assert (saved.citation, saved.publisher) == ("@misc{tides}", "Zenodo")
