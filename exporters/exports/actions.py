@@ -129,22 +129,19 @@ def write(
     folder: Path,
     report: Report = lambda _: None,
     *,
-    published: bool = False,
     edition: Edition | None = None,
 ) -> Manifest:
     """Write an export of the project's current rows into an empty folder, and return its manifest.
 
-    `report` is called with the number of further rows read. With `published`, people who did not
-    agree to be named appear as numbers in every format; `edition` is the release that they belong
-    to. The manifest is the last file written.
+    `report` is called with the number of further rows read. `edition`: the release that the files
+    belong to; people who did not agree to be named appear as numbers in all of its formats. The
+    manifest is the last file written.
     Refused: an unknown format. Raises CannotHold for content that the format cannot hold.
     """
     check_format(format_name)
     with snapshot():
         current = Project.objects.get(pk=project.pk)
         writer = WRITERS[Export.Format(format_name)].write
-        if published and format_name == Export.Format.JSONL:
-            writer = jsonl.write_published
         written = writer(current, Writer(folder, edition), report)
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written

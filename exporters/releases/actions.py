@@ -201,12 +201,7 @@ def _write(
         for name in format_names(job.project):
             (folder / name).mkdir()
             written[name] = write(
-                job.project,
-                name,
-                folder / name,
-                progress.advance,
-                published=True,
-                edition=edition,
+                job.project, name, folder / name, progress.advance, edition=edition
             )
         into = Writer(folder)
         with into.file(contents.QUERIES, "Every query with its texts.") as stream:

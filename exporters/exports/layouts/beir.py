@@ -8,7 +8,7 @@ from __future__ import annotations
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import rows
-from exporters.exports.layouts.facts import finish
+from exporters.exports.layouts.facts import ONE_TEXT, finish
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
@@ -21,6 +21,7 @@ from exporters.exports.manifest.manifest import Manifest
 
 # Tools read quotation marks in a table differently.
 SHAPE = Shape(refuses='"')
+NOT_HELD = (ONE_TEXT, "BEIR's loader reads neither top_ranked.jsonl nor pairs.jsonl.")
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
@@ -48,7 +49,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
                     query_id = pair.pair_id + rows.SUFFIXES[of]
                     rows.write_grades(qrels[of], query_id, pool, of)
                     rows.write_json_line(ranked, {"query-id": query_id, "corpus-ids": candidates})
-    return finish("beir", published, into)
+    return finish("beir", published, into, not_held=NOT_HELD)
 
 
 def _write_queries(published: Published, into: Writer) -> None:

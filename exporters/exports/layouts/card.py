@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from annotate.projects.models import Guideline, Project
 from base.tags.figures import interval_remark
 from base.texts import amount
-from exporters.exports.files import Writer
+from exporters.exports.files import FileFacts, Writer
 from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
@@ -68,28 +68,31 @@ CONTEXT: dict[str, Any] = {
 TYPES = {"string": "sc:Text", "list": "sc:Text", "int32": "sc:Integer"}
 
 
-class Part(NamedTuple):
-    """One config of a data set, with the size and the checksum of its file."""
+class Config(NamedTuple):
+    """One config of a data set: its split, its file and the types of its columns."""
 
     name: str
     split: str
     file: str
     columns: dict[str, str]
-    rows: int
-    bytes: int
-    sha256: str
+
+
+class Part(NamedTuple):
+    """One config of a data set, with the size and the checksum of its file."""
+
+    config: Config
+    facts: FileFacts
 
 
 def short(published: Published, parts: list[Part]) -> str:
     """Return the README of the layout `mteb`: its configs, and how to run the task."""
     head = ["---", *_configs(parts), *_dataset_info(parts), "---"]
-    project = published.project
     about = (
         "Instruction reranking: each query occurs twice, `-og` with its original narrative "
         "and `-changed` with the altered one."
     )
     body = [
-        f"# {project.name}",
+        f"# {published.project.name}",
         about,
         "Evaluate a model without a network:",
         "    HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 python task.py MODEL",
@@ -104,7 +107,10 @@ def full(published: Published, parts: list[Part]) -> str:
         f"# {published.project.name}",
         published.publication.description or published.project.description,
         "## Contents",
-        _table(("config", "split", "rows"), [(p.name, p.split, f"{p.rows:,}") for p in parts]),
+        _table(
+            ("config", "split", "rows"),
+            [(its.name, its.split, f"{facts['lines']:,}") for its, facts in parts],
+        ),
         TWICE,
         "## How it was judged",
         *_process(published),
@@ -140,7 +146,7 @@ def _metadata(published: Published, parts: list[Part]) -> list[str]:
     if languages := publication.languages.split():
         lines.append("language:")
         lines += [f"- {quoted(tag.partition('-')[0])}" for tag in languages]
-    corpus = next(part.rows for part in parts if part.name == "corpus")
+    corpus = next(facts["lines"] for config, facts in parts if config.name == "corpus")
     size = next((name for most, name in SIZES if corpus < most), LARGEST)
     return [
         *lines,
@@ -155,12 +161,12 @@ def _metadata(published: Published, parts: list[Part]) -> list[str]:
 
 def _configs(parts: list[Part]) -> list[str]:
     lines = ["configs:"]
-    for part in parts:
+    for config, _facts in parts:
         lines += [
-            f"- config_name: {part.name}",
+            f"- config_name: {config.name}",
             "  data_files:",
-            f"  - split: {part.split}",
-            f"    path: {part.file}",
+            f"  - split: {config.split}",
+            f"    path: {config.file}",
         ]
     return lines
 
@@ -171,20 +177,20 @@ def _dataset_info(parts: list[Part]) -> list[str]:
     `datasets` caches a folder under its name and a hash of these lines, not of the files.
     """
     lines = ["dataset_info:"]
-    for part in parts:
+    for config, facts in parts:
         lines += [
-            f"- config_name: {part.name}",
-            f"  description: {part.file}, sha256 {part.sha256}",
+            f"- config_name: {config.name}",
+            f"  description: {config.file}, sha256 {facts['sha256']}",
             "  features:",
         ]
-        for column, kind in part.columns.items():
+        for column, kind in config.columns.items():
             named = "list: string" if kind == "list" else f"dtype: {kind}"
             lines += [f"  - name: {column}", f"    {named}"]
         lines += [
             "  splits:",
-            f"  - name: {part.split}",
-            f"    num_bytes: {part.bytes}",
-            f"    num_examples: {part.rows}",
+            f"  - name: {config.split}",
+            f"    num_bytes: {facts['bytes']}",
+            f"    num_examples: {facts['lines']}",
         ]
     return lines
 
@@ -307,19 +313,15 @@ def _licence(published: Published) -> str:
     )
 
 
-def write(published: Published, sets: dict[str, Sequence[Part]], into: Writer) -> None:
-    """Write croissant.json. `sets`: the configs of each set by its folder ("" for the first)."""
+def write(published: Published, parts: list[Part], into: Writer) -> None:
+    """Write croissant.json; `parts` are those of every set."""
     with into.file(NAME, "The data set described for machines: Croissant 1.0.") as stream:
-        text = json.dumps(_describe(published, sets, into), ensure_ascii=False, indent=2)
+        text = json.dumps(_describe(published, parts), ensure_ascii=False, indent=2)
         stream.write((text + "\n").encode())
 
 
-def _describe(
-    published: Published, sets: dict[str, Sequence[Part]], into: Writer
-) -> dict[str, Any]:
+def _describe(published: Published, parts: list[Part]) -> dict[str, Any]:
     publication, project = published.publication, published.project
-    sums = {entry["name"]: entry["sha256"] for entry in into.files if entry["sha256"]}
-    parts = [(prefix, part) for prefix, of_set in sets.items() for part in of_set]
     description: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -347,20 +349,21 @@ def _describe(
     description["distribution"] = [
         {
             "@type": "cr:FileObject",
-            "@id": prefix + part.file,
-            "name": prefix + part.file,
-            "contentUrl": prefix + part.file,
+            "@id": facts["name"],
+            "name": facts["name"],
+            "contentUrl": facts["name"],
             "encodingFormat": "application/jsonlines",
-            "sha256": sums[prefix + part.file],
+            "sha256": facts["sha256"],
         }
-        for prefix, part in parts
+        for _config, facts in parts
     ]
-    description["recordSet"] = [_record_set(prefix, part) for prefix, part in parts]
+    description["recordSet"] = [_record_set(config, facts["name"]) for config, facts in parts]
     return description
 
 
-def _record_set(prefix: str, part: Part) -> dict[str, Any]:
-    name = prefix + part.name
+def _record_set(config: Config, file: str) -> dict[str, Any]:
+    """Describe a config, whose `file` is in the folder of its set."""
+    name = file.removesuffix(config.file) + config.name
     return {
         "@type": "cr:RecordSet",
         "@id": name,
@@ -373,10 +376,10 @@ def _record_set(prefix: str, part: Part) -> dict[str, Any]:
                 "dataType": TYPES[kind],
                 **({"repeated": True} if kind == "list" else {}),
                 "source": {
-                    "fileObject": {"@id": prefix + part.file},
+                    "fileObject": {"@id": file},
                     "extract": {"column": column},
                 },
             }
-            for column, kind in part.columns.items()
+            for column, kind in config.columns.items()
         ],
     }

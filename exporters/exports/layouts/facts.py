@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from base.texts import amount
 from exporters.exports import before_publishing
 from exporters.exports.files import Writer
@@ -11,54 +13,33 @@ from exporters.exports.manifest.manifest import Manifest, Rule, compose, pair_fa
 from exporters.exports.selection import collection
 from exporters.exports.selection.selection import tally
 
-# What each layout cannot hold, besides what no layout holds (EVERYWHERE).
-_ONE_TEXT = (
+# What several layouts cannot hold, and what none can.
+ONE_TEXT = (
     "A query's text is its description, or its title where it has none; pairs.jsonl has both."
 )
-_HYPHENS = "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both."
-_TABLES = (
-    "A table is either positive or not: grades, titles, and original and reversed narratives are "
-    "left out."
-)
-_NUMBERED = "Queries and their instructions are numbered; ids.tsv has both ids."
-_COLUMNS = (
-    "Documents have no ids: the column of a text says which conditions it meets. Titles, grades "
-    "and sides other than the altered one are left out."
-)
-_ROWS = "Queries are rows, counted from 0; ids.tsv has both ids."
-_RECORD = (
-    "A record has one positive and one hard negative; of several, the first by id. Ids of "
-    "documents, titles and grades are left out."
-)
-NOT_HELD = {
-    "mteb": (_ONE_TEXT, _HYPHENS),
-    "hf": (_ONE_TEXT, _HYPHENS),
-    "beir": (
-        _ONE_TEXT,
-        "BEIR's loader reads neither top_ranked.jsonl nor pairs.jsonl.",
-    ),
-    "ir-datasets": (
-        "Categories and conditions are in pairs.jsonl, which ir_datasets does not read.",
-    ),
-    "followtable": (_ONE_TEXT, _TABLES, _NUMBERED),
-    "infosearch": (_ONE_TEXT, "Each instruction pair is a separate query, under the pair's id."),
-    "multiconir": (_COLUMNS, _ROWS),
-    "multi-infosearch": (_RECORD,),
-}
 EVERYWHERE = (
     "No layout contains who judged what, notes, evidence, flags, or older versions of narratives "
     "and texts; the format jsonl has them, with the names of annotators."
 )
 
 
-def finish(layout: str, published: Published, into: Writer, *, pairs: str = rows.PAIRS) -> Manifest:
+def finish(
+    layout: str,
+    published: Published,
+    into: Writer,
+    *,
+    not_held: Sequence[str],
+    pairs: str = rows.PAIRS,
+) -> Manifest:
     """Write the files that every layout has, the pairs and how they were judged, and return the
     manifest of all its files.
+
+    `not_held`: what the layout cannot hold of any project, in sentences.
     """
     rows.write_pairs_file(published, into, pairs)
     about.write(published.project, into)
     counts = {**published.counts, **tally(published.project, published.all_pairs)}
-    notes = [*NOT_HELD[layout], *published.notes, EVERYWHERE]
+    notes = [*not_held, *published.notes, EVERYWHERE]
     if marked := len(published.with_markup & published.documents):
         notes.append(
             "Texts that are HTML or Markdown tables are written unchanged, without a mark that "

@@ -16,7 +16,7 @@ from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import rows
-from exporters.exports.layouts.facts import finish
+from exporters.exports.layouts.facts import ONE_TEXT, finish
 from exporters.exports.layouts.published import ALTERED, Published, Row, Shape, gather
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import publication_of
@@ -26,6 +26,14 @@ from formats.followtable import CATEGORIES, LIST, POSITIONS, TABLES, TYPE_NOTE, 
 from formats.texts import CannotHold
 
 NO_TYPE = "no category that FollowTable knows"
+NOT_HELD = (
+    ONE_TEXT,
+    (
+        "A table is either positive or not: grades, titles, and original and reversed narratives are "
+        "left out."
+    ),
+    "Queries and their instructions are numbered; ids.tsv has both ids.",
+)
 # The instruction type of a category, for narratives whose note has no type.
 TYPES = {category: kind for kind, category in reversed(CATEGORIES.items())}
 
@@ -74,7 +82,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         for table in published.texts():
             with into.file(f"{TABLES}/{table.doc_id}.txt", "A table.") as stream:
                 stream.write((table.text or "").encode())
-    return finish("followtable", published, into)
+    return finish("followtable", published, into, not_held=NOT_HELD)
 
 
 def _shape(project: Project) -> Shape:

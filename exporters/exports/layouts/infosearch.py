@@ -13,7 +13,7 @@ from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import rows
-from exporters.exports.layouts.facts import finish
+from exporters.exports.layouts.facts import ONE_TEXT, finish
 from exporters.exports.layouts.published import (
     ALTERED,
     ORIGINAL,
@@ -58,7 +58,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             stream.write(rows.table_line(*rows.QRELS_HEADER))
             for pair, pool in published.pools(REVERSED, report):
                 rows.write_grades(stream, pair.pair_id, pool, REVERSED)
-    return finish("infosearch", published, into)
+    not_held = (ONE_TEXT, "Each instruction pair is a separate query, under the pair's id.")
+    return finish("infosearch", published, into, not_held=not_held)
 
 
 def _write_queries(published: Published, into: Writer) -> None:

@@ -130,7 +130,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         stream.write(source.encode())
     with into.file("pyproject.toml", "The package for pip: pip install .") as stream:
         stream.write(_pyproject(project, module).encode())
-    return finish("ir-datasets", published, into, pairs=data + rows.PAIRS)
+    not_held = ("Categories and conditions are in pairs.jsonl, which ir_datasets does not read.",)
+    pairs = data + rows.PAIRS
+    return finish("ir-datasets", published, into, not_held=not_held, pairs=pairs)
 
 
 def _pyproject(project: Project, module: str) -> str:

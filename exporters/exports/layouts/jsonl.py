@@ -5,7 +5,7 @@ It is a record, not labels: answers about what was taken out are in each of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import IO, Any
@@ -30,9 +30,6 @@ from formats.reading import write_lines
 from formats.records import JudgmentRecord
 from formats.rubrics import write_rubrics
 
-FORMAT = "jsonl"
-
-
 # Replaces the names of people in records, or returns the records as they are.
 Renamed = Callable[[Iterable[Any]], Iterator[Any]]
 
@@ -42,19 +39,13 @@ def size(project: Project) -> int:
     return Judgment.objects.filter(narrative__pair__project=project).count()
 
 
-def write_published(project: Project, into: Writer, report: Report) -> Manifest:
-    """Write the same files with the published names of people."""
-    return write(project, into, report, naming.published_names(project))
-
-
-def write(
-    project: Project, into: Writer, report: Report, names: Mapping[str, str] | None = None
-) -> Manifest:
+def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write every file of this export and return its manifest; `report` receives progress.
 
-    `names`: replacements for the names of people.
+    In a release, people have their published names.
     """
-    renamed = partial(naming.with_published_names, names=names or {})
+    names = naming.published_names(project) if into.edition else {}
+    renamed = partial(naming.with_published_names, names=names)
     queries = selection.queries(project)
     pairs = selection.pairs(project)
     counts = {"queries": len(queries), "pairs": selection.count_pairs(pairs)}
@@ -94,9 +85,9 @@ def write(
     ).count()
     return compose(
         project=project,
-        format_name=FORMAT,
+        format_name="jsonl",
         counts=counts,
-        rules=notes.jsonl_rules(published=names is not None),
+        rules=notes.jsonl_rules(published=into.edition is not None),
         warnings=[],
         notes=notes.about_jsonl(
             {

@@ -12,12 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import card, citation, rows
-from exporters.exports.layouts.facts import finish
+from exporters.exports.layouts.card import Config
+from exporters.exports.layouts.facts import ONE_TEXT, finish
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.selection.selection import Pair
@@ -27,15 +28,10 @@ README, TASK = "README.md", "task.py"
 OF_REVERSED = "reversed/"
 # MTEB groups queries by the part of their ids before the first separator.
 SEPARATOR, REPLACEMENT = "_", "-"
-
-
-class Config(NamedTuple):
-    """One config of a data set: its split, its file and the types of its columns."""
-
-    name: str
-    split: str
-    file: str
-    columns: dict[str, str]
+NOT_HELD = (
+    ONE_TEXT,
+    "A pair id with an underscore is written with a hyphen; pair_ids.tsv has both.",
+)
 
 
 CONFIGS = (
@@ -121,7 +117,7 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
         _write_statistics(into, prefix)
         with into.file(prefix + README, "The file of each config, for datasets.") as f:
             f.write(card.short(published, _parts_of_set(into, prefix)).encode())
-    return finish("mteb", published, into)
+    return finish("mteb", published, into, not_held=NOT_HELD)
 
 
 def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
@@ -131,10 +127,10 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
     for prefix in sets:
         with into.file(prefix + README, "The dataset card.") as f:
             f.write(card.full(published, _parts_of_set(into, prefix)).encode())
-    card.write(published, {prefix: _parts_of_set(into, prefix) for prefix in sets}, into)
+    card.write(published, [part for prefix in sets for part in _parts_of_set(into, prefix)], into)
     if not citation.missing(published.publication):
         citation.write_files(published.publication, into)
-    return finish("hf", published, into)
+    return finish("hf", published, into, not_held=NOT_HELD)
 
 
 def _write_sets(published: Published, into: Writer, report: Report) -> list[str]:
@@ -215,11 +211,7 @@ def written_ids(pairs: list[Pair]) -> dict[int, str]:
 def _parts_of_set(into: Writer, prefix: str) -> list[card.Part]:
     """Return the configs of a set with the sizes and checksums of their files."""
     facts = {entry["name"]: entry for entry in into.files}
-    return [
-        card.Part(*config, file["lines"], file["bytes"], file["sha256"])
-        for config in CONFIGS
-        for file in [facts[prefix + config.file]]
-    ]
+    return [card.Part(config, facts[prefix + config.file]) for config in CONFIGS]
 
 
 def _task_source(published: Published, *, reverse: bool) -> str:

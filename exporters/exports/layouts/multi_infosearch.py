@@ -46,6 +46,12 @@ from formats.texts import CannotHold
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
 ATTRIBUTES = "attributes.jsonl"
 
+NOT_HELD = (
+    (
+        "A record has one positive and one hard negative; of several, the first by id. Ids of "
+        "documents, titles and grades are left out."
+    ),
+)
 NO_DOCUMENTS = "no document that meets all conditions, or none that violates one"
 
 
@@ -79,7 +85,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     _write_attributes(published, records, into)
     pairs = (record.pair for record in records)
     rows.write_ids(into, ((p, f"{p.query.query_id}_{combinations[p.pk]}") for p in pairs))
-    return finish("multi-infosearch", published, into)
+    return finish("multi-infosearch", published, into, not_held=NOT_HELD)
 
 
 def _records(published: Published, report: Report) -> list[_Record]:

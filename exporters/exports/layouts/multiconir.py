@@ -33,6 +33,13 @@ from formats.texts import CannotHold
 SHAPE = Shape(claims=True, sides=(ALTERED,), change=False, needs_texts=True)
 TABLE = "multiconir.csv"
 NO_PLACE = "no place in a row of growing conditions"
+NOT_HELD = (
+    (
+        "Documents have no ids: the column of a text says which conditions it meets. Titles, grades "
+        "and sides other than the altered one are left out."
+    ),
+    "Queries are rows, counted from 0; ids.tsv has both ids.",
+)
 
 
 class _Text(NamedTuple):
@@ -85,7 +92,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
             line = (cells.get(column, "") for column in columns)
             stream.write(rows.table_line(*line, delimiter=","))
     rows.write_ids(into, _ids(queries))
-    return finish("multiconir", published, into)
+    return finish("multiconir", published, into, not_held=NOT_HELD)
 
 
 def _ids(queries: list[_Query]) -> Iterator[tuple[Pair, str]]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypedDict
 from django.conf import settings
 
 from base.errors import Refused
-from exporters.exports.files import BUFFER, PROOF
+from exporters.exports.files import PROOF
 from exporters.exports.layouts.mteb import README
 from exporters.exports.manifest.manifest import NAME
 from exporters.exports.models import Export
@@ -374,11 +374,9 @@ def check_tools(layout: str) -> None:
 def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
     """Refuse a folder in which a file is missing or differs from the manifest."""
     for entry in files:
-        digest = hashlib.sha256()
         try:
             with (folder / entry["name"]).open("rb") as stream:
-                while part := stream.read(BUFFER):
-                    digest.update(part)
+                digest = hashlib.file_digest(stream, "sha256")
         except OSError as error:
             raise Refused(f"{folder / entry['name']}: {error.strerror}.") from error
         if digest.hexdigest() != entry["sha256"]:
