@@ -45,7 +45,7 @@ def test_a_citation_file_and_a_card_hold_every_name(name, creator, publisher, de
         ),
     )
 
-    part: Any = SimpleNamespace(name="corpus", rows=4)
+    part: Any = (SimpleNamespace(name="corpus"), {"lines": 4})
 
     cff = yaml.safe_load(citation._cff(published.publication))
     head = yaml.safe_load("\n".join(card._metadata(published, [part])))

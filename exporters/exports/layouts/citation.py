@@ -7,8 +7,9 @@ publication settings.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
-from packaging.licenses import canonicalize_license_expression
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from annotate.projects.models import Project
 from exporters.exports.files import Edition, Report, Writer
@@ -109,8 +110,10 @@ def _cff(publication: Publication, edition: Edition | None = None) -> str:
     if not creators_of(publication):
         lines.append(f"- name: {quoted(name)}")
     # CFF has one licence, that of the annotations, as SPDX names it: the abstract names any other.
-    licence = canonicalize_license_expression(publication.licence) if publication.licence else ""
-    other = " " in licence or licence.startswith("LicenseRef-")
+    licence, other = publication.licence, False
+    with suppress(InvalidLicenseExpression):
+        licence = canonicalize_license_expression(licence)
+        other = " " in licence or licence.startswith("LicenseRef-")
     rights = f"Licence of instructions and labels: {licence}." if other else ""
     abstract = (publication.description, rights, _texts_rights(publication))
     if any(abstract):

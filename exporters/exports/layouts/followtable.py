@@ -29,8 +29,8 @@ NO_TYPE = "no category that FollowTable knows"
 NOT_HELD = (
     ONE_TEXT,
     (
-        "A table is either positive or not: grades, titles, and original and reversed narratives are "
-        "left out."
+        "A table is either positive or not: grades, titles, and original and reversed narratives "
+        "are left out."
     ),
     "Queries and their instructions are numbered; ids.tsv has both ids.",
 )
@@ -200,7 +200,7 @@ def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[
                 "instruction_positive": _file_names(instruction.positive),
                 "all_tables": _file_names(instruction.tables),
                 **(
-                    {VIOLATIONS: _by_file_name(instruction.violations)}
+                    {VIOLATIONS: {f"{t}.txt": why for t, why in instruction.violations.items()}}
                     if instruction.violations
                     else {}
                 ),
@@ -212,10 +212,6 @@ def _entry(query: _Query, kinds: dict[int, str], texts: dict[int, str]) -> dict[
 
 def _file_names(tables: Iterable[str]) -> list[str]:
     return [f"{name}.txt" for name in tables]
-
-
-def _by_file_name(reasons: dict[str, str]) -> dict[str, str]:
-    return {f"{name}.txt": reason for name, reason in reasons.items()}
 
 
 def _ids(queries: list[_Query], numbers: list[str]) -> Iterator[tuple[Pair, str]]:

@@ -106,11 +106,14 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     published = gather(project, report)
     module = module_of(project.slug)
     data = f"{module}/data/"
-    sides = [side for side, of in SIDES.items() if of == ORIGINAL or published.pairs[of]]
+    sides = []
     rows.write_corpus(published, into, data + rows.CORPUS, passages=True)
-    for side in sides:
-        _write_queries(published, into, data, side)
-        _write_grades(published, into, data, side, report)
+    for side, of in SIDES.items():
+        # The pairs of the original side are those of the altered one, which are reported once.
+        pairs_of, reported = (of, report) if of != ORIGINAL else (ALTERED, lambda _: None)
+        if published.pairs[pairs_of]:
+            sides.append(side)
+            _write_side(published, into, data, side, pairs_of, reported)
     corpus = next(file for file in into.files if file["name"] == data + rows.CORPUS)
     title = "".join(c for c in " ".join(project.name.split()) if c.isprintable() and c not in '"\\')
     with into.file(
@@ -143,11 +146,13 @@ def _pyproject(project: Project, module: str) -> str:
     )
 
 
-def _write_queries(published: Published, into: Writer, data: str, side: str) -> None:
-    of = published.pairs[ALTERED if side == "original" else SIDES[side]]
+def _write_side(
+    published: Published, into: Writer, data: str, side: str, pairs_of: str, report: Report
+) -> None:
+    """Write queries, qrels and candidates of a side; `pairs_of`: the side that has its pairs."""
     holds = f"The queries with their {side} narratives, under the ids of the pairs."
     with into.file(f"{data}queries.{side}.jsonl", holds) as stream:
-        for pair, narrative in published.narratives(SIDES[side], of):
+        for pair, narrative in published.narratives(SIDES[side], published.pairs[pairs_of]):
             rows.write_json_line(
                 stream,
                 {
@@ -157,15 +162,11 @@ def _write_queries(published: Published, into: Writer, data: str, side: str) -> 
                     "narrative": narrative,
                 },
             )
-
-
-def _write_grades(published: Published, into: Writer, data: str, side: str, report: Report) -> None:
-    of = ALTERED if side == "original" else SIDES[side]
     with (
         into.file(f"{data}qrels.{side}.txt", f"The relevance of the {side} side.") as qrels,
         into.file(f"{data}candidates.{side}.run", "The documents that a system reranks.") as run,
     ):
-        for pair, pool in published.pools(of, report if side != "original" else lambda _: None):
+        for pair, pool in published.pools(pairs_of, report):
             for doc_id, relevance in rows.graded(pool, SIDES[side]):
                 qrels.write(f"{pair.pair_id} 0 {doc_id} {relevance}\n".encode())
             for place, row in enumerate(pool):

@@ -234,7 +234,11 @@ def _write_documents(published: Published, records: list[_Record], into: Writer)
     with into.file(DOCUMENTS, "The documents of each query, positive or hard negative.") as stream:
         stream.write(b"[")
         for place, its in enumerate(by_query.values()):
-            kinds = [(kind, row) for record in its for kind, row in _documents_by_type(record)]
+            kinds = [
+                (kind, row)
+                for record in its
+                for kind, row in (("positive", record.positive), ("hard_negative", record.negative))
+            ]
             texts = published.texts_of({row.document for _, row in kinds})
             entry = {
                 "query_id": its[0].pair.query.query_id,
@@ -287,8 +291,3 @@ def _satisfied_and_violated(
         "satisfied": [name for name, answer in both if answer == MET],
         "violated": [name for name, answer in both if answer == NOT_MET],
     }
-
-
-def _documents_by_type(record: _Record) -> Iterator[tuple[str, Row]]:
-    yield "positive", record.positive
-    yield "hard_negative", record.negative

@@ -35,8 +35,8 @@ TABLE = "multiconir.csv"
 NO_PLACE = "no place in a row of growing conditions"
 NOT_HELD = (
     (
-        "Documents have no ids: the column of a text says which conditions it meets. Titles, grades "
-        "and sides other than the altered one are left out."
+        "Documents have no ids: the column of a text says which conditions it meets. Titles, "
+        "grades and sides other than the altered one are left out."
     ),
     "Queries are rows, counted from 0; ids.tsv has both ids.",
 )

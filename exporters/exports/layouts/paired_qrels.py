@@ -8,7 +8,6 @@ from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import PurePosixPath
 from shutil import copyfileobj
-from typing import IO
 
 from django.db.models import F
 
@@ -47,7 +46,6 @@ CANDIDATES, TAG = "candidates.run", "candidates"
 FOLDER = "pyserini"
 
 
-FORMAT = "trec"
 ALTERED = Narrative.Side.ALTERED
 ORIGINAL = Narrative.Side.ORIGINAL
 REVERSED = Narrative.Side.REVERSED
@@ -80,13 +78,20 @@ def write_reranking(sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Write
         holds = f"The topics of the {name} side for Pyserini: query and narrative as one text."
         with into.file(f"{FOLDER}/topics.{name}.tsv", holds) as stream:
             for topic in collection.pair_topics(pairs, side):
-                stream.write(f"{topic.query_id}\t{_one_line(topic)}\n".encode())
+                # One line without tabs.
+                words = f"{topic.title or topic.description} {topic.narrative or ''}".split()
+                stream.write(f"{topic.query_id}\t{' '.join(words)}\n".encode())
         holds = f"The topics of the {name} side for Pyserini: title, description, narrative."
         with into.file(f"{FOLDER}/topics.{name}.json", holds) as stream:
             stream.write(b"{")
             for place, topic in enumerate(collection.pair_topics(pairs, side)):
+                fields = {
+                    "title": topic.title,
+                    "description": topic.description,
+                    "narrative": topic.narrative or "",
+                }
                 stream.write((",\n" if place else "\n").encode())
-                stream.write(f"{to_json(topic.query_id)}: {to_json(_fields(topic))}".encode())
+                stream.write(f"{to_json(topic.query_id)}: {to_json(fields)}".encode())
             stream.write(b"\n}\n")
 
 
@@ -101,20 +106,6 @@ def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
             names = [doc_id for _, doc_id in pool]
             for rank, doc_id in enumerate(names, 1):
                 yield RunLine(pair_id, doc_id, rank, float(len(names) - rank + 1), TAG)
-
-
-def _one_line(topic: Topic) -> str:
-    """Return query and narrative on one line, without tabs or line ends."""
-    words = (topic.title or topic.description, topic.narrative or "")
-    return " ".join(" ".join(words).split())
-
-
-def _fields(topic: Topic) -> dict[str, str]:
-    return {
-        "title": topic.title,
-        "description": topic.description,
-        "narrative": topic.narrative or "",
-    }
 
 
 def size(project: Project) -> int:
@@ -212,8 +203,7 @@ class _Export:
         self._write_topics()
         for claimed_on in self.raters:
             self._write_claimed(claimed_on)
-        with into.file("pairs.tsv", "The query of each pair.") as stream:
-            self._write_pairs(stream)
+        self._write_pairs()
         texts = 0 if self.labels_only else self._write_beside_labels()
         return self._manifest(prior=prior, texts=texts)
 
@@ -270,8 +260,10 @@ class _Export:
                     if is_relevant != was_relevant:
                         change = "grew" if is_relevant else "dropped"
                         counts[change] += 1
-                    self._add_change(pair, pooled, relevance, change)
                     counts["changed"] += 1
+                    self.changed_documents.add(pooled.document)
+                    ids = (pair.query.query_id, pair.pair_id, pooled.doc_id)
+                    write_row(self.changes, *ids, prior, relevance, change)
                 self.paired.add(pair.pair_id)
                 yield Qrel(pair.pair_id, pooled.doc_id, relevance)
             counts["relevant_before"], counts["relevant_after"] = before, after
@@ -308,18 +300,6 @@ class _Export:
                     self._write_unjudged(pair, side, pooled)
                 if relevance is not None:
                     yield Qrel(pair.pair_id, pooled.doc_id, relevance)
-
-    def _add_change(self, pair: Pair, pooled: PooledDocument, relevance: int, change: str) -> None:
-        self.changed_documents.add(pooled.document)
-        write_row(
-            self.changes,
-            pair.query.query_id,
-            pair.pair_id,
-            pooled.doc_id,
-            pooled.prior,
-            relevance,
-            change,
-        )
 
     def _write_disputed(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
         grades = ",".join(map(str, pooled.grades))
@@ -379,18 +359,13 @@ class _Export:
             counts[claimed.CORRECTED] += label.corrected
             yield from _qrels_of([label])
 
-    def _write_pairs(self, stream: IO[bytes]) -> None:
-        write_row(stream, "pair_id", "query_id", "category", "origin", "left_out", "claimed")
-        for pair in self.pairs:
-            write_row(
-                stream,
-                pair.pair_id,
-                pair.query.query_id,
-                " ".join(pair.category.split()),
-                pair.origin,
-                pair.left_out,
-                pair.claimed,
-            )
+    def _write_pairs(self) -> None:
+        with self.into.file("pairs.tsv", "The query of each pair.") as stream:
+            write_row(stream, "pair_id", "query_id", "category", "origin", "left_out", "claimed")
+            for pair in self.pairs:
+                ids = (pair.pair_id, pair.query.query_id)
+                category = " ".join(pair.category.split())
+                write_row(stream, *ids, category, pair.origin, pair.left_out, pair.claimed)
 
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
         pairs = list(self.facts.values())
@@ -413,7 +388,7 @@ class _Export:
         measured = oracles.measure_export(self.into.folder, self.pairs, self.project)
         made = compose(
             project=self.project,
-            format_name=FORMAT,
+            format_name="trec",
             counts=counts,
             rules=notes.trec_rules(self.project, self.raters),
             warnings=notes.trec_warnings(counts, pairs, without_prior, measured.warnings),
