@@ -162,12 +162,12 @@ class _Asking:
             return ""
         needed = estimate_call(self._model, question.messages, question.schema)
         reserved = needed.for_calls(MOST_QUESTIONS)
+        self._wait_for_turn(needed.tokens)
         # What is under way may use less than was reserved for it.
         while stopped := self._limits.why_not(reserved.tokens, reserved.cost):
             if not self._under_way:
                 return stopped
             self._take_answers()
-        self._wait_for_turn(needed.tokens)
         call = Call.objects.create(
             **self._about(question, sample, key),
             request=request_body(self._model, question.messages, question.schema),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 from django.utils import timezone
 
+from audit.model_runs import asking
+from audit.model_runs.actions import set_limits
 from audit.model_runs.asking import Pace, _pace_of
 
 
@@ -69,6 +72,24 @@ def test_what_was_asked_in_an_earlier_run_counts_for_a_minute(endpoint, grade, m
     later = timezone.now() + timedelta(seconds=61)
     monkeypatch.setattr(timezone, "now", lambda: later)
     assert _pace_of(run).wait(1) == 0
+
+
+def test_a_limit_that_is_lowered_while_a_request_waits_holds_for_it(
+    cast, endpoint, grade, server, monkeypatch
+):
+    pace = {"requests_per_minute": 1}
+    set_limits(endpoint=endpoint, limits=pace, by=cast.carla)
+
+    def sleep_until_the_limit_is_lower(seconds):
+        set_limits(endpoint=endpoint, limits={"most_tokens": 1}, by=cast.carla)
+        monkeypatch.setattr(asking, "MINUTE", 0.0)
+
+    monkeypatch.setattr(time, "sleep", sleep_until_the_limit_is_lower)
+
+    run = grade()
+
+    assert run.stopped.startswith("All runs of this model may use 1 tokens")
+    assert len(server.received) == 1
 
 
 def test_answers_that_were_used_again_do_not_count(endpoint, grade):
