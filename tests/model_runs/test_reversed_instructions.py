@@ -124,3 +124,12 @@ def test_a_project_without_reversed_instructions_has_no_use_for_it(cast, endpoin
 
     with pytest.raises(Refused, match="no reversed instructions"):
         request_run(run, by=cast.carla)
+
+
+def test_the_page_of_a_run_leads_to_the_queries_whose_instructions_it_wrote(cast, reverse, client):
+    run = reverse()
+    client.force_login(cast.carla.user)
+
+    page = client.get(run.get_absolute_url()).content.decode()
+
+    assert '<a class="button" href="/projects/tides/queries/">Queries</a>' in page
