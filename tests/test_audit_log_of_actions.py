@@ -20,7 +20,7 @@ from annotate.loading import load_jobs
 from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
 from annotate.pairs.named_people import name_people, set_urgent
 from annotate.pools import actions as pooling
-from annotate.pools.negatives import choose_hard_negatives
+from annotate.pools.actions import choose_hard_negatives
 from annotate.pools.removal import DOCUMENTS
 from annotate.pools.replacing import (
     NewDocument,

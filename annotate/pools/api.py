@@ -15,9 +15,9 @@ from annotate.collection.models import Candidate
 from annotate.collection.removal import MAX_REASON, MOST, ChangeCounts
 from annotate.pairs.pool import documents_without_text
 from annotate.pools import access, actions, choosing, provenance, replacing
+from annotate.pools.actions import Systems, choose_hard_negatives, hard_negative_systems
 from annotate.pools.labelled import CUTOFFS, Labelled, labelled_at
 from annotate.pools.models import Pool, Replacement
-from annotate.pools.negatives import Systems, choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects import access as project_access
 from annotate.projects.api import JobSerializer

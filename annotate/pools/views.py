@@ -10,11 +10,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.collection.models import Run
 from annotate.pairs.pool import documents_without_text
 from annotate.pools import access, actions, provenance, replacing
+from annotate.pools.actions import choose_hard_negatives, hard_negative_systems
 from annotate.pools.choosing import FullPoolCount
 from annotate.pools.forms import NegativesForm, PoolForm, ReplacementForm
 from annotate.pools.labelled import CUTOFFS, labelled_at
 from annotate.pools.models import Pool
-from annotate.pools.negatives import choose_hard_negatives, hard_negative_systems
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects import access as project_access
 from annotate.projects.models import Membership

@@ -19,7 +19,6 @@ from annotate.judgments.conditions import derive_relevance
 from annotate.loading.load import load_file
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pools import actions as pools
-from annotate.pools import negatives
 from annotate.projects.models import Membership, Project
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting import drafts
@@ -457,7 +456,7 @@ ACTIONS: Mapping[str, Callable[..., None]] = {
     "check": check,
     "settle_check": settle_check,
     "make_pool": make_pool,
-    "hard_negatives": _of_project(negatives.choose_hard_negatives),
+    "hard_negatives": _of_project(pools.choose_hard_negatives),
     "measure": measure,
     "report_agreement": _of_project(reports.request_agreement),
     "publish": publish,

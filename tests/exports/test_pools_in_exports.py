@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.models import Candidate, RunLine
-from annotate.pools.negatives import choose_hard_negatives
+from annotate.pools.actions import choose_hard_negatives
 from annotate.pools.removal import DOCUMENTS
 from base.errors import Refused
 from tests.pools.pooling import add_run, make

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotate.collection.models import RunLine
-from annotate.pools.negatives import hard_negative_systems
+from annotate.pools.actions import hard_negative_systems
 from annotate.pools.provenance import HEAD, entries, finished_pools, with_runs
 from annotate.pools.removal import DOCUMENTS
 from annotate.projects.models import Project
