@@ -12,6 +12,7 @@ from annotate.judging.actions import judge
 from annotate.judgments import assignments
 from annotate.models import Assignment, Guideline, Narrative
 from tests import factories
+from tests.browser.conftest import sign_in
 
 
 @pytest.fixture
@@ -71,6 +72,27 @@ def test_saved_words_are_no_longer_a_draft(open_guidelines):
 
     expect(page.get_by_text("had not saved, is back")).to_be_hidden()
     assert Guideline.objects.count() == 2
+
+
+@pytest.mark.parametrize("address", ["guidelines/?edit=1", "rubric/?edit=1", "publication/"])
+def test_unsaved_words_come_back_to_their_author_only(new_person, pair, live_server, address):
+    factories.lead(pair.project, "eva")
+    page = new_person("carla")
+    page.on("dialog", lambda dialog: dialog.accept())
+    address = f"/projects/{pair.project.slug}/{address}"
+    page.goto(address)
+    words = page.locator("form[data-draft] :is(textarea, input[type=text])").first
+    as_served = words.input_value()
+    words.fill("Only for carla.")
+    expect(words).to_have_value("Only for carla.")
+
+    sign_in(page.context, "eva", live_server.url)
+    page.goto(address)
+    expect(words).to_have_value(as_served)
+
+    sign_in(page.context, "carla", live_server.url)
+    page.goto(address)
+    expect(words).to_have_value("Only for carla.")
 
 
 def test_words_begun_before_another_version_are_not_saved_over_it(open_guidelines, pair):
