@@ -21,6 +21,7 @@ from audit.machines.certificates import certificates_of
 from audit.machines.trust import trust_of
 from audit.models import Check, Sample
 from tests import factories
+from tests.services.copied import Copied
 
 pytestmark = pytest.mark.both_databases
 
@@ -44,9 +45,18 @@ def model(shared_data):
     return grades_in(shared_data / "trec" / "qrels.rag25.test-umbrela2.txt")
 
 
+RAG25: Copied[None] = Copied("rag25")
+
+
 @pytest.fixture
-def machine(db, tmp_path, people, model):
+def machine(db, tmp_path, tmp_path_factory, people, model):
     """The machine of a project into which both files were loaded, people's first."""
+    RAG25.copy_or_make(lambda: load(tmp_path, people, model), tmp_path_factory)
+    return Project.objects.get(slug="rag25").memberships.get(is_machine=True)
+
+
+def load(tmp_path, people, model):
+    """Load the grades of people and of the model as files."""
     with (tmp_path / "people.csv").open("w", newline="") as stream:
         out = csv.writer(stream)
         out.writerow(["query_id", "doc_id", "annotator", "relevance"])
@@ -63,7 +73,6 @@ def machine(db, tmp_path, people, model):
             "--grades=0,1,2,3,4",
             verbosity=0,
         )
-    return Project.objects.get(slug="rag25").memberships.get(is_machine=True)
 
 
 def test_the_figures_are_those_counted_in_the_files(machine, people, model):
