@@ -145,6 +145,9 @@ class Statement(ReadsText):
     active_ms = models.PositiveIntegerField(null=True, blank=True)
     pressed = models.CharField(max_length=10, choices=Pressed, blank=True)
 
+    # Annotated by `with_time`.
+    time_ms: int | None
+
     objects = StatementQuerySet["Statement"].as_manager()
 
     class Meta:
@@ -237,8 +240,8 @@ class Statement(ReadsText):
 
     @property
     def seconds(self) -> float | None:
-        """The active time with the document on the screen; None if it is not known."""
-        return None if self.active_ms is None else self.active_ms / 1_000
+        """The active time with the document, of a row of `with_time`; None if it is not known."""
+        return None if self.time_ms is None else self.time_ms / 1_000
 
     def answers(self) -> dict[int, str]:
         """Return the answers by condition key; prefetched verdicts are not queried again."""

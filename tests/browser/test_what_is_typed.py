@@ -51,6 +51,13 @@ def test_unsaved_words_come_back(open_guidelines):
     expect(page.get_by_text("had not saved, is back")).to_be_visible()
 
 
+def test_each_typed_paragraph_runs_in_its_own_direction(open_guidelines):
+    text = open_guidelines().get_by_role("textbox", name="Guidelines")
+    text.fill("Only plants at sea.\nרק צמחים בים.")
+
+    expect(text).to_have_css("unicode-bidi", "plaintext")
+
+
 def test_restored_words_can_be_discarded(open_guidelines):
     open_guidelines().get_by_role("textbox", name="Guidelines").fill("Something else.")
     page = open_guidelines()

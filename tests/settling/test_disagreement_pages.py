@@ -454,6 +454,19 @@ def test_evidence_and_clauses_are_quoted_with_the_time_taken(led, client):
     assert shows(page, "12 s with the document")
 
 
+def test_the_time_taken_includes_that_before_a_note_was_added(led, client):
+    Judgment.objects.filter(pk=led.adas.pk).update(active_ms=1_000)
+    at = led.adas.at
+    factories.judgment(
+        *(led.narrative, led.first, led.adas.annotator),
+        at=at - timedelta(minutes=1),
+        ended_at=at,
+        active_ms=40_000,
+    )
+
+    assert shows(text(client.get(led.url)), "41 s with the document")
+
+
 def test_verdicts_are_side_by_side_differing_ones_first(led, client):
     answers = {"One.": ("met", "met"), "Two.": ("not_met", "met"), "Three.": ("cant_tell", None)}
     for number, (words, each) in enumerate(answers.items(), start=1):

@@ -211,6 +211,7 @@ class DocumentDisagreement(Disagreement):
         return list(
             Judgment.objects.current()
             .filter(narrative=self.narrative, candidate=self.candidate)
+            .with_time()
             .select_related("annotator")
             .prefetch_related(Prefetch("verdicts", Verdict.objects.select_related("condition")))
             .order_by("annotator__name")
