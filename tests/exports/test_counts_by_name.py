@@ -70,8 +70,8 @@ def test_the_page_and_the_api_of_a_release_have_the_same_counts(tides):
 
     assert dict(figures(contents.all_counts(held))) | {
         "judgments by people under every version": 11,
-        "settling decisions under every version": 1,
-        "claims by machines under every version": 1,
+        "settling decision under every version": 1,
+        "claim by machines under every version": 1,
     } == dict(figures(contents.all_counts(held)))
     counts = contents.all_counts(held)
     by_people = Judgment.objects.current().of_people().count()
@@ -94,8 +94,8 @@ def test_the_page_of_a_new_release_counts_the_same(tides):
 
     assert (
         counts["judgments by people under every version"],
-        counts["settling decisions under every version"],
-        counts["claims by machines under every version"],
+        counts["settling decision under every version"],
+        counts["claim by machines under every version"],
     ) == (11, 1, 1)
     assert "judgments" not in counts
 
