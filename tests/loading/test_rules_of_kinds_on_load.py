@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotate.judgments.intake.versions import _RULES, LoadRule
 from annotate.loading import load_jobs
 from annotate.models import AuditEvent, Category, InstructionPair, Judgment, Load
+from annotate.pools.removal import DOCUMENTS
 from annotate.projects.actions import create_project
 from annotate.projects.kinds import KINDS
 from base.errors import Refused
@@ -175,6 +176,22 @@ def test_rules_take_existing_rows_into_account(db):
     report = load(made, "pairs-jsonl", jsonl({"query_id": "1", "reversed": "For adults."}))
 
     assert (report.broken, report.refused) == (0, 0)
+
+
+def test_a_document_that_was_taken_out_is_no_relevant_one(db):
+    made = project("followtable")
+    enough = jsonl(
+        {"query_id": "2", "altered": "Only large ones.", "category": "C1"}, *claims("2", 1, 1, 1)
+    )
+    assert load(made, "pairs-jsonl", enough).broken == 0
+    keys = DOCUMENTS.keys_of(made, [("2", "d0")])
+    DOCUMENTS.remove(project=made, keys=keys, reason="Twice in the pool.", by=None)
+
+    report = load(made, "pairs-jsonl", enough, dry_run=True)
+
+    assert sentences_of(report) == [
+        (1, "instruction 2 has 2 relevant documents; this kind asks for at least 3")
+    ]
 
 
 def test_a_project_without_types_has_no_unknown_category(db):

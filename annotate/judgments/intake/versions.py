@@ -245,15 +245,18 @@ def _positives(intake: Intake, limits: Mapping[str, int]) -> None:
     intake.report_broken_rows(
         """
         SELECT s.n, s.place, s.pair_id, COUNT(DISTINCT CASE
-            WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) AS relevant
+            WHEN j.relevance >= %(relevant_from)s AND c.removed_at IS NULL
+            THEN j.candidate_id END) AS relevant
         FROM stage_pairs s
         JOIN annotate_instructionpair p ON p.project_id = %(project)s AND p.pair_id = s.pair_id
         JOIN annotate_narrative v ON v.pair_id = p.id AND v.side = 'altered' AND v.is_current
         JOIN annotate_statement j ON j.narrative_id = v.id AND j.ended_at IS NULL
             AND j.text_replaced_at IS NULL AND NOT j.repeat AND j.relevance IS NOT NULL
+        JOIN annotate_candidate c ON c.id = j.candidate_id
         GROUP BY s.n, s.place, s.pair_id
         HAVING COUNT(DISTINCT CASE
-            WHEN j.relevance >= %(relevant_from)s THEN j.candidate_id END) < %(least)s
+            WHEN j.relevance >= %(relevant_from)s AND c.removed_at IS NULL
+            THEN j.candidate_id END) < %(least)s
         """,
         lambda pair, relevant: (
             f"instruction {pair} has {relevant} relevant "
