@@ -20,6 +20,7 @@ from annotate.projects.access import lock_project
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale, refuse_invalid_characters, refuse_longer
+from base.pagination import parse_key
 from base.texts import tidy
 
 MAX_LENGTH = 100_000
@@ -153,12 +154,9 @@ class ShownCase:
 
 def parse_case(key: str) -> Case | None:
     """Parse a case's key, as from `ShownCase.key`; None if it is invalid."""
-    numbers = key.split("-")
-    if len(numbers) != 2 or not all(
-        number.isascii() and number.isdecimal() and len(number) < 19 for number in numbers
-    ):
-        return None
-    return int(numbers[0]), int(numbers[1])
+    narrative, _hyphen, candidate = key.partition("-")
+    keys = parse_key(narrative), parse_key(candidate)
+    return None if keys[0] is None or keys[1] is None else (keys[0], keys[1])
 
 
 def cases_for_editor(reader: Membership, chosen: Sequence[Case]) -> tuple[list[ShownCase], int]:

@@ -6,7 +6,7 @@ A label is the consensus of people's judgments, else the claim of a machine or a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,11 +46,9 @@ def label_rule_results(
     """
     if rule is Rule.GOLD:
         return _check_gold(project, narratives, known, claimed or {})
-    decide: dict[Rule, Callable[..., dict[int, LabelRuleResult]]] = {
-        Rule.CONDITIONS: _check_conditions,
-        Rule.ATTRIBUTES: _check_attributes,
-    }
-    return decide[rule](project, narratives, known)
+    if rule is Rule.CONDITIONS:
+        return _check_conditions(narratives, known)
+    return _check_attributes(project, narratives, known)
 
 
 def _by_narrative(labels: Labels) -> dict[int, dict[int, int | None]]:
@@ -164,7 +162,7 @@ def breaks_attributes(*, relevant: bool, met: int, violated: int, of: int) -> bo
 
 
 def _check_conditions(
-    project: Project, narratives: QuerySet[Narrative], all_labels: Labels
+    narratives: QuerySet[Narrative], all_labels: Labels
 ) -> dict[int, LabelRuleResult]:
     """Check that no document meets more conditions than its narrative has."""
     altered = narratives.filter(side=Narrative.Side.ALTERED)

@@ -35,6 +35,7 @@ from annotate.rewriting.models import Draft
 from annotate.rewriting.rewrite_impact import advise, find_impact, ticked_at_stake
 from annotate.rewriting.sending_back import why_sent_back
 from base.errors import Refused, Stale, Unconfirmed
+from base.pagination import parse_key
 from base.requests import PageRequest, refusal_as_message
 from base.word_diff import Op, Piece, before_pieces, diff
 
@@ -67,18 +68,13 @@ class Desk:
         return f"{address}?side={self.side}" if self.side != Narrative.Side.ALTERED else address
 
 
-def _is_key(value: str) -> bool:
-    """Return whether this can be the key of a row."""
-    return value.isdecimal() and len(value) < 19
-
-
 def _ticks(request: HttpRequest, desk: Desk) -> set[int]:
     """Return the ticked candidates (keys): the draft's, as a page that was sent changes them.
 
     Ticks on other pages of the list stay as they are.
     """
     shown, ticked = (
-        {int(key) for key in request.POST.getlist(name) if _is_key(key)}
+        {key for sent in request.POST.getlist(name) if (key := parse_key(sent)) is not None}
         for name in ("shown", "drop")
     )
     return set(desk.draft.drops if desk.draft else []) - shown | ticked
