@@ -130,7 +130,7 @@ class Published:
         If texts may not be published, they have neither title nor text.
         """
         if self.publication.texts:
-            yield from collection.newest_documents(self.project, self.documents)
+            yield from collection.documents(self.project, self.documents, newest=True)
         else:
             yield from (Doc(doc_id) for _pk, doc_id in _rows(self, "doc_id"))
 

@@ -12,6 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ from formats.trec_qrels import read_qrels
 Rows = Iterable[Mapping[str, Any]]
 # Grades by side (original, changed, reversed), pair and document.
 Qrels = dict[str, dict[str, dict[str, int]]]
+# Pair or query, document, and its grade or score.
+Grade = tuple[str, str, int]
+Score = tuple[str, str, float]
 # The sides of a pair's queries, by the suffix of their ids.
 SIDES = {"-og": "original", "-changed": "changed", "-reversed": "reversed"}
 FILES = {config.name: config.file for config in CONFIGS}
@@ -176,47 +180,52 @@ def ir_datasets(folder: Path) -> Content:
         for row in json_lines(data / f"queries.{side}.jsonl"):
             fields = (row[name] for name in ("query_id", "title", "description", "narrative"))
             content.add(f"queries {side}", *fields)
-        with (data / f"candidates.{side}.run").open(encoding="utf-8") as run:
-            for line in run:
-                query_id, _, doc_id, _, score, _ = line.split(" ")
-                content.add(f"candidates {side}", query_id, doc_id, float(score))
-        _add_qrels(content, side, path)
+        for line in _scores(data / f"candidates.{side}.run"):
+            content.add(f"candidates {side}", *line)
+        for grade in _grades_of(path):
+            content.add_grade(side, *grade)
     return content
 
 
 # --- trec -----------------------------------------------------------------------------------------
 
 
-def trec_files(folder: Path) -> dict[str, Path]:
-    """Return the qrels files of a TREC export, by side."""
-    files = {side: folder / f"qrels.{side}.txt" for side in SIDES.values()}
-    return {side: path for side, path in files.items() if path.exists()}
-
-
 def trec(folder: Path) -> Content:
     """Read the qrels and the candidates of a TREC export."""
+    return of_trec(folder, _grades_of, _scores)
+
+
+def of_trec(
+    folder: Path,
+    read_qrels: Callable[[Path], Iterable[Grade]],
+    read_run: Callable[[Path], Iterable[Score]] | None = None,
+) -> Content:
+    """Return what these functions read of the qrels and the candidates of a TREC export."""
     content = Content()
-    for side, path in trec_files(folder).items():
-        _add_qrels(content, side, path)
-    if (path := candidates_of(folder)).exists():
-        with path.open(encoding="utf-8") as run:
-            for line in run:
-                query_id, _, doc_id, _, score, _ = line.split(" ")
-                content.add("candidates", query_id, doc_id, float(score))
+    for side in SIDES.values():
+        if (path := folder / f"qrels.{side}.txt").exists():
+            for grade in read_qrels(path):
+                content.add_grade(side, *grade)
+    if read_run and (path := folder / CANDIDATES).exists():
+        for score in read_run(path):
+            content.add("candidates", *score)
     return content
 
 
-def candidates_of(folder: Path) -> Path:
-    """Return the path of a TREC export's documents to rerank."""
-    return folder / CANDIDATES
+def _grades_of(path: Path) -> Iterator[Grade]:
+    if path.stat().st_size:
+        with open_source(path) as source:
+            yield from map(attrgetter("query_id", "doc_id", "relevance"), read_qrels(source))
 
 
-def _add_qrels(content: Content, side: str, path: Path) -> None:
-    if not path.stat().st_size:
-        return
-    with open_source(path) as source:
-        for line in read_qrels(source):
-            content.add_grade(side, line.query_id, line.doc_id, line.relevance)
+def _scores(path: Path) -> Iterator[Score]:
+    with path.open(encoding="utf-8") as run:
+        for line in run:
+            query_id, _, doc_id, _, score, _ = line.split(" ")
+            yield query_id, doc_id, float(score)
+
+
+# --- the papers' layouts --------------------------------------------------------------------------
 
 
 def load_with_own_reader(layout: str, folder: Path) -> Content:

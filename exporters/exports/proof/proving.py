@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import IO, Any, NamedTuple, TypedDict
 
 from django.conf import settings
 
@@ -42,11 +42,6 @@ class Reader(NamedTuple):
     read: Callable[[Path], Content]
     # Prefixes of the names of the parts that it reads; "" matches all.
     parts: tuple[str, ...] = ("",)
-
-    @property
-    def install(self) -> str:
-        """Return the command that installs the tool."""
-        return f"pip install {self.package}"
 
     def reads(self, part: str) -> bool:
         """Return whether the tool reads a part of the folder."""
@@ -166,46 +161,42 @@ def _ir_datasets(folder: Path) -> Content:
 def _ir_measures(folder: Path) -> Content:
     """Read the qrels and the candidates with ir_measures."""
     ir_measures: Any = import_module("ir_measures")
-    content = Content()
-    for side, path in plain.trec_files(folder).items():
+
+    def grades(path: Path) -> Iterator[plain.Grade]:
         for line in ir_measures.read_trec_qrels(str(path)):
-            content.add_grade(side, line.query_id, line.doc_id, line.relevance)
-    if (run := plain.candidates_of(folder)).exists():
-        for line in ir_measures.read_trec_run(str(run)):
-            content.add("candidates", line.query_id, line.doc_id, line.score)
-    return content
+            yield line.query_id, line.doc_id, line.relevance
+
+    def scores(path: Path) -> Iterator[plain.Score]:
+        for line in ir_measures.read_trec_run(str(path)):
+            yield line.query_id, line.doc_id, line.score
+
+    return plain.of_trec(folder, grades, scores)
 
 
 def _pytrec_eval(folder: Path) -> Content:
     """Read the qrels and the candidates with pytrec_eval."""
     pytrec_eval: Any = import_module("pytrec_eval")
-    content = Content()
-    for side, path in plain.trec_files(folder).items():
+
+    def read(parse: Callable[[IO[str]], Any], path: Path) -> Iterator[tuple[str, str, Any]]:
         with path.open(encoding="utf-8") as stream:
-            for query_id, grades in pytrec_eval.parse_qrel(stream).items():
-                for doc_id, relevance in grades.items():
-                    content.add_grade(side, query_id, doc_id, relevance)
-    if (run := plain.candidates_of(folder)).exists():
-        with run.open(encoding="utf-8") as stream:
-            for query_id, scores in pytrec_eval.parse_run(stream).items():
-                for doc_id, score in scores.items():
-                    content.add("candidates", query_id, doc_id, score)
-    return content
+            for query_id, values in parse(stream).items():
+                for doc_id, value in values.items():
+                    yield query_id, doc_id, value
+
+    return plain.of_trec(
+        folder, partial(read, pytrec_eval.parse_qrel), partial(read, pytrec_eval.parse_run)
+    )
 
 
 def _pyterrier(folder: Path) -> Content:
     """Read the qrels with PyTerrier."""
     pyterrier: Any = import_module("pyterrier")
-    content = Content()
-    for side, path in plain.trec_files(folder).items():
+
+    def grades(path: Path) -> Iterator[plain.Grade]:
         for line in pyterrier.io.read_qrels(str(path)).itertuples():
-            content.add_grade(side, line.qid, line.docno, int(line.label))
-    return content
+            yield line.qid, line.docno, int(line.label)
 
-
-def _own_reader(layout: str) -> Callable[[Path], Content]:
-    """Return a function that reads a paper's layout with the reader of `manage.py load`."""
-    return lambda folder: plain.load_with_own_reader(layout, folder)
+    return plain.of_trec(folder, grades)
 
 
 PLAIN: dict[str, Callable[[Path], Content]] = {
@@ -229,7 +220,7 @@ READERS = (
     Reader("pytrec_eval-terrier", ("trec",), _pytrec_eval, (QRELS, RUNS)),
     Reader("python-terrier", ("trec",), _pyterrier, (QRELS,)),
     *(
-        Reader(OWN_READER, (layout,), _own_reader(layout))
+        Reader(OWN_READER, (layout,), partial(plain.load_with_own_reader, layout))
         for layout in ("followtable", "infosearch", "multiconir", "multi-infosearch")
     ),
 )
@@ -398,7 +389,7 @@ def _result(
         tool=reader.package, version=reader.version(), result=SAME, says=[], counts={}, oracle={}
     )
     if result["version"] is None:
-        result["result"], result["says"] = NOT_INSTALLED, [reader.install]
+        result["result"], result["says"] = NOT_INSTALLED, [f"pip install {reader.package}"]
         return result
     try:
         content = reader.read(folder)

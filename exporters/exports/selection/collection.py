@@ -159,41 +159,33 @@ def differing_originals(of: Iterable[Pair]) -> list[str]:
     return sorted(differing)
 
 
-def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
+def documents(project: Project, wanted: set[int], *, newest: bool = False) -> Iterator[Doc]:
     """Yield the documents with these keys in byte order of doc_id, with their texts if known.
 
-    A document with several text versions has a record for each, with its version number. If the
-    lead chose so, the text is only passages around the evidence of the newest version.
+    A document with several text versions has a record for each, with its version number; `newest`:
+    only one of its newest text. If the lead chose so, the text is only passages around the evidence
+    of the newest version; the ids remain document ids.
     """
-    versions = Q(version__lte=F("document__text_version"))
-    return _published_documents(project, wanted, versions) if wanted else iter(())
-
-
-def newest_documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
-    """Like `documents`, with only the newest text of each."""
-    return _published_documents(project, wanted, Q(version=F("document__text_version")))
-
-
-def _published_documents(project: Project, wanted: set[int], versions: Q) -> Iterator[Doc]:
-    """Yield documents with the texts to publish: only around evidence, if the lead chose so.
-
-    The ids remain document ids.
-    """
-    rule = passage_rule_of(project)
-    if rule.published != PassageRule.Published.EVIDENCE:
-        yield from _documents(project, wanted, versions)
+    if not wanted:
         return
-    evidence = _evidence(project)
-    for document in _documents(project, wanted, Q(version=F("document__text_version"))):
-        passages = evidence_passages_of_document(
-            rule,
-            document.doc_id,
-            document.text or "",
-            evidence.get(document.doc_id, ()),
-            document.markup,
-        )
-        text = BETWEEN.join(passage.text for passage in passages)
-        yield document._replace(text=text or None, text_version=None)
+    rule = passage_rule_of(project)
+    only_evidence = rule.published == PassageRule.Published.EVIDENCE
+    version = F("document__text_version")
+    versions = Q(version=version) if newest or only_evidence else Q(version__lte=version)
+    evidence = _evidence(project) if only_evidence else {}
+    for document in _documents(project, wanted, versions):
+        if only_evidence:
+            passages = evidence_passages_of_document(
+                rule,
+                document.doc_id,
+                document.text or "",
+                evidence.get(document.doc_id, ()),
+                document.markup,
+            )
+            text = BETWEEN.join(passage.text for passage in passages)
+            yield document._replace(text=text or None, text_version=None)
+        else:
+            yield document
 
 
 def _documents(project: Project, wanted: set[int], versions: Q) -> Iterator[Doc]:
