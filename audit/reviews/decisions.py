@@ -112,6 +112,11 @@ def decide_many(
     return made
 
 
+def describe(decision: Decision) -> str:
+    """Return a sentence that names a decision."""
+    return f"{decision.narrative.pair.pair_id}: {decision.get_outcome_display().lower()}."
+
+
 def withdraw_decision(
     *, decision: Decision, by: Membership, now: datetime | None = None
 ) -> Decision:

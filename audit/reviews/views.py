@@ -380,14 +380,8 @@ def try_decide(
     except Refused as refused:
         form.add_error(refused.field if isinstance(refused, InvalidField) else None, str(refused))
         return False
-    messages.success(request, decision_message(made))
+    messages.success(request, decisions.describe(made))
     return True
-
-
-def decision_message(made: Decision) -> str:
-    """Return a sentence that names the decision."""
-    about = {"pair_id": made.narrative.pair.pair_id, "made": made.get_outcome_display().lower()}
-    return "{pair_id}: {made}.".format(**about)
 
 
 def _redirect_home(request: PageRequest, sentence: str) -> HttpResponse:

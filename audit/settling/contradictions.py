@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from annotate.judgments.attributes import attributes_of
 from annotate.judgments.conditions import derive_relevance
@@ -14,8 +15,10 @@ from annotate.judgments.rule_report import rules_of
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Grade
-from audit.settling.kinds import VerdictDisagreement
-from audit.settling.kinds.judgments import DocumentDisagreement
+
+if TYPE_CHECKING:
+    from audit.settling.kinds.judgments import DocumentDisagreement
+    from audit.settling.kinds.verdicts import VerdictDisagreement
 
 
 def warnings_on_grades(

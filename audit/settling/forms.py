@@ -11,15 +11,15 @@ from django.http import QueryDict
 from django.utils.functional import cached_property
 
 from annotate.collection.models import Query
-from annotate.judgments.models import Adjudication, Verdict
+from annotate.judgments.models import Adjudication
 from annotate.pairs.models import Condition, InstructionPair
 from annotate.projects.models import Grade, Membership
 from audit.reviews import rubrics
-from audit.reviews.forms import DecisionForm
 from audit.settling.adjudication import MAX_REASON
+from audit.settling.kinds.pages import cause_field
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, State
 from audit.settling.settle_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, Rule, RuleChoice
-from base.requests import LARGEST_KEY, LinesField
+from base.requests import LinesField
 
 # How many names of conditions are offered; a longer list is of no use.
 MOST_NAMES = 100
@@ -27,64 +27,6 @@ MOST_NAMES = 100
 MOST_TICKED = 200
 # The fields of the filter that a page folds.
 RARER = ("document", "grade_one", "grade_other", "decides", "settled_cause", "criterion")
-
-
-def _cause_field() -> forms.ChoiceField:
-    return forms.ChoiceField(
-        label="Why they differ",
-        choices=Adjudication.Cause.choices,
-        widget=forms.RadioSelect,
-        error_messages={"required": "Say why they differ: choose one of the causes."},
-    )
-
-
-class SettlingForm(forms.Form):
-    """How a disagreement is settled: by a new answer or an adopted one, with a reason.
-
-    `answer_field` names the field of the new answer.
-    """
-
-    answer_field = ""
-
-    adopt = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=LARGEST_KEY,
-        widget=forms.HiddenInput,
-        help_text="The key of the answer to adopt.",
-    )
-    reason = LinesField(
-        label="Reason",
-        required=False,
-        max_length=MAX_REASON,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text="If an answer is adopted without a reason, its note is used.",
-    )
-
-    def clean(self) -> dict[str, Any]:
-        """Require an answer, or one to adopt."""
-        cleaned = super().clean() or self.cleaned_data
-        if (
-            cleaned.get("adopt") is None
-            and cleaned.get(self.answer_field) in (None, "")
-            and not self.errors
-        ):
-            self.add_error(self.answer_field, "Choose an answer, or adopt one that was given.")
-        return cleaned
-
-
-class _CauseForm(SettlingForm):
-    """A settling form that also asks for the cause of the disagreement."""
-
-    cause = _cause_field()
-
-
-class AdjudicationForm(_CauseForm):
-    """How a disagreement about the grade of a document is settled."""
-
-    answer_field = "relevance"
-
-    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
 
 
 class RuleForm(forms.Form):
@@ -157,7 +99,7 @@ class RuleForm(forms.Form):
 class SettleManyForm(forms.Form):
     """The reason for settling many documents, and the token of the preview."""
 
-    cause = _cause_field()
+    cause = cause_field()
     reason = LinesField(
         label="Reason",
         max_length=MAX_REASON,
@@ -173,30 +115,6 @@ class SettleManyForm(forms.Form):
             # A check has words, and no cause.
             del self.fields["cause"]
 
-
-class VerdictForm(_CauseForm):
-    """How a disagreement about a condition is settled."""
-
-    answer_field = "answer"
-
-    answer = forms.ChoiceField(choices=Verdict.Answer.choices, required=False)
-
-
-class ThirdCheckForm(SettlingForm):
-    """How a third person settles a disagreement between two checkers of a label."""
-
-    answer_field = "relevance"
-
-    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
-
-
-# The form that settles each kind of disagreement.
-SETTLING_FORMS: dict[Kind, type[forms.Form]] = {
-    Kind.JUDGMENT: AdjudicationForm,
-    Kind.VERDICT: VerdictForm,
-    Kind.REVIEW: DecisionForm,
-    Kind.CHECK: ThirdCheckForm,
-}
 
 NAMES_ARE_HIDDEN = (
     "Names are hidden in this project, so disagreements cannot be filtered by people. Leave "

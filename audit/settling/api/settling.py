@@ -24,14 +24,10 @@ from audit.settling.api.disagreements import (
     SettledSerializer,
     queue_filter_from,
 )
-from audit.settling.forms import (
-    SETTLING_FORMS,
-    AdjudicationForm,
-    RuleForm,
-    SettleManyForm,
-    VerdictForm,
-)
+from audit.settling.forms import RuleForm, SettleManyForm
 from audit.settling.kinds import Disagreement
+from audit.settling.kinds.judgments import AdjudicationForm
+from audit.settling.kinds.verdicts import VerdictForm
 from audit.settling.queue_filters import DisagreementKey, Kind
 from base.api.bodies import FormBody
 from base.api.records import RecordSerializer
@@ -234,7 +230,7 @@ class DecisionEntry(JournalEntry):
     def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Save the decision in place of the one that the page replaces, if that is the reader's."""
         disagreement = _disagreement(by.user, sent["disagreement"])
-        form = SETTLING_FORMS[disagreement.kind](sent["fields"])
+        form = disagreement.form(sent["fields"])
         if not form.is_valid():
             raise Refused(str(next(iter(form.errors.values()))[0]))
         decided = form.cleaned_data | {"uuid": sent["uuid"]}

@@ -25,6 +25,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet, Subquery, Value
+from django.forms import Form
 from django.utils import timezone
 
 from annotate.collection.models import Candidate
@@ -175,6 +176,10 @@ class Disagreement(ABC):
     undoable: ClassVar = Q()
     # The columns that identify it, which its address names, by those of its key.
     columns: ClassVar[Mapping[str, str]]
+    # Its form and template, and the routes of its page, of withdrawing a decision, of names.
+    form: ClassVar[type[Form]]
+    template: ClassVar[str]
+    routes: ClassVar[tuple[str, str, str]]
     # The condition of a verdict, the item of a check.
     part: Condition | SampleItem | None = None
     item: SampleItem | None = None
@@ -298,6 +303,25 @@ class Disagreement(ABC):
     @abstractmethod
     def withdraw(self) -> None:
         """Withdraw the current decision, or raise Refused or Http404."""
+
+    @abstractmethod
+    def page_context(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the `decision`, and what its template needs beside `item`, which holds what every
+        kind has (`audit.settling.views.kind_pages.item_context`).
+        """
+
+    def message(self, made: Any) -> str:
+        """Return a message for the lead about a decision just made."""
+        assert self.candidate is not None
+        return f"{self.candidate.document.doc_id} is settled as {self.words_of(made)}."
+
+    def can_settle(self, context: Mapping[str, Any]) -> bool:
+        """Return whether the lead can settle it now, provided that it is open."""
+        return not context["stale"]
+
+    def other_page_url(self) -> str:
+        """Return the address of the page that settles it instead of this one, if any."""
+        return ""
 
     def save_decision(self, fields: Mapping[str, Any], instead_of: UUID | None) -> Any:
         """Settle it, withdrawing the reader's own decision `instead_of` first.

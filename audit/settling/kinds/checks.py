@@ -10,15 +10,17 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
+from django import forms
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Abs, Coalesce, Greatest
+from django.urls import reverse
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
 from annotate.projects.models import Membership
 from audit.checks import actions as check_actions
-from audit.checks.models import Check, Question, SampleItem, describe_replies
-from audit.checks.queue import TO_SETTLE, with_checks
+from audit.checks.models import Check, Question, Sample, SampleItem, describe_replies
+from audit.checks.queue import TO_SETTLE, to_settle, with_checks
 from audit.settling.kinds.base import (
     Disagreement,
     GivenAnswer,
@@ -28,8 +30,17 @@ from audit.settling.kinds.base import (
     Voices,
     get_answer,
 )
+from audit.settling.kinds.pages import SettlingForm, document_context, grades_context
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, Reader
 from base.errors import Refused
+
+
+class ThirdCheckForm(SettlingForm):
+    """How a third person settles a disagreement between two checkers of a label."""
+
+    answer_field = "relevance"
+
+    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
 
 
 class CheckDisagreement(Disagreement):
@@ -38,6 +49,8 @@ class CheckDisagreement(Disagreement):
     kind = Kind.CHECK
     model, value, decided_by, reason = Check, "relevance", "checker", "words"
     columns: ClassVar = {"item": "part"}
+    form, template = ThirdCheckForm, "settling/check.html"
+    routes = ("check_disagreement", "check_disagreement_withdrawal", "reveal_checkers")
     undoable: ClassVar = Q(reason_read_at=None)
     candidate: Candidate
     item: SampleItem
@@ -186,3 +199,39 @@ class CheckDisagreement(Disagreement):
         if self.third is None or self.third.checker_id != self.member.pk:
             raise Refused("You have no decision to withdraw here.")
         check_actions.withdraw_check(item=self.item, by=self.member, uuid=self.third.uuid)
+
+    def can_settle(self, context: Mapping[str, Any]) -> bool:
+        """Return False for the two checkers. A claim on an older narrative can be settled."""
+        return not context["own_check"]
+
+    def other_page_url(self) -> str:
+        """Return the address of the page with the conditions or questions of the sample, if it has
+        them: there the lead settles the label, or changes their own settlement.
+        """
+        member, label = self.member, self.item
+        if label.sample.asks == Sample.Asks.GRADE:
+            return ""
+        third = self.third
+        is_own = third is not None and third.checker_id == member.pk
+        if is_own or to_settle(member, label.sample).filter(pk=label.pk).exists():
+            return reverse("audit:settlement", args=[label.pk])
+        return ""
+
+    def page_context(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the document, the two answers, the claim if it may be seen, and the decision."""
+        answers = self.answers()
+        document = document_context(self, self.candidate)
+        # The prior relevance may be the claim.
+        shows_claim = self.shows_claim(differs=item["differs"])
+        return {
+            **document,
+            "sample": self.item.sample,
+            "item": self.item,
+            "conditions": list(self.narrative.conditions.order_by("number")),
+            "shows_claim": shows_claim,
+            "prior": document["prior"] if shows_claim else None,
+            **grades_context(self.member.project, answers, item["keys"]),
+            "decision": self.third,
+            "reason_optional": True,
+            "own_check": any(answer.mine for answer in answers),
+        }

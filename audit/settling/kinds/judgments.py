@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
+from django import forms
 from django.db.models import (
     BooleanField,
     Case,
@@ -30,6 +31,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThan
 from django.http import Http404
+from django.urls import reverse
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
@@ -41,9 +43,11 @@ from annotate.judgments.models import (
     Statement,
     Verdict,
 )
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Condition, Narrative
+from annotate.pairs.pool import judged_narrative
 from annotate.projects.models import Membership, Project
 from audit.settling import adjudication
+from audit.settling.contradictions import warnings_on_grades
 from audit.settling.kinds.base import (
     Disagreement,
     GivenAnswer,
@@ -53,6 +57,13 @@ from audit.settling.kinds.base import (
     Voices,
     get_answer,
     settled_rows,
+)
+from audit.settling.kinds.pages import (
+    CauseForm,
+    document_context,
+    grades_context,
+    list_causes,
+    split_decisions,
 )
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, Reader
 from base.providers import Provider
@@ -279,6 +290,65 @@ class DocumentDisagreement(Disagreement):
             raise Http404("This disagreement has no decision.")
         adjudication.withdraw_adjudication(adjudication=decision, by=self.member)
 
+    def _rejudge_context(self, asked: str) -> dict[str, Any]:
+        """Return what the page shows of rejudge requests: who was asked, the answers, and who can
+        be asked. `asked`: the filter of the list as a query string.
+        """
+        names = self.names
+        requests = self.rejudge_requests().select_related("guideline")
+        rejudge_requests = list(requests.defer("guideline__text"))
+        statements = [rejudge_request.statement for rejudge_request in rejudge_requests]
+        answers = {
+            answer.replaces_id: answer
+            for answer in Statement.objects.filter(replaces__in=statements)
+        }
+        # The list of flags names their authors: a pseudonym or a grade beside a flag would reveal
+        # whose it is.
+        hidden = {statement.pk for statement in statements if statement.flag and self.naming.hidden}
+        waiting = {statement.pk for statement in statements if statement.is_current}
+        askable: list[tuple[Statement, str]] = [
+            *((judgment, names[judgment.annotator_id]) for judgment in self.judgments),
+            *(
+                (flag, who or "Somebody")
+                for flag, who in self.flags
+                if flag.is_final and not flag.annotator.is_machine
+            ),
+        ]
+        judged = judged_narrative(self.narrative.pair)
+        if judged is None or judged.pk != self.narrative.pk:
+            # Nobody judges under this side of the pair any more, or yet.
+            askable = []
+        keys = [self.narrative.pk, self.candidate.pk]
+        guidelines = reverse("annotate:guidelines", args=[self.member.project.slug])
+        return {
+            "rejudge_requests": [
+                {
+                    "rejudge_request": rejudge_request,
+                    "who": None
+                    if rejudge_request.statement_id in hidden
+                    else self.name_of(rejudge_request.statement.annotator),
+                    "waits": rejudge_request.statement_id in waiting,
+                    "answer": None
+                    if rejudge_request.statement_id in hidden
+                    else answers.get(rejudge_request.statement_id),
+                }
+                for rejudge_request in rejudge_requests
+            ],
+            "askable": [(answer, who) for answer, who in askable if answer.pk not in waiting],
+            "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,
+            "rejudge_request_withdrawal_url": reverse("audit:rejudge_request_withdrawal", args=keys)
+            + asked,
+            "case_url": f"{guidelines}?edit=1&case={keys[0]}-{keys[1]}",
+        }
+
+
+class AdjudicationForm(CauseForm):
+    """How a disagreement about the grade of a document is settled."""
+
+    answer_field = "relevance"
+
+    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
+
 
 class JudgmentDisagreement(DocumentDisagreement):
     """A disagreement between judges about the grade of a document."""
@@ -286,6 +356,8 @@ class JudgmentDisagreement(DocumentDisagreement):
     kind = Kind.JUDGMENT
     model, value = Adjudication, "relevance"
     columns: ClassVar = {"narrative": "narrative", "candidate": "candidate"}
+    form, template = AdjudicationForm, "settling/judgment.html"
+    routes = ("disagreement", "adjudication_withdrawal", "reveal_judges")
 
     @classmethod
     def source(
@@ -391,6 +463,43 @@ class JudgmentDisagreement(DocumentDisagreement):
             relevance=fields["relevance"],
             **why,
         )
+
+    def page_context(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the document with every answer, the verdicts, the flags and the decisions."""
+        document = document_context(self, self.candidate)
+        grades = grades_context(self.member.project, self.answers(), item["keys"])
+        decisions = split_decisions(self.decisions())
+        decision = decisions["decision"]
+        return {
+            **document,
+            **grades,
+            "contradictions": warnings_on_grades(
+                self, grades["grades"], decision and decision.relevance
+            ),
+            "verdicts": self._verdicts(),
+            **self._rejudge_context(item["asked"]),
+            "machines": self.machines,
+            "flags": self.flags,
+            **decisions,
+            "causes": list_causes(item["keys"]),
+        }
+
+    def _verdicts(self) -> list[dict[str, Any]]:
+        """Return each judgment's verdict (or None) on each condition, disputed conditions first."""
+        verdicts_on: dict[Condition, dict[int, Verdict]] = {}
+        for judgment in self.judgments:
+            for verdict in judgment.verdicts.all():
+                verdicts_on.setdefault(verdict.condition, {})[judgment.pk] = verdict
+        rows = [
+            {
+                "condition": condition,
+                "answers": [verdicts.get(judgment.pk) for judgment in self.judgments],
+                "names": list(self.names.values()),
+                "differs": len({verdict.answer for verdict in verdicts.values()}) > 1,
+            }
+            for condition, verdicts in sorted(verdicts_on.items(), key=lambda row: row[0].number)
+        ]
+        return sorted(rows, key=lambda row: not row["differs"])
 
 
 def reason_in(fields: Mapping[str, Any], by: Membership) -> dict[str, Any]:

@@ -15,9 +15,11 @@ from django.db.models.functions import Coalesce
 
 from audit.reviews import access as reviews_access
 from audit.reviews import criteria, decisions
+from audit.reviews.forms import OUTCOMES, DecisionForm
 from audit.reviews.models import Decision, Rating, Review
-from audit.reviews.passes import Pass, SignedPass, passes_of, sign_passes, verdict_of
+from audit.reviews.passes import Pass, SignedPass, contrasts, passes_of, sign_passes, verdict_of
 from audit.settling.kinds.base import Disagreement, Item, Source, Voice, Voices
+from audit.settling.kinds.pages import number_choices
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, Reader
 
 
@@ -27,6 +29,8 @@ class ReviewDisagreement(Disagreement):
     kind = Kind.REVIEW
     model, value = Decision, "outcome"
     columns: ClassVar = {"narrative": "narrative"}
+    form, template = DecisionForm, "settling/review.html"
+    routes = ("review_disagreement", "review_withdrawal", "reveal_auditors")
 
     @classmethod
     def source(
@@ -156,6 +160,23 @@ class ReviewDisagreement(Disagreement):
         """Withdraw the current decision, or raise Http404."""
         current = reviews_access.decision(self.narrative)
         decisions.withdraw_decision(decision=current, by=self.member)
+
+    def message(self, made: Decision) -> str:
+        """Return a message for the lead about a decision just made."""
+        return decisions.describe(made)
+
+    def page_context(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the reviews of people and machines, and the decision."""
+        return {
+            "reviews": self.reviews(),
+            "contrasts": contrasts(self.passes),
+            "machine_reviews": self.machine_reviews(),
+            "machine_contrasts": contrasts(self.machines),
+            "verdict": self.verdict(),
+            "decision": self.decision(),
+            "choices": number_choices(OUTCOMES),
+            "choice_name": "outcome",
+        }
 
 
 def _on_same_criterion(ratings: QuerySet[Rating]) -> QuerySet[Rating]:

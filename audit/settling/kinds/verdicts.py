@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from django import forms
 from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 
 from annotate.judgments.in_force import in_pools
@@ -16,6 +17,7 @@ from annotate.judgments.models import ConditionAdjudication, Judgment, Verdict
 from annotate.pairs.models import Condition
 from annotate.projects.models import Project
 from audit.settling import adjudication
+from audit.settling.contradictions import warnings_on_answers
 from audit.settling.kinds.base import (
     GivenAnswer,
     Item,
@@ -32,7 +34,23 @@ from audit.settling.kinds.judgments import (
     keep_to_settle,
     reason_in,
 )
+from audit.settling.kinds.pages import (
+    CauseForm,
+    document_context,
+    group_answers,
+    list_causes,
+    number_choices,
+    split_decisions,
+)
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, Reader
+
+
+class VerdictForm(CauseForm):
+    """How a disagreement about a condition is settled."""
+
+    answer_field = "answer"
+
+    answer = forms.ChoiceField(choices=Verdict.Answer.choices, required=False)
 
 
 class VerdictDisagreement(DocumentDisagreement):
@@ -41,6 +59,9 @@ class VerdictDisagreement(DocumentDisagreement):
     kind = Kind.VERDICT
     model, value = ConditionAdjudication, "answer"
     columns: ClassVar = {"condition": "part", "candidate": "candidate"}
+    form, template = VerdictForm, "settling/verdict.html"
+    # The people who answered a condition are the judges of the document.
+    routes = ("verdict_disagreement", "verdict_withdrawal", "reveal_judges")
 
     def __init__(self, document: JudgmentDisagreement, condition: Condition) -> None:
         super().__init__(document.member, document.narrative, document.candidate)
@@ -149,6 +170,38 @@ class VerdictDisagreement(DocumentDisagreement):
         return adjudication.settle_condition(
             condition=self.condition, candidate=self.candidate, answer=fields["answer"], **why
         )
+
+    def message(self, made: ConditionAdjudication) -> str:
+        """Return a message for the lead about a decision just made."""
+        return (
+            f"Condition {made.condition.number} of {made.candidate.document.doc_id} is settled "
+            f"as “{made.get_answer_display()}”."
+        )
+
+    def page_context(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the condition and the document with every answer, and the decisions."""
+        document = document_context(self, self.candidate)
+        decisions = split_decisions(self.decisions())
+        decision = decisions["decision"]
+        return {
+            **document,
+            "contradictions": warnings_on_answers(self, decision.answer if decision else ""),
+            "grades": list(self.member.project.grades.order_by("value")),
+            "condition": self.condition,
+            "choices": number_choices(Verdict.Answer.choices),
+            "answers": group_answers(
+                self.answers(), "answer", dict(Verdict.Answer.choices), item["keys"]
+            ),
+            **self._rejudge_context(item["asked"]),
+            "machines": [
+                {"name": judgment.annotator.name, "verdict": verdict}
+                for judgment in self.machines
+                if (verdict := self.verdict_in(judgment)) is not None
+            ],
+            **decisions,
+            "choice_name": "answer",
+            "causes": list_causes(item["keys"]),
+        }
 
 
 def _settled(

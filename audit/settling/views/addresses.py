@@ -15,14 +15,6 @@ from audit.settling.queue_filters import DisagreementKey, Kind, QueuePosition
 from base.pagination import parse_key
 from base.requests import PageRequest
 
-# The routes of each kind: its page, withdrawing a decision, revealing names.
-_ROUTES = {
-    Kind.JUDGMENT: ("disagreement", "adjudication_withdrawal", "reveal_judges"),
-    Kind.VERDICT: ("verdict_disagreement", "verdict_withdrawal", "reveal_judges"),
-    Kind.REVIEW: ("review_disagreement", "review_withdrawal", "reveal_auditors"),
-    Kind.CHECK: ("check_disagreement", "check_disagreement_withdrawal", "reveal_checkers"),
-}
-
 
 def disagreement_url(
     disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None
@@ -47,7 +39,7 @@ def reveal_url(disagreement_key: DisagreementKey) -> str:
 def _reverse(disagreement_key: DisagreementKey, route: int) -> str:
     kind = disagreement_key.kind
     keys = KINDS[kind].keys_of(disagreement_key)
-    return reverse(f"audit:{_ROUTES[kind][route]}", kwargs=keys)
+    return reverse(f"audit:{KINDS[kind].routes[route]}", kwargs=keys)
 
 
 def list_url(slug: str, asked: Mapping[str, str]) -> str:

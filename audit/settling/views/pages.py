@@ -29,7 +29,7 @@ from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.project_page import project_page
 from audit.settling import access, settle_many
-from audit.settling.forms import SETTLING_FORMS, QueueFilterForm, RuleForm, SettleManyForm
+from audit.settling.forms import QueueFilterForm, RuleForm, SettleManyForm
 from audit.settling.kinds import Disagreement
 from audit.settling.models import Reveal
 from audit.settling.queue import (
@@ -52,7 +52,7 @@ from audit.settling.views.addresses import (
     parse_position,
     revealed_disagreement,
 )
-from audit.settling.views.kind_pages import PAGES, session_context
+from audit.settling.views.kind_pages import item_context, session_context
 from base.csv_output import csv_response
 from base.errors import Refused
 from base.pagination import newest_by_key, page_by_key, parse_key
@@ -216,20 +216,19 @@ def _kinds(
 def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     """Show everybody's answers, or settle the disagreement and go to the next one."""
     disagreement = access.disagreement(request.user, kind, **keys)
-    page = PAGES[kind](disagreement)
-    form = SETTLING_FORMS[kind](request.POST or None)
+    form = disagreement.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refusal_in(form):
             cleaned = form.cleaned_data | {"uuid": uuid4()}
             made = disagreement.save_decision(
                 cleaned, _parse_uuid(request.POST.get("instead_of", ""))
             )
-            messages.success(request, page.message(made))
+            messages.success(request, disagreement.message(made))
             return _redirect_to_next(request, disagreement)
-    if (address := page.other_page_url()) and disagreement.decision() is None:
+    if (address := disagreement.other_page_url()) and disagreement.decision() is None:
         return redirect(address)
     filters = QueueFilterForm(disagreement.member, filter_in(request.GET)).queue_filter()
-    shown = page.view(request, form)
+    shown = item_context(request, disagreement, form)
     context = session_context(request, disagreement, filters, shown["decision"]) | shown
     if form.is_bound:
         context["note"] = request.POST.get("reason", "")
@@ -242,7 +241,7 @@ def disagreement(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
         disagreement.member,
         "disagreements",
         status=422 if form.errors else 200,
-        view_template=page.template,
+        view_template=disagreement.template,
         **context,
     )
 
@@ -265,10 +264,9 @@ def disagreement_views(request: PageRequest, slug: str) -> HttpResponse:
             continue
         if disagreement is None or disagreement.member.project_id != member.project_id:
             continue
-        page = PAGES[disagreement.kind](disagreement)
         frame = {"project": member.project, "member": disagreement.member}
-        context = frame | page.view(request, SETTLING_FORMS[disagreement.kind]())
-        views.append(render_to_string(page.template, context, request))
+        context = frame | item_context(request, disagreement, disagreement.form())
+        views.append(render_to_string(disagreement.template, context, request))
     return HttpResponse("".join(views))
 
 
