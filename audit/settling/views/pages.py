@@ -284,22 +284,20 @@ def withdrawal(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
 def names(request: PageRequest, kind: Kind, **keys: int) -> HttpResponse:
     """Reveal to the lead who gave which answer, record that, and show the disagreement again."""
     disagreement = access.disagreement(request.user, kind, **keys)
-    asked = filter_in(request.GET)
-    try:
+    with refusal_as_message(request):
         disagreement.reveal()
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect(list_url(disagreement.member.project.slug, asked))
-    messages.info(request, "You now see the names. It is recorded that you looked.")
+        messages.info(request, "You now see the names. It is recorded that you looked.")
     key = disagreement.key
     if kind is Kind.JUDGMENT:
         # The form may have been on the page of one condition of the document.
         key = disagreement_of_form(request, key.narrative, key.candidate)
-    return redirect(disagreement_url(key, asked))
+    return redirect(disagreement_url(key, filter_in(request.GET)))
 
 
 def _redirect_to_next(request: PageRequest, settled: Disagreement) -> HttpResponse:
-    """Redirect after settling: to the next disagreement of the filter, else to the list."""
+    """Redirect to the next disagreement of the filter after one is settled or sent back, else to
+    the list.
+    """
     member, asked = settled.member, filter_in(request.GET)
     # The next one that the page offered, if it is still open: searching for the next one again
     # means reading all answers.
@@ -325,30 +323,20 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
     where nobody differs, as of a document that was only flagged.
     """
     disagreement = access.judgment_disagreement(request.user, narrative, candidate)
-    asked = filter_in(request.GET)
-    here = disagreement_url(disagreement_of_form(request, narrative, candidate), asked)
-    if not (answer := request.POST.get("answer", "")):
-        messages.error(request, "Choose whose answer to send back.")
-        return redirect(here)
-    try:
+    with refusal_as_message(request):
+        if not (answer := request.POST.get("answer", "")):
+            raise Refused("Choose whose answer to send back.")
         rejudge_requests.ask(
             statement=disagreement.answer(parse_key(answer) or 0),
             words=request.POST.get("words", ""),
             by=disagreement.member,
         )
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect(here)
-    messages.success(
-        request,
-        f"{disagreement.candidate.document.doc_id} was sent back and waits for an annotator.",
-    )
-    if not disagreement.differs():
-        return redirect(here)
-    offered = parse_disagreement(request.POST.get("next", ""))
-    if offered is not None and is_open(disagreement.member, offered):
-        return redirect(disagreement_url(offered, asked))
-    return redirect(list_url(disagreement.member.project.slug, asked))
+        sent_back = f"{disagreement.candidate.document.doc_id} was sent back"
+        messages.success(request, f"{sent_back} and waits for an annotator.")
+        if disagreement.differs():
+            return _redirect_to_next(request, disagreement)
+    key = disagreement_of_form(request, narrative, candidate)
+    return redirect(disagreement_url(key, filter_in(request.GET)))
 
 
 @require_POST
@@ -365,11 +353,8 @@ def rejudge_request_withdrawal(
             by=disagreement.member,
         )
         messages.success(request, "The request is withdrawn.")
-    return redirect(
-        disagreement_url(
-            disagreement_of_form(request, narrative, candidate), filter_in(request.GET)
-        )
-    )
+    key = disagreement_of_form(request, narrative, candidate)
+    return redirect(disagreement_url(key, filter_in(request.GET)))
 
 
 @require_http_methods(["GET", "POST"])
