@@ -26,7 +26,7 @@ from annotate.judgments.models import Adjudication
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects import hash_chain
 from annotate.projects.audit_log import name_documents, record
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from audit.checks import actions as checking
 from audit.checks.models import Check, Sample, SampleItem
 from audit.settling.adjudication import check_reason, refuse_unless_lead
@@ -83,6 +83,8 @@ class Outcome(NamedTuple):
     since: datetime
     # The key of a checked label.
     item: int = 0
+    # Whether its answers are numbers of conditions met, which are no grades.
+    is_count: bool = False
 
 
 @dataclass
@@ -94,6 +96,7 @@ class ShownOutcome:
     candidate: Candidate
     relevance: int | None
     grades: list[int]
+    is_count: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,11 @@ class Preview:
         """For how many settling decides whether the document is relevant."""
         return self.counts_then + self.drops_then
 
+    @property
+    def is_count(self) -> bool:
+        """Whether what is shown are numbers of conditions met, not grades."""
+        return any(outcome.is_count for outcome in self.shown)
+
 
 def preview(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview:
     """Preview settling all documents, or checked labels, that match `filters`: one query, and two
@@ -132,7 +140,7 @@ def preview(by: Membership, filters: QueueFilter, choice: RuleChoice) -> Preview
     threshold = by.project.relevant_from
     decided: Counter[bool] = Counter()
     for outcome in outcomes:
-        if outcome.relevance is not None:
+        if outcome.relevance is not None and not outcome.is_count:
             relevant = outcome.relevance >= threshold
             sides = [grade >= threshold for grade, _ in outcome.grade_counts]
             decided[relevant] += (not relevant) in sides
@@ -422,6 +430,7 @@ def _sample_outcomes(outcomes: list[Outcome]) -> list[ShownOutcome]:
             candidates[outcome.candidate],
             outcome.relevance,
             [grade for grade, count in outcome.grade_counts for _ in range(count)],
+            outcome.is_count,
         )
         for outcome in chosen
     ]
@@ -433,6 +442,7 @@ def _compute_label_outcomes(
     """Return the outcome for each wanted label. One that somebody could not judge is left open."""
     rows = build_source(Kind.CHECK, reader, filters).rows.order_by("pk")
     columns = ("pk", "narrative_id", "candidate_id", "claimed", "sample__asks")
+    met_is_grade = reader.project.condition_rule == Project.ConditionRule.COUNT_MET
     outcomes = []
     for item, narrative, candidate, claimed, asks, first, other, since in rows.values_list(
         *columns, "first", "second", "since"
@@ -447,5 +457,8 @@ def _compute_label_outcomes(
             and relevance not in (first, other)
         ):
             relevance = None
-        outcomes.append(Outcome(narrative, candidate, relevance, counts, claimed, since, item))
+        is_count = asks == Sample.Asks.COUNT and not met_is_grade
+        outcomes.append(
+            Outcome(narrative, candidate, relevance, counts, claimed, since, item, is_count)
+        )
     return outcomes

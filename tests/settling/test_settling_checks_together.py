@@ -147,6 +147,26 @@ def test_the_answers_to_conditions_are_adopted_with_the_count(scene):
     assert (check.relevance, check.answers()) == (1, {condition.pk: "met"})
 
 
+def test_numbers_of_conditions_are_neither_grades_nor_relevant(scene, client):
+    narrative = factories.altered(scene.pair)
+    condition = Condition.objects.create(narrative=narrative, number=1, text="At sea.")
+    Sample.objects.update(asks=Sample.Asks.COUNT)
+    Check.objects.all().delete()
+    item = SampleItem.objects.get(pk=scene.items["A"].pk)
+    for checker, answer in ((scene.ada, "met"), (scene.ben, "not_met")):
+        checking.check(item=item, by=checker, verdicts={condition.pk: answer})
+    client.force_login(scene.carla.user)
+
+    page = client.get(
+        reverse("audit:settling_many", args=["tides"]), {"kind": "check", "rule": "higher"}
+    )
+
+    assert (page.context["preview"].total, page.context["preview"].decided) == (1, 0)
+    assert shows(page, "1 met")
+    assert "relevant or not" not in page.content.decode()
+    assert "what is relevant" not in page.content.decode()
+
+
 def test_the_page_and_a_program_settle_checked_labels(scene, client):
     client.force_login(scene.carla.user)
     listed = client.get(reverse("audit:disagreements", args=["tides"]), {"kind": "check"})
