@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from django.core.exceptions import PermissionDenied
 
@@ -36,13 +35,6 @@ NO_LABEL = "There is no such label in your projects."
 def lead_of_claims(user: Person, slug: str) -> Membership:
     """Return a lead who may know which claims differ, or raise Http404 or PermissionDenied."""
     return unblinded_lead(user, slug, BLIND)
-
-
-class Checking(NamedTuple):
-    """A member and the claimed label they opened."""
-
-    member: Membership
-    item: SampleItem
 
 
 def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
@@ -84,8 +76,8 @@ def items_of(project: Project, keys: Sequence[int]) -> list[SampleItem]:
     return [by_key[key] for key in keys if key in by_key]
 
 
-def item(user: Person, pk: int) -> Checking:
-    """Return a claimed label of a project of the person, or raise Http404."""
+def item(user: Person, pk: int) -> tuple[Membership, SampleItem]:
+    """Return the person's membership and a claimed label of that project, or raise Http404."""
     item = label(pk)
     with access.not_found_as(NO_LABEL):
-        return Checking(access.member(user, item.sample.project.slug), item)
+        return access.member(user, item.sample.project.slug), item

@@ -167,11 +167,6 @@ def waiting_to_check(members: Sequence[Membership]) -> dict[int, Waiting]:
     )
 
 
-def waiting_to_settle(members: Sequence[Membership]) -> dict[int, Waiting]:
-    """Return the items that each of these members of different projects could settle."""
-    return _waiting_by_member(_to_settle, members, members)
-
-
 def _to_check(members: Sequence[Membership], sample: Sample | None) -> QuerySet[SampleItem]:
     checks = Check.objects.current().filter(item=OuterRef("pk"))
     both = Exists(checks.filter(place=1)) & Exists(checks.filter(place=2))
@@ -368,7 +363,8 @@ def contribution(members: Sequence[Membership]) -> dict[int, Contribution]:
     settle in the queue of disagreements instead. Two queries.
     """
     to_check = waiting_to_check(members)
-    to_settle = waiting_to_settle([member for member in members if not member.leads])
+    others = [member for member in members if not member.leads]
+    to_settle = _waiting_by_member(_to_settle, others, others)
     return {
         member.pk: _contribution(member, to_check[member.pk], to_settle.get(member.pk))
         for member in members

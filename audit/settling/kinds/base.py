@@ -99,18 +99,6 @@ def display_names(
     return {member: people[member] for member in in_order}
 
 
-def naming_for(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
-    """Return how `reader` sees people's names in a disagreement: one query."""
-    narrative, candidate, item = reveal_keys(disagreement_key)
-    reveals = list(
-        Reveal.objects.filter(narrative=narrative, candidate=candidate or None, item=item or None)
-        .select_related("by")
-        .order_by("at", "pk")
-    )
-    seen = any(reveal.by_id == reader.pk for reveal in reveals)
-    return Naming(disagreement_key, reader.project.hide_names and not seen, reveals)
-
-
 # The answers of people to one disagreement, by the key of the membership.
 Voices = dict[int, Voice]
 
@@ -199,8 +187,12 @@ class Disagreement(ABC):
 
     @cached_property
     def naming(self) -> Naming:
-        """How the reader sees people's names."""
-        return naming_for(self.member, self.key)
+        """How the reader sees people's names: one query."""
+        narrative, candidate, item = reveal_keys(self.key)
+        of_this = {"narrative": narrative, "candidate": candidate or None, "item": item or None}
+        reveals = list(Reveal.objects.filter(**of_this).select_related("by").order_by("at", "pk"))
+        seen = any(reveal.by_id == self.member.pk for reveal in reveals)
+        return Naming(self.key, self.member.project.hide_names and not seen, reveals)
 
     def differs(self) -> bool:
         """Return whether people differ, settled or not."""
