@@ -115,10 +115,16 @@ class Installation:
 
 
 @pytest.fixture
-def installation(tmp_path_factory, wheel, libraries, tmp_path) -> Installation:
-    """The wheel without extras; the tests share the environment, and each has its own data."""
+def environment(tmp_path_factory, wheel, libraries) -> Path:
+    """The environment of the wheel without extras: made once, and only read."""
     make = partial(install, wheel=wheel, libraries=libraries)
-    return Installation(make_once(tmp_path_factory, "environment", make), tmp_path)
+    return make_once(tmp_path_factory, "environment", make)
+
+
+@pytest.fixture
+def installation(environment, tmp_path) -> Installation:
+    """The commands without extras, with the data of this test."""
+    return Installation(environment, tmp_path)
 
 
 def test_a_wheel_has_one_package_and_nothing_that_only_developers_need(wheel):
@@ -177,12 +183,32 @@ def test_a_setting_whose_extra_is_missing_is_refused_before_anything_is_written(
     assert not (installation.folder / "data").exists()
 
 
-def test_measuring_without_its_extra_is_refused_before_anything_is_written(installation):
-    rejudge, example = installation.output_of, installation.example
-    rejudge("prepare")
-    rejudge("load", "tides", "trec-topics", example / "topics.trec", "--create")
-    rejudge("load", "tides", "trec-docs", example / "documents.trec")
-    rejudge("load", "tides", "trec-run", example / "follows.original.run")
+@pytest.fixture
+def released(tmp_path_factory, environment) -> Path:
+    """The folder in which the commands, without extras, led from nothing to an exported release.
+
+    Made once: the tests only read it.
+    """
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        installation = Installation(environment, folder)
+        rejudge, example = installation.output_of, installation.example
+        rejudge("prepare")
+        rejudge(*("load", "tides", "trec-topics", example / "topics.trec"), "--create")
+        rejudge("load", "tides", "trec-docs", example / "documents.trec")
+        rejudge("load", "tides", "trec-qrels", example / "qrels.txt")
+        rejudge("load", "tides", "pairs-jsonl", example / "pairs.jsonl")
+        rejudge("load", "tides", "judgments-jsonl", example / "judgments.jsonl")
+        rejudge("load", "tides", "trec-run", example / "follows.original.run")
+        rejudge("release", "tides", "v1.0")
+        rejudge("export", "tides", "trec", "--release", "v1.0", "--output", "tides-v1.0")
+
+    return make_once(tmp_path_factory, "released", make)
+
+
+def test_measuring_without_its_extra_is_refused_before_anything_is_written(environment, released):
+    installation = Installation(environment, released)
 
     refused = installation.run("measure", "tides", "follows.original.run")
 
@@ -190,23 +216,16 @@ def test_measuring_without_its_extra_is_refused_before_anything_is_written(insta
     assert refused.stderr.startswith("CommandError: Measuring systems needs ir_measures, ")
     assert "run pip install 'rejudge[evaluation]'" in refused.stderr
     count = "from exporters.evaluations.models import Evaluation as E; print(E.objects.count())"
-    assert rejudge("shell", "--no-imports", "--command", count) == "0\n"
+    assert installation.output_of("shell", "--no-imports", "--command", count) == "0\n"
 
 
-def test_the_installed_commands_lead_from_nothing_to_a_released_and_proven_pair(wheel, tmp_path):
+def test_the_installed_commands_lead_from_nothing_to_a_released_and_proven_pair(
+    released, wheel, tmp_path
+):
     # The tools that prove the pair come with the extra.
     install(tmp_path / "env", wheel=wheel, libraries=libraries_of(wheel, "evaluation"))
-    installation = Installation(tmp_path / "env", tmp_path)
-    rejudge, example = installation.output_of, installation.example
-    rejudge("prepare")
-    rejudge(*("load", "tides", "trec-topics", example / "topics.trec"), "--create")
-    rejudge("load", "tides", "trec-docs", example / "documents.trec")
-    rejudge("load", "tides", "trec-qrels", example / "qrels.txt")
-    rejudge("load", "tides", "pairs-jsonl", example / "pairs.jsonl")
-    rejudge("load", "tides", "judgments-jsonl", example / "judgments.jsonl")
-    rejudge("release", "tides", "v1.0")
-    rejudge("export", "tides", "trec", "--release", "v1.0", "--output", "tides-v1.0")
+    prove = Installation(tmp_path / "env", released).output_of("prove", "tides-v1.0")
 
-    assert re.search("^ir_measures [0-9.]+: same", rejudge("prove", "tides-v1.0"), re.MULTILINE)
-    topics = {side: topics_of(tmp_path / f"tides-v1.0/qrels.{side}.txt") for side in SIDES}
+    assert re.search("^ir_measures [0-9.]+: same", prove, re.MULTILINE)
+    topics = {side: topics_of(released / f"tides-v1.0/qrels.{side}.txt") for side in SIDES}
     assert topics["original"] == topics["changed"] != set()
