@@ -243,6 +243,15 @@ def own_storage(settings: Any, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def idle_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the thread that writes a job's progress idle.
+
+    It would wait for the test's transaction, for 20 seconds, as soon as a job takes a second.
+    """
+    monkeypatch.setattr("jobs.runner.PULSE", 3_600)
+
+
+@pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Collect published messages as (task, pk), instead of sending them to a broker."""
     messages: list[tuple[str, int]] = []

@@ -76,6 +76,7 @@ def project(
     """Make the example of a kind once for this file; each test is rolled back."""
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
         patch.setattr(settings, "DATA", tmp_path_factory.mktemp("data"))
+        patch.setattr("jobs.runner.PULSE", 3_600)
         if request.param == "own":
             ensure_example()
             yield Project.objects.get()

@@ -12,6 +12,8 @@ from django.core.management import call_command
 
 from annotate.projects.models import Project
 
+pytestmark = pytest.mark.usefixtures("idle_pulse")
+
 DOCS = Path(settings.BASE_DIR) / "docs"
 GUIDES = ["start.md", *sorted(f"ways/{path.name}" for path in (DOCS / "ways").glob("*.md"))]
 

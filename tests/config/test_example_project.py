@@ -40,7 +40,7 @@ from config.examples import tides as example
 from config.examples.tides import Login, ensure_example
 from tests.services.copied import Copied
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("idle_pulse")]
 
 Task = Assignment.Task
 EXAMPLE: Copied[list[Login]] = Copied("example")

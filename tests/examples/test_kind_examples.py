@@ -35,6 +35,8 @@ from tests import factories
 from tests.keeping.conftest import CountingProgress, export_files
 from tests.services.copied import Copied
 
+pytestmark = pytest.mark.usefixtures("idle_pulse")
+
 FOLDER = Path(settings.BASE_DIR) / "examples"
 # By kind: made once, and copied for later tests.
 EXAMPLES: dict[str, Copied[Project]] = {
