@@ -567,7 +567,7 @@ def test_a_release_counts_what_layouts_hold_apart_where_they_differ(tides, carla
         for part in (page.context["formats"])
     }
     assert held["mteb"]["instruction pairs"] == 2
-    assert held["followtable"]["instruction pairs"] == 1
+    assert held["followtable"]["instruction pair"] == 1
     assert held["trec"] == {}
 
 
