@@ -57,8 +57,9 @@ class ScopeForm(forms.Form):
             ]
             if has_reviews(project)
             else [],
-            "one": names,
-            "other": names,
+            # Agreement is between two people.
+            "one": names if len(names) > 1 else [],
+            "other": names if len(names) > 1 else [],
             "guideline": [("0", "before the first"), *numbered] if numbered else [],
         }
         for name, choices in offered.items():

@@ -77,6 +77,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
         report=report,
         come_since=report is not None and figures is not None and any(count_changes_since(report)),
         headline_words=COEFFICIENTS[HEADLINE],
+        lonely_words=_people_alone_words(people_alone(figures)) if figures else "",
         charts=[_chart(table) for table in tables(figures) if table.by == "people"]
         if figures
         else [],

@@ -329,3 +329,13 @@ def test_command_explains_unknown_and_empty_parts(led):
     assert "No two people answered the same; all answers are by ada." in command(
         "tides", "--people", "ada", "dan"
     )
+
+
+def test_two_people_are_chosen_only_where_there_are_two(db, client):
+    project = factories.project("alone")
+    client.force_login(factories.lead(project, "dora").user)
+    url = reverse("audit:agreement", args=[project.slug])
+    assert '<select name="one"' not in text(client.get(url))
+
+    factories.member(project, "ada")
+    assert '<select name="one"' in text(client.get(url))

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.judgments import assignments
 from annotate.models import (
@@ -23,7 +24,7 @@ from annotate.models import (
 )
 from annotate.pools.removal import DOCUMENTS
 from annotate.rewriting.sending_back import send_back
-from audit.models import AgreementReport
+from audit.models import AgreementReport, Review
 from audit.reports.actions import compute_agreement
 from audit.reports.differences import differences
 from audit.reviews.actions import save_ratings, submit_review
@@ -307,6 +308,20 @@ def test_agreement_is_drawn_from_the_newest_report_least_first(tides, client):
     assert values == sorted(values)
     assert page.content.decode().count("The same as a table") == len(charts)
     assert not page.context["come_since"]
+
+
+def test_a_report_without_two_answers_says_why_it_has_no_figures(tides, client):
+    Judgment.objects.exclude(annotator__name="ada").update(ended_at=timezone.now())
+    Review.objects.all().delete()
+    report = AgreementReport.objects.create(project=tides.project, resamples=100)
+    compute_agreement(report, Progress())
+    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url).content.decode()
+
+    assert "Only ada has answered here" in page
+    assert "How much people agree will appear here" not in page
 
 
 def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client):
