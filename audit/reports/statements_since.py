@@ -60,7 +60,8 @@ _WORDS = (
     ("decision of a lead", "decisions of leads"),
     ("new review", "new reviews"),
     ("review taken out", "reviews taken out"),
-    ("narrative rewritten", "narratives rewritten"),
+    # A rewritten one, or the first of a new pair.
+    ("new version of a narrative", "new versions of narratives"),
     ("narrative withdrawn", "narratives withdrawn"),
 )
 
@@ -116,7 +117,7 @@ def count_changes_since(report: AgreementReport) -> Changes:
     narratives = Narrative.objects.filter(
         reduce(or_, (narrative_q(scope, "") for scope in scopes)), pair__project=report.project_id
     ).aggregate(
-        new=Count("pk", filter=is_new & Q(pair__removed_at=None)),
+        new=Count("pk", filter=is_new & Q(pair__removed_at=None, withdrawn_at=None)),
         withdrawn=Count("pk", filter=~is_new & Q(withdrawn_at__gt=moment)),
     )
     new_repeats = (
@@ -174,7 +175,7 @@ def is_outdated(project_id: int, *, computed_at: str, narrative: int) -> bool:
         ~is_taken_out("narrative__pair__"), auditor__in=members, submitted_at__gt=moment
     )
     narratives = Narrative.objects.filter(
-        pair__project=project_id, pair__removed_at=None, pk__gt=narrative
+        pair__project=project_id, pair__removed_at=None, withdrawn_at=None, pk__gt=narrative
     )
     projects = Project.objects.filter(pk=project_id)
     return projects.filter(Exists(judgments) | Exists(reviews) | Exists(narratives)).exists()

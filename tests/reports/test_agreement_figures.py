@@ -402,6 +402,18 @@ def test_changes_after_a_report_are_counted(judged):
     assert count_changes_since(made) == Changes(judgments=2, taken_back=1, reviews=1, narratives=1)
 
 
+def test_a_version_that_was_written_and_withdrawn_since_is_no_change(judged):
+    made = report(judged)
+    rewriting.rewrite_narrative(
+        pair=judged.pair, text="Only fences count.", based_on=1, by=judged.carla
+    )
+    assert count_changes_since(made).words == "Since then: 1 new version of a narrative."
+
+    rewriting.go_back(narrative=judged.narrative, by=judged.carla)
+
+    assert not any(count_changes_since(made))
+
+
 def test_judging_again_counts_once(judged):
     made = report(judged)
     first = judged.query.candidates.get(document__doc_id="a").statements.get(annotator=judged.ada)
