@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django import forms
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Abs, Coalesce, Greatest
 from django.urls import reverse
@@ -30,17 +29,9 @@ from audit.settling.kinds.base import (
     Voices,
     get_answer,
 )
-from audit.settling.kinds.pages import SettlingForm, document_context, grades_context
+from audit.settling.kinds.pages import GradeForm, document_context, grades_context
 from audit.settling.queue_filters import DisagreementKey, Kind, QueueFilter, Reader
 from base.errors import Refused
-
-
-class ThirdCheckForm(SettlingForm):
-    """How a third person settles a disagreement between two checkers of a label."""
-
-    answer_field = "relevance"
-
-    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
 
 
 class CheckDisagreement(Disagreement):
@@ -49,7 +40,7 @@ class CheckDisagreement(Disagreement):
     kind = Kind.CHECK
     model, value, decided_by, reason = Check, "relevance", "checker", "words"
     columns: ClassVar = {"item": "part"}
-    form, template = ThirdCheckForm, "settling/check.html"
+    form, template = GradeForm, "settling/check.html"
     routes = ("check_disagreement", "check_disagreement_withdrawal", "reveal_checkers")
     undoable: ClassVar = Q(reason_read_at=None)
     candidate: Candidate

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from django import forms
 from django.db.models import (
     BooleanField,
     Case,
@@ -60,6 +59,7 @@ from audit.settling.kinds.base import (
 )
 from audit.settling.kinds.pages import (
     CauseForm,
+    GradeForm,
     document_context,
     grades_context,
     list_causes,
@@ -342,12 +342,8 @@ class DocumentDisagreement(Disagreement):
         }
 
 
-class AdjudicationForm(CauseForm):
+class AdjudicationForm(GradeForm, CauseForm):
     """How a disagreement about the grade of a document is settled."""
-
-    answer_field = "relevance"
-
-    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
 
 
 class JudgmentDisagreement(DocumentDisagreement):

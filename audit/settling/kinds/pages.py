@@ -66,6 +66,14 @@ class SettlingForm(forms.Form):
         return cleaned
 
 
+class GradeForm(SettlingForm):
+    """How a disagreement is settled by a grade."""
+
+    answer_field = "relevance"
+
+    relevance = forms.IntegerField(required=False, min_value=-32_768, max_value=32_767)
+
+
 class CauseForm(SettlingForm):
     """A settling form that also asks for the cause of the disagreement."""
 
