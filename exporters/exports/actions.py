@@ -55,25 +55,25 @@ ANY_FILE = "application/octet-stream"
 class Format(NamedTuple):
     """A format's writer: `size` counts the rows to read, `write` writes into an empty folder."""
 
-    size: Callable[[Project], int]
     write: Callable[[Project, Writer, Report], Manifest]
+    size: Callable[[Project], int] = layout_size
 
 
 FORMATS = {
-    Export.Format.TREC: Format(paired_qrels.size, paired_qrels.write),
-    Export.Format.JSONL: Format(jsonl.size, jsonl.write),
+    Export.Format.TREC: Format(paired_qrels.write, paired_qrels.size),
+    Export.Format.JSONL: Format(jsonl.write, jsonl.size),
 }
 # Folders that the field's tools load. A release holds the ones chosen in the publication settings.
 LAYOUTS = {
-    Export.Format.MTEB: Format(layout_size, mteb.write_mteb),
-    Export.Format.HF: Format(layout_size, mteb.write_hf),
-    Export.Format.BEIR: Format(layout_size, beir.write),
-    Export.Format.IR_DATASETS: Format(layout_size, ir_datasets.write),
-    Export.Format.FOLLOWTABLE: Format(layout_size, followtable.write),
-    Export.Format.INFOSEARCH: Format(layout_size, infosearch.write),
-    Export.Format.MULTICONIR: Format(layout_size, multiconir.write),
-    Export.Format.MULTI_INFOSEARCH: Format(layout_size, multi_infosearch.write),
-    Export.Format.CITATION: Format(citation.size, citation.write),
+    Export.Format.MTEB: Format(mteb.write_mteb),
+    Export.Format.HF: Format(mteb.write_hf),
+    Export.Format.BEIR: Format(beir.write),
+    Export.Format.IR_DATASETS: Format(ir_datasets.write),
+    Export.Format.FOLLOWTABLE: Format(followtable.write),
+    Export.Format.INFOSEARCH: Format(infosearch.write),
+    Export.Format.MULTICONIR: Format(multiconir.write),
+    Export.Format.MULTI_INFOSEARCH: Format(multi_infosearch.write),
+    Export.Format.CITATION: Format(citation.write, lambda _: 0),
 }
 WRITERS = FORMATS | LAYOUTS
 

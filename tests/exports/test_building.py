@@ -125,7 +125,7 @@ def test_an_error_of_the_code_is_raised_and_not_shown_as_a_refusal(scene, monkey
     def write(*_args):
         int("9" * 5_000)
 
-    monkeypatch.setitem(actions.WRITERS, "trec", actions.Format(lambda _: 0, write))
+    monkeypatch.setitem(actions.WRITERS, "trec", actions.Format(write, lambda _: 0))
     export = make_export(scene)
 
     with pytest.raises(ValueError, match="4300 digits"):

@@ -23,11 +23,6 @@ from formats.texts import CannotHold
 CFF, ZENODO = "CITATION.cff", ".zenodo.json"
 
 
-def size(project: Project) -> int:
-    """Return 0: no row of the collection is read."""
-    return 0
-
-
 def write(project: Project, into: Writer, report: Report) -> Manifest:
     """Write both files. Raises CannotHold if a setting that a DOI needs is missing."""
     publication = publication_of(project)

@@ -9,14 +9,10 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from shutil import copyfileobj
 
-from django.db.models import F
-
 from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.consensus import State
 from annotate.pairs.models import Narrative
-from annotate.pairs.pool import in_pool_of
 from annotate.projects.models import Membership, Project
-from base.bulk import in_byte_order
 from exporters.exports import before_publishing
 from exporters.exports.files import BUFFER, Report, Writer, distinct_names, report_rows, write_row
 from exporters.exports.manifest import notes
@@ -32,7 +28,6 @@ from exporters.exports.manifest.manifest import (
 from exporters.exports.manifest.rule_facts import kind_facts
 from exporters.exports.proof import oracles
 from exporters.exports.selection import claimed, collection, conditions, selection
-from exporters.exports.selection.ordered_rows import BATCH, batches, stream_rows
 from exporters.exports.selection.pools import write_negatives
 from exporters.exports.selection.selection import CLAIMED, Pair, PooledDocument, tally
 from formats.fields import to_json
@@ -95,17 +90,12 @@ def write_reranking(sides: Mapping[str, tuple[str, Sequence[Pair]]], into: Write
             stream.write(b"\n}\n")
 
 
-def _candidates(of: Iterable[Pair]) -> Iterator[RunLine]:
+def _candidates(of: Sequence[Pair]) -> Iterator[RunLine]:
     """Yield every candidate of each pair by pair_id and doc_id, with a score by its rank."""
-    for batch in batches(of, BATCH):
-        rows = Candidate.objects.filter(
-            in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
-        ).order_by(in_byte_order("query__pairs__pair_id"), in_byte_order("document__doc_id"))
-        walked = stream_rows(rows, "query__pairs__pair_id", "document__doc_id")
-        for pair_id, pool in groupby(walked, itemgetter(0)):
-            names = [doc_id for _, doc_id in pool]
-            for rank, doc_id in enumerate(names, 1):
-                yield RunLine(pair_id, doc_id, rank, float(len(names) - rank + 1), TAG)
+    for pair_id, pool in groupby(selection.candidates_of_pairs(of), itemgetter(0)):
+        names = [doc_id for _, doc_id, _prior in pool]
+        for rank, doc_id in enumerate(names, 1):
+            yield RunLine(pair_id, doc_id, rank, float(len(names) - rank + 1), TAG)
 
 
 def size(project: Project) -> int:

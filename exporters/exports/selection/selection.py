@@ -263,15 +263,18 @@ def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
 
     A query with several pairs is written once for each of them, as in the changed qrels.
     """
+    for pair_id, doc_id, prior in candidates_of_pairs(of):
+        if prior is not None:
+            yield Qrel(pair_id, doc_id, prior)
+
+
+def candidates_of_pairs(of: Sequence[Pair]) -> Iterator[tuple[str, str, int | None]]:
+    """Yield pair_id, doc_id and earlier relevance of each pair's candidates, in this order."""
     for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
-            in_pool_of(F("query__pairs")),
-            query__pairs__in=[pair.pk for pair in batch],
-            prior_relevance__isnull=False,
+            in_pool_of(F("query__pairs")), query__pairs__in=[pair.pk for pair in batch]
         ).order_by(in_byte_order("query__pairs__pair_id"), in_byte_order("document__doc_id"))
-        yield from starmap(
-            Qrel, stream_rows(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
-        )
+        yield from stream_rows(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
 
 
 def prior_relevant(project: Project) -> int:
