@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
+from tests.second_pass import levels
 
 PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
 
@@ -115,3 +117,19 @@ def test_a_grade_with_a_long_name_does_not_widen_the_page(tides, new_person, add
 
     expect(page.get_by_text("y" * 40).first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 420
+
+
+@pytest.mark.parametrize("width", [1280, 800, 420])
+def test_there_is_room_for_the_reason_of_a_decision_on_an_instruction(tides, new_person, width):
+    pair = factories.pair(tides.queries.get())
+    auditor = factories.member(tides, "dan")
+    factories.assignment(pair, auditor, task="review")
+    save_ratings(narrative=factories.altered(pair), answers=levels(), by=auditor)
+    submit_review(narrative=factories.altered(pair), by=auditor)
+    page = new_person("carla", viewport={"width": width, "height": 800})
+
+    page.goto(f"/pairs/{pair.pk}/story/")
+
+    box = page.get_by_label("Because").bounding_box()
+    assert box is not None
+    assert box["width"] >= 300
