@@ -384,6 +384,7 @@ def _withdraw(
         # Ends when the one that follows began, or is current again.
         Statement.objects.filter(pk=before.pk).update(ended_at=ended)
     _link_ends([row, before], pair, by)
+    row.withdrawn_at = moment
     if ended is not None:
         message = "You have given a newer answer to this document. The newer answer counts."
         return Recorded(row, message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from annotate.guidelines.actions import write_guideline
 from annotate.judging import actions as judging
 from annotate.judging.api.journal import FAILED, NOT_IN_YOUR_PROJECTS
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, Project, Verdict
+from annotate.models import Assignment, Flag, Judgment, Project, Statement, Verdict
 from annotate.projects import hash_chain
 from tests import factories
 
@@ -146,6 +146,18 @@ def test_a_computer_with_a_wrong_clock_loses_nothing(scene, made_at):
     made_at = Judgment.objects.get().made_at
     assert made_at is not None
     assert before <= made_at <= timezone.now()
+
+
+def test_the_answer_to_an_undo_says_when_the_answer_was_taken_back(scene):
+    [saved] = scene.send(scene.entry(1))
+    yesterday = timezone.now() - timedelta(days=1)
+    Statement.objects.update(at=yesterday)
+
+    [undone] = scene.send(scene.undo(2, 1))
+    [again] = scene.send(scene.undo(2, 1))
+
+    assert datetime.fromisoformat(undone["at"]) > datetime.fromisoformat(saved["at"])
+    assert again["at"] == undone["at"]
 
 
 def test_entries_are_saved_in_their_order(scene):

@@ -135,7 +135,9 @@ class UndoEntry(JournalEntry):
     def record_entry(self, sent: dict[str, Any], *, by: Sender) -> SavedEntry:
         """Withdraw the statement."""
         member, pair = by.pair(sent["pair"])
-        return SavedEntry.of(withdraw(uuid=sent["undoes"], pair=pair, by=member))
+        recorded = withdraw(uuid=sent["undoes"], pair=pair, by=member)
+        at = recorded.row.withdrawn_at or recorded.row.at
+        return SavedEntry(at, recorded.warning, recorded.is_of_older_text)
 
 
 _kinds: dict[str, JournalEntry] = {
