@@ -354,8 +354,9 @@ def narratives_to_decide(*leads: Membership) -> QuerySet[Narrative]:
     """
     reviews = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
     count = reviews.order_by().values("narrative").annotate(n=Count("pk")).values("n")
-    # Where no reviews are wanted, some may come from a file or from before a draw.
-    wanted = Greatest(wanted_reviews("pair__"), Value(1))
+    # A project that wants no reviews may still get some from a file. An instruction outside a draw
+    # needs no decision, also if some of its reviews are in; a lead may decide on it.
+    wanted = Greatest(F("pair__project__overlap_review"), Value(1))
     return (
         Narrative.objects.in_force([one.project_id for one in leads])
         .filter(
