@@ -16,6 +16,8 @@ from exporters.exports.files import FileFacts
 from exporters.exports.layouts.citation import creators_of
 from exporters.exports.manifest.manifest import (
     COUNTS,
+    GROUPS,
+    PUBLISHED,
     Manifest,
     Rule,
     SharedFacts,
@@ -156,17 +158,20 @@ def files(release: Release) -> dict[str, FileFacts]:
 def all_counts(contents: Contents) -> dict[str, int]:
     """Return the counts of all formats together.
 
-    Layouts may hold different pairs and documents: a count that differs between them is left out.
+    What layouts hold is left out if they hold different pairs or documents.
     """
     formats = contents["counts"]
     together: dict[str, int] = {}
-    differing: set[str] = set()
+    of_layouts: list[dict[str, int]] = []
     for counts in formats.values():
-        differing |= {key for key, n in counts.items() if together.setdefault(key, n) != n}
-    # Those of the whole project, where a layout counts only what it holds.
-    whole = formats["jsonl"] | formats["trec"]
-    together = {key: n for key, n in together.items() if key not in differing} | whole
-    return {key: together[key] for key in COUNTS if key in together}
+        together |= counts
+        if held := {key: n for key, n in counts.items() if key in GROUPS[PUBLISHED]}:
+            of_layouts.append(held)
+    # A layout counts only what it holds where these count the whole project.
+    together |= formats["jsonl"] | formats["trec"]
+    differ = any(held != of_layouts[0] for held in of_layouts)
+    left_out = GROUPS[PUBLISHED] if differ else {}
+    return {key: together[key] for key in COUNTS if key in together and key not in left_out}
 
 
 def _describe_pairs(counts: Mapping[str, int]) -> str:
