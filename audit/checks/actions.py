@@ -30,6 +30,7 @@ from base.errors import Refused, refuse_invalid_characters, refuse_longer
 from base.texts import tidy
 
 MAX_WORDS = 10_000
+REASON_READ = "You have read the reason, so your answer can no longer change."
 
 
 class CheckAnswer(TypedDict, total=False):
@@ -362,20 +363,25 @@ def _find_sent(
     return sent
 
 
-def _refuse_if_fixed(mine: Check, current: Sequence[Check], by: Membership) -> None:
-    """Refuse to change one of the first two checks once its author could know the other."""
-    _refuse_if_reason_read(mine)
+def why_fixed(mine: Check, current: Sequence[Check], by: Membership) -> str:
+    """Return why `by` can no longer change their check, one of the first two, or ""."""
+    if mine.reason_read_at is not None:
+        return REASON_READ
     if any(one.place == Check.SETTLES for one in current):
-        raise Refused("This label is settled, so your answer can no longer change.")
+        return "This label is settled, so your answer can no longer change."
     if by.leads and len(current) > 1:
-        raise Refused(
-            "Both have answered, and leads see the answers, so yours can no longer change."
-        )
+        return "Both have answered, and leads see the answers, so yours can no longer change."
+    return ""
+
+
+def _refuse_if_fixed(mine: Check, current: Sequence[Check], by: Membership) -> None:
+    if fixed := why_fixed(mine, current, by):
+        raise Refused(fixed)
 
 
 def _refuse_if_reason_read(mine: Check) -> None:
     if mine.reason_read_at is not None:
-        raise Refused("You have read the reason, so your answer can no longer change.")
+        raise Refused(REASON_READ)
 
 
 def _validate_words(words: str) -> str:

@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import Adjudication, Candidate, Narrative
@@ -519,3 +520,14 @@ def test_a_grade_that_only_a_check_gave_cannot_be_removed(db, asks):
             change_rules(changes={}, grades=grades, by=scene.carla)
 
     assert scene.project.grades.count() == (2 if asks == Sample.Asks.COUNT else 3)
+
+
+def test_a_program_reads_whether_its_answer_can_still_change(scene, sample, client):
+    client.force_login(scene.ada.user)
+    address = reverse("audit:api_label", args=[item(sample, "A").pk])
+    check_label(sample, "A", ada=0, ben=1)
+
+    before = client.get(address).json()["can_check"]
+    actions.settle(item=item(sample, "A"), relevance=1, by=scene.dan)
+
+    assert (before, client.get(address).json()["can_check"]) == (True, False)

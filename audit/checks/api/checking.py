@@ -225,8 +225,9 @@ def _label_content(member: Membership, item: SampleItem) -> dict[str, Any]:
         )
         if mine is not None
         else None,
-        "can_check": (mine is not None and not settles)
-        or to_check(member, item.sample).filter(pk=item.pk).exists(),
+        "can_check": not settles and not actions.why_fixed(mine, current, member)
+        if mine is not None
+        else to_check(member, item.sample).filter(pk=item.pk).exists(),
         "can_settle": can_settle,
         "mine": mine and {"row": mine, "who": member.name, "mine": True},
         # The third person sees the answers without the names.
