@@ -55,6 +55,12 @@ class SentNegated(RequestBody):
         max_length=100,
         help_text="Numbers of attributes.",
     )
+    version = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="The version of the instruction that you read; 409 if another one is current.",
+    )
 
 
 class Attributes(Resource, tag="Collection"):
@@ -73,7 +79,10 @@ class Attributes(Resource, tag="Collection"):
     def put(self, request: Request, pair: int) -> list[Condition]:
         """Set which attributes the reversed query negates: at least one."""
         member, instruction_pair = pair_for_lead(self.person, pair)
-        return set_negated(pair=instruction_pair, numbers=self.body()["negated"], by=member)
+        body = self.body()
+        return set_negated(
+            pair=instruction_pair, numbers=body["negated"], version=body.get("version"), by=member
+        )
 
 
 class DocumentsWithAttributes(Resource, tag="Collection"):

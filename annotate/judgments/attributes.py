@@ -24,7 +24,7 @@ from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
-from base.errors import Refused
+from base.errors import Refused, Stale
 
 
 class AttributeAnswers(NamedTuple):
@@ -161,11 +161,13 @@ def set_negated(
     *,
     pair: InstructionPair,
     numbers: Collection[int],
+    version: int | None = None,
     by: Membership,
     now: datetime | None = None,
 ) -> list[Condition]:
     """Set, by number, which attributes the reversed query negates, and return all attributes.
 
+    Stale: the current version of the instruction is another one than `version`, if that is given.
     Refused: a member who is not a lead of the project, an archived project, a pair without a
     reversed query, a number that no attribute has, and no numbers at all: a reversed query negates
     at least one attribute.
@@ -178,6 +180,11 @@ def set_negated(
         if pair.current(Narrative.Side.REVERSED) is None:
             raise Refused("This instruction has no reversed query.")
         conditions = current_conditions(pair)
+        if version and conditions and conditions[0].narrative.version != version:
+            raise Stale(
+                f"Version {conditions[0].narrative.version} of the instruction was saved "
+                "meanwhile, and its conditions may be others. Look at them, then save again."
+            )
         if unknown := sorted(set(numbers) - {condition.number for condition in conditions}):
             raise Refused(f"There is no condition {unknown[0]}.")
         if not numbers:

@@ -83,7 +83,12 @@ def attributes(request: PageRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         numbers = [parse_key(word) for word in request.POST.getlist("negated")]
         with refusal_as_message(request):
-            set_negated(pair=pair, numbers=[number or 0 for number in numbers], by=member)
+            set_negated(
+                pair=pair,
+                numbers=[number or 0 for number in numbers],
+                version=parse_key(request.POST.get("version", "")),
+                by=member,
+            )
             messages.success(request, "Saved.")
         return redirect("annotate:attributes", pair.pk)
     conditions = current_conditions(pair)

@@ -108,6 +108,24 @@ def test_the_page_shows_attributes_and_saves_negated_ones(tides, client):
     assert [one.negated for one in page.context["conditions"]] == [False, True]
 
 
+def test_conditions_of_a_version_that_was_saved_meanwhile_are_not_negated(tides, client):
+    client.force_login(tides.carla.user)
+    url = reverse("annotate:attributes", args=[tides.pair.pk])
+    assert 'name="version" value="1"' in client.get(url).content.decode()
+    newer = factories.narrative(tides.pair, version=2)
+    Condition.objects.create(narrative=newer, number=1, name="source", text="Blog")
+
+    page = client.post(url, {"negated": ["1"], "version": "1"}, follow=True).content.decode()
+    at = f"pairs/{tides.pair.pk}/attributes/"
+    answer = Program("carla", "read", "lead").send("PUT", at, {"negated": [1], "version": 1})
+
+    assert "Version 2 of the instruction was saved meanwhile" in page
+    assert answer.status_code == 409
+    assert newer.conditions.get().negated is None
+    client.post(url, {"negated": ["1"], "version": "2"})
+    assert newer.conditions.get().negated is True
+
+
 def test_a_lead_who_judges_the_instruction_does_not_see_its_attributes(tides, client):
     factories.assignment(tides.pair, tides.carla)
     client.force_login(tides.carla.user)
