@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from annotate.judging.lookup import JudgingState
-from annotate.judgments.conditions import derive_relevance
+from annotate.judgments.consensus import derive_relevance
 from annotate.judgments.evidence import merge_stored_spans, missing_evidence, needs_evidence
 from annotate.judgments.models import Statement, Verdict
 from annotate.projects.models import Grade, Membership, Project

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotate.collection import text_versions
 from annotate.judging.answer_rules import check_grade
-from annotate.judgments.conditions import COUNT_MET, derive_relevance
+from annotate.judgments.consensus import COUNT_MET, derive_relevance
 from annotate.judgments.models import Verdict
 from annotate.projects import access as assignments
 from annotate.projects import hash_chain

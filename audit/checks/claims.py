@@ -11,8 +11,7 @@ from django.db.models import Count, QuerySet
 
 from annotate.collection.models import Candidate, Document
 from annotate.judgments.blindness import must_answer_first
-from annotate.judgments.conditions import COUNT_MET, derive_relevance
-from annotate.judgments.consensus import consensus
+from annotate.judgments.consensus import COUNT_MET, consensus, derive_relevance
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.machine_claims import counting_claims
 from annotate.judgments.models import Adjudication, Judgment, Verdict

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from annotate.judgments.attributes import attributes_of
-from annotate.judgments.conditions import derive_relevance
-from annotate.judgments.consensus import consensus
+from annotate.judgments.consensus import consensus, derive_relevance
 from annotate.judgments.label_rules import breaks_attributes, breaks_conditions
 from annotate.judgments.models import Adjudication, Verdict
 from annotate.judgments.pair_rules import Change, Rule, change

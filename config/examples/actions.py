@@ -15,7 +15,7 @@ from annotate.collection.models import Candidate, Run
 from annotate.guidelines import actions as guidelines
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.judgments.conditions import derive_relevance
+from annotate.judgments.consensus import derive_relevance
 from annotate.loading.load import load_file
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pools import actions as pools

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.judgments import assignments
-from annotate.judgments.conditions import derive_relevance
+from annotate.judgments.consensus import derive_relevance
 from annotate.models import Assignment, Condition, Judgment, Project
 from tests import factories
 from tests.browser.waiting import saved, shows, until

@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from annotate.judgments.conditions import derive_relevance
+from annotate.judgments.consensus import derive_relevance
 from annotate.models import Judgment, Project
 from audit.model_runs import asking
 from audit.model_runs.actions import new_run, plan_run, request_run

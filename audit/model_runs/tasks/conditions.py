@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Exists, OuterRef, QuerySet, prefetch_related_objects
 
-from annotate.judgments.conditions import BANDS, BANDS_FROM, MET, NOT_MET, derive_relevance
+from annotate.judgments.consensus import BANDS, BANDS_FROM, MET, NOT_MET, derive_relevance
 from annotate.pairs.models import Condition
 from annotate.projects.models import Membership, Project
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotate.judgments.conditions import MET, NOT_MET, derive_relevance
+from annotate.judgments.consensus import MET, NOT_MET, derive_relevance
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName

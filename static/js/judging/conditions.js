@@ -92,7 +92,7 @@ function listen({ condition_rule: rule, grades }) {
 if (strip) listen(JSON.parse(document.getElementById("judging-session").textContent));
 
 // Returns the relevance that follows from one answer per condition (null: not answered yet), or null if none follows, by the
-// rule of annotate.judgments.conditions.derive_relevance.
+// rule of annotate.judgments.consensus.derive_relevance.
 export function deriveRelevance(rule, answers, grades) {
   if (!answers.length) return null;
   const met = answers.filter((answer) => answer === "met").length;
