@@ -149,6 +149,8 @@ def test_a_query_with_many_instructions_has_pages_of_them(many, client):
     assert "sort=grade" in link
     second, columns, page = read(link.replace("&amp;", "&"))
     assert second == columns == ["7_2", "7_3"]
+    # Filtering the documents keeps the instructions.
+    assert f'name="instructions_after" value="{pairs[1].pk}"' in page
     # The same instruction in the other style is on another page.
     assert f'href="/pairs/{pairs[4].pk}/story/"' in page
     last, columns, page = read(f"?instructions_after={pairs[3].pk}")
