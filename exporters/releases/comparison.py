@@ -13,7 +13,7 @@ from functools import partial
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
-from typing import Annotated, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from annotate.pairs.models import Narrative
 from exporters.exports.manifest import manifest
@@ -415,27 +415,20 @@ def queries(
     return rows
 
 
-class Page(NamedTuple, Generic[T]):
+class Page(NamedTuple):
     """One page of a list, the length of the list, and the key after which the list continues."""
 
-    rows: list[T]
+    rows: list[Any]
     total: int
     following: Key | None
 
 
-class Sortable(Protocol):
-    """An object with a sort key."""
+def read_page(rows: Iterable[Any], after: Key, size: int) -> Page:
+    """Read the whole list, and return the `size` rows that follow the key `after`.
 
-    @property
-    def key(self) -> Key: ...
-
-
-P = TypeVar("P", bound=Sortable)
-
-
-def read_page(rows: Iterable[P], after: Key, size: int) -> Page[P]:
-    """Read the whole list, and return the `size` rows that follow the key `after`."""
-    shown: list[P] = []
+    Each row has a sort key `key`.
+    """
+    shown: list[Any] = []
     total, more = 0, False
     for row in rows:
         total += 1

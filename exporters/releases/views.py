@@ -275,7 +275,7 @@ def _comparison_context(request: PageRequest, compared: Comparison) -> dict[str,
             rewritten[narrative.change.query_id] += 1
             yield narrative
 
-    def part_of(kind: str, rows: Iterable[Any]) -> comparing.Page[Any]:
+    def part_of(kind: str, rows: Iterable[Any]) -> comparing.Page:
         return comparing.read_page(rows, after if kind == show else (), SIZES[kind])
 
     parts = {

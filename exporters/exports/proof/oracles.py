@@ -40,21 +40,8 @@ BATCH = 200
 SIDES = ("original", "changed", "reversed")
 
 Rankings = dict[str, dict[str, dict[str, float]]]
-
-
-class Topics(NamedTuple):
-    """The grades of a few topics, by side and topic."""
-
-    grades: dict[str, dict[str, Grades]]
-
-    @property
-    def ids(self) -> list[str]:
-        """Return the topics that are in the changed qrels."""
-        return list(self.grades["changed"])
-
-    def of(self, side: str, topic: str) -> Grades:
-        """Return the grades of a topic on one side; empty if it has none."""
-        return self.grades.get(side, {}).get(topic, {})
+# The grades of a few topics, by side and topic.
+Topics = dict[str, dict[str, Grades]]
 
 
 def read_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
@@ -65,7 +52,7 @@ def read_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
     """
     topics = {side: groupby(lines, attrgetter("query_id")) for side, lines in qrels.items()}
     heads = {side: next(its, None) for side, its in topics.items()}
-    batch: dict[str, dict[str, Grades]] = {side: {} for side in qrels}
+    batch: Topics = {side: {} for side in qrels}
     while (head := heads["changed"]) is not None:
         topic = head[0]
         for side, its in topics.items():
@@ -75,10 +62,10 @@ def read_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
                 batch[side][topic] = {line.doc_id: line.relevance for line in other[1]}
                 heads[side] = next(its, None)
         if len(batch["changed"]) == BATCH:
-            yield Topics(batch)
+            yield batch
             batch = {side: {} for side in qrels}
     if batch["changed"]:
-        yield Topics(batch)
+        yield batch
 
 
 def rankings(topics: Topics) -> dict[str, Rankings]:
@@ -89,10 +76,10 @@ def rankings(topics: Topics) -> dict[str, Rankings]:
     last.
     """
     made: dict[str, Rankings] = {
-        system: {side: {} for side in SIDES if side in topics.grades} for system in SYSTEMS
+        system: {side: {} for side in SIDES if side in topics} for system in SYSTEMS
     }
-    for topic in topics.ids:
-        grades = {side: topics.of(side, topic) for side in topics.grades}
+    for topic in topics["changed"]:
+        grades = {side: graded.get(topic, {}) for side, graded in topics.items()}
         before, after = grades["original"], grades["changed"]
         pool = sorted({document for its in grades.values() for document in its})
         kept = {d: d not in after or after[d] >= before.get(d, 0) for d in pool}
@@ -196,7 +183,7 @@ def _add_responsiveness(
     """
     from measures import irs, nfr
 
-    comply, violate = compliance(topics.grades["original"], topics.grades["changed"], relevant)
+    comply, violate = compliance(topics["original"], topics["changed"], relevant)
     for system, its in runs.items():
         arguments: dict[str, Any] = {
             "with_instruction": its["changed"],
@@ -217,7 +204,7 @@ def _add_p_mrr(
     from measures import p_mrr
     from measures.followir import changed_documents, pair_score
 
-    before, after = topics.grades["original"], topics.grades["changed"]
+    before, after = topics["original"], topics["changed"]
     for system, its in runs.items():
         change = p_mrr(
             original=its["original"],
@@ -239,9 +226,9 @@ def _add_p_mrr(
         best[topic] = sum(moved) / len(moved)
     return [
         topic
-        for topic in topics.ids
+        for topic in after
         if topic not in counted
-        and any(topics.of("original", topic).get(d, g) != g for d, g in after[topic].items())
+        and any(before.get(topic, {}).get(d, g) != g for d, g in after[topic].items())
     ]
 
 
@@ -257,7 +244,7 @@ def _add_ranking_measures(
         for system, its in runs.items():
             by_topic = {
                 topic: ranking_measures(list(its[side][topic]), grades, relevant)
-                for topic, grades in topics.grades[side].items()
+                for topic, grades in topics[side].items()
             }
             for name in IR:
                 of_measure = {topic: measured[name] for topic, measured in by_topic.items()}
@@ -293,7 +280,7 @@ def _add_modes(values: Values, topics: Topics, runs: Mapping[str, Rankings], rel
     """Add WISE and SICR, for the documents that the reversed narrative makes not relevant."""
     from measures import sicr, wise
 
-    gold = gold_documents(topics.grades["changed"], topics.grades["reversed"], relevant)
+    gold = gold_documents(topics["changed"], topics["reversed"], relevant)
     measure: Callable[..., Measurement]
     for name, measure in (("WISE", wise), ("SICR", sicr)):
         for system, its in runs.items():

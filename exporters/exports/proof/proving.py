@@ -26,7 +26,7 @@ from exporters.exports.layouts.mteb import README
 from exporters.exports.manifest.manifest import NAME
 from exporters.exports.models import Export
 from exporters.exports.proof import plain
-from exporters.exports.proof.oracles import Topics, measure, rankings
+from exporters.exports.proof.oracles import measure, rankings
 from exporters.exports.proof.plain import Content, Qrels
 from formats.records import Qrel
 
@@ -281,7 +281,7 @@ def _p_mrr_of_mteb(qrels: Qrels) -> float | None:
     from measures import p_mrr
 
     sides = {side: {pair: dict(its) for pair, its in qrels[side].items()} for side in qrels}
-    oracle = rankings(Topics(sides))["oracle"]
+    oracle = rankings(sides)["oracle"]
     return p_mrr(
         original=oracle["original"],
         changed=oracle["changed"],
