@@ -73,4 +73,4 @@ def test_the_preview_of_a_release_counts_what_is_taken_out_apart(tides):
     assert before["queries"] - after["queries"] == 1
     assert after["instruction pairs"] < before["instruction pairs"]
     assert after["versions of narratives"] < before["versions of narratives"]
-    assert after["queries taken out, with their instructions"] == 1
+    assert after["query taken out, with its instructions"] == 1
