@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest import runner
 from django.conf import settings
 from django.template import Context, RequestContext, Template
 from django.test import TransactionTestCase
@@ -56,18 +55,6 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.freeze()
         gc.set_threshold(*OBJECTS_BEFORE_GARBAGE)
         gc.enable()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test as pytest does, below a frame that makes room for the frames of all its calls."""
-    return runner.pytest_runtest_protocol(item, nextitem)
-
-
-# Python keeps the frames of calls in pieces of 16 KiB, and returns a piece to the system once it is
-# empty. A call at the end of a piece, in a loop, takes and returns one each time: 80,000 times in
-# five seconds. A frame with so many places gets a piece of 1 MiB, and leaves half of it to others.
-pytest_runtest_protocol.__code__ = pytest_runtest_protocol.__code__.replace(co_stacksize=70_000)
 
 
 def on_postgresql() -> bool:
