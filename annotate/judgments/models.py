@@ -105,7 +105,9 @@ class Statement(ReadsText):
     HOW: ClassVar = ("active_ms", "pressed")
     # The fields that a statement consists of, in the order in which they are hashed.
     CONTENT: ClassVar = ("relevance", "note", "evidence", "clauses", "verdicts", *HOW)
-    # The active time of some documents, and how many of them have any, to annotate `with_time()`.
+    # The active time of some answers, and how many of them have any, to annotate.
+    ACTIVE: ClassVar = {"active": Sum("active_ms"), "number_with_active": Count("active_ms")}
+    # The same with whole documents, to annotate `with_time()`.
     EFFORT: ClassVar = {"milliseconds": Sum("time_ms"), "timed": Count("time_ms")}
 
     # Made by the sender, so that sending it twice changes nothing.

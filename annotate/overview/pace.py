@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Annotated, Any, Final, NamedTuple
 
-from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, F, Q, QuerySet, When
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -126,12 +126,7 @@ def _answers(rules: _Rules, narratives: list[int]) -> QuerySet[Statement, Any]:
             ),
             Case(When(counts, then=True), default=False),
         )
-        .annotate(
-            n=Count("pk"),
-            active=Sum("active_ms"),
-            number_with_active=Count("active_ms"),
-            **Statement.EFFORT,
-        )
+        .annotate(n=Count("pk"), **Statement.ACTIVE, **Statement.EFFORT)
     )
 
 

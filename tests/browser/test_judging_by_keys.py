@@ -70,6 +70,8 @@ def test_the_bar_is_as_high_on_a_document_judged_long_ago(scene, width):
     before = bar.bounding_box()
     scene.page.keyboard.press("0")
     scene.wait_for_judgments({first: 0})
+    # The page knows that it is saved, and does not send it again.
+    expect(scene.page.locator("#save-line")).to_contain_text("Saved")
     Judgment.objects.update(at="2025-10-05T15:11:00Z", made_at="2025-10-05T15:11:00Z")
 
     candidate = scene.query.candidates.get(document__doc_id=first)
