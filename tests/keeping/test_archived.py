@@ -51,6 +51,7 @@ EXEMPT = {
     "assignments.begin_work": "a part of rewriting, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
     "settle_many.preview": "reads",
+    "checks.why_fixed": "reads",
     "invitations.check_admin": "reads",
     "invitations.invite_to_installation": "is of no project",
     "invitations.withdraw": "closes a door, and that may be done at any time",
