@@ -127,6 +127,7 @@ def test_home_has_pages_with_the_projects_that_have_work_on_the_first(projects, 
     assert [page.count('class="home-project"') for page in (first, second, beyond)] == [30, 2, 2]
     assert ("Project2" in first, "Project2" in second) == (True, False)
     assert ("1 to 30 of 32" in first, "31 to 32 of 32" in second) == (True, True)
+    assert ('data-key="]"' in first, 'data-key="["' in second) == (True, True)
     assert ('href="?page=2" rel="next"' in first, 'href="?page=1" rel="prev"' in second) == (
         True,
         True,
