@@ -13,6 +13,7 @@ def test_the_tour_is_gone_through_by_keys(live_server, new_person, accessibility
     page.goto("/")
     page.get_by_role("link", name="Take the tour").click()
     heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("The narrative changes, the documents stay")
     assert accessibility(page) == []
 
     page.keyboard.press("Enter")
