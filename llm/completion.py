@@ -46,7 +46,9 @@ class Answer:
     replies: tuple[Reply, ...] = ()
     # The last one that was tried.
     response_format: ResponseFormat = ResponseFormat.JSON_SCHEMA
-    # Requests that were sent and not completely answered: they may have to be paid.
+    # Requests that were sent: again after an error, in another format, for a readable answer.
+    requests: int = 0
+    # Of these, not completely answered: they may have to be paid.
     in_doubt: int = 0
     seconds: float = 0.0
 
@@ -98,6 +100,7 @@ def complete(
         failure=failure,
         replies=tuple(conversation.replies),
         response_format=conversation.response_format,
+        requests=conversation.transport.requests,
         in_doubt=conversation.transport.in_doubt,
         seconds=time.monotonic() - began,
     )
@@ -222,13 +225,13 @@ class CallTransport(httpx2.BaseTransport):
 
     The key is added here, so no object, error or log line of openai's client contains it. Headers
     that this client takes from the environment, or that describe the machine, are not sent.
-    `in_doubt` counts the requests that were sent and not completely answered.
+    `requests` counts those that were sent, `in_doubt` those of them not completely answered.
     """
 
     def __init__(self, endpoint: Endpoint, pool: httpx2.BaseTransport) -> None:
         self._endpoint = endpoint
         self._pool = pool
-        self.in_doubt = 0
+        self.requests = self.in_doubt = 0
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and return its response with the whole body.
@@ -236,11 +239,13 @@ class CallTransport(httpx2.BaseTransport):
         Raise AnswerTooLarge, or one of httpx2's errors.
         """
         deadline = time.monotonic() + self._endpoint.timeout
+        self.requests += 1
         self.in_doubt += 1
         try:
             response = self._pool.handle_request(self._with_key(request))
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
-            self.in_doubt -= 1  # nothing was sent
+            self.requests -= 1  # nothing was sent
+            self.in_doubt -= 1
             raise
         try:
             content = self._read(response, deadline)

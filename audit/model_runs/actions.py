@@ -298,7 +298,8 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
     """
     task = check_choices(run, by=by)
     model, prompt = _model_and_prompt(run)
-    items, drawn = task.count(run), task.items(run, ESTIMATED_FROM)
+    items = task.count(run)
+    drawn = task.draw(run, min(items, ESTIMATED_FROM))
     longest = task.longest(run, LONGEST) if len(drawn) < items else []
     others = [item for item in drawn if item not in longest]
     calls = answered = 0

@@ -64,7 +64,7 @@ def ask_model(run: ModelRun, progress: Progress) -> None:
     and says so, with the answers that it has.
     """
     _refuse_if_archived(run)
-    items = _items_of(run)
+    items = task_of(run.prompt.task).items(run)
     save_result(run, code_version=settings.VERSION)
     try:
         asking = _Asking(run, progress)
@@ -74,17 +74,6 @@ def ask_model(run: ModelRun, progress: Progress) -> None:
     progress.start(None, "Writing the answers")
     write_answers(run)
     save_result(run, stopped=stopped)
-
-
-def _items_of(run: ModelRun) -> list[Item]:
-    """Return what a run is about; of a draw, first what an earlier attempt has asked about."""
-    items = task_of(run.prompt.task).items(run)
-    asked = set(run.calls.values_list("pair_id", "narrative_id", "candidate_id"))
-    if run.drawn is None or not asked:
-        return items
-    others = [item for item in items if item[:3] not in asked]
-    left = max(0, run.drawn - len(asked))
-    return [item for item in items if item[:3] in asked] + others[:left]
 
 
 def _refuse_if_archived(run: ModelRun) -> None:
@@ -281,6 +270,8 @@ class _Asking:
         for future in done:
             call, question = self._under_way.pop(future)
             answer = future.result()
+            for _again in range(1, answer.requests):
+                self._pace.sent(call.reserved_tokens // MOST_QUESTIONS)
             reserved, failure = (call.counted_tokens, call.counted_cost), answer.failure
             try:
                 with transaction.atomic():
@@ -365,8 +356,11 @@ def _pace_of(run: ModelRun) -> Pace:
         cached_from=None,
         sent_at__gt=now - timedelta(seconds=MINUTE),
     )
-    for call in sent.order_by("sent_at").defer("request", "replies", "value"):
-        pace.sent(call.counted_tokens, (now - call.sent_at).total_seconds())
+    for call in sent.order_by("sent_at").defer("request", "value"):
+        requests = max(1, len(call.replies))
+        for _request in range(requests):
+            tokens, age = call.counted_tokens // requests, now - call.sent_at
+            pace.sent(tokens, age.total_seconds())
     return pace
 
 

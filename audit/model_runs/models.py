@@ -356,6 +356,13 @@ class ModelRun(Job):
         """Return the address of its page."""
         return reverse("audit:model_run", args=[self.project.slug, self.pk])
 
+    def with_cancelled(self) -> models.QuerySet[ModelRun]:
+        """Return this run, if it is saved, and those with the same choices that were cancelled."""
+        names = ("project", "machine", "subjects", "drawn", "draw_seed")
+        same = {name: getattr(self, name) for name in names}
+        cancelled = Q(state=self.State.CANCELLED, **same)
+        return ModelRun.objects.filter(cancelled | Q(pk=self.pk))
+
     def why_not_retryable(self) -> str:
         """Return why the failed run cannot be retried, as a sentence; "" if it can."""
         if self.endpoint.removed_at is not None:

@@ -14,6 +14,7 @@ from audit.model_runs.models import IS_IN_DOUBT, Call, Endpoint
 from audit.model_runs.tasks import grade as grade_task
 from audit.model_runs.tasks.base import Unusable
 from jobs.models import Job
+from jobs.runner import Cancelled
 from tests import factories
 from tests.model_runs.conftest import TEXTS, Killed, run_again
 
@@ -130,6 +131,32 @@ def test_a_draw_that_is_gone_on_with_asks_no_more_than_it_drew(cast, endpoint, s
     run = run_again(run)
 
     assert (run.state, run.calls.count()) == (Job.State.DONE, 1)
+
+
+def cancel_after_an_answer(*_arguments):
+    raise Cancelled
+
+
+def test_a_cancelled_draw_is_gone_on_with_whatever_was_added_meanwhile(
+    cast, endpoint, grade, server, monkeypatch
+):
+    run = new_run(endpoint=endpoint, subjects="all", drawn=2, most_tokens=100_000)
+    run = request_run(run, by=cast.carla)
+    with monkeypatch.context() as patch:
+        patch.setattr(Limits, "settle", cancel_after_an_answer)
+        run_again(run)
+    run.refresh_from_db()
+    [paid] = run.calls.values_list("candidate", flat=True)
+    # Among so many others the same seed would hardly draw that document again.
+    for number in range(40):
+        factories.candidate(cast.query, f"N{number}", text=f"New {number}.")
+
+    again = grade(drawn=2)
+
+    assert run.state == Job.State.CANCELLED
+    assert again.calls.count() == 2
+    assert again.calls.get(cached_from__isnull=False).candidate_id == paid
+    assert len(server.received) == 2
 
 
 def test_a_worker_that_is_killed_leaves_no_answer_behind(cast, endpoint, server, monkeypatch):

@@ -10,6 +10,7 @@ from django.utils import timezone
 from audit.model_runs import asking
 from audit.model_runs.actions import set_limits
 from audit.model_runs.asking import Pace, _pace_of
+from tests.services.model_server import say
 
 
 class Clock:
@@ -90,6 +91,30 @@ def test_a_limit_that_is_lowered_while_a_request_waits_holds_for_it(
 
     assert run.stopped.startswith("All runs of this model may use 1 tokens")
     assert len(server.received) == 1
+
+
+def test_a_call_that_is_asked_again_counts_two_requests(cast, endpoint, grade, server, monkeypatch):
+    set_limits(endpoint=endpoint, limits={"requests_per_minute": 2}, by=cast.carla)
+    server.will(say("unreadable"))
+    waits = []
+
+    def sleep_until_the_minute_is_over(seconds):
+        waits.append(len(server.received))
+        monkeypatch.setattr(asking, "MINUTE", 0.0)
+
+    monkeypatch.setattr(time, "sleep", sleep_until_the_minute_is_over)
+
+    run = grade(drawn=2)
+
+    assert run.calls.answered().count() == 2
+    # The first document took both requests of the minute, and so would it after a restart.
+    assert (waits, len(server.received)) == ([2], 3)
+    monkeypatch.setattr(asking, "MINUTE", 60.0)
+    endpoint.requests_per_minute = 4
+    run.endpoint = endpoint
+    assert _pace_of(run).wait(1) == 0
+    endpoint.requests_per_minute = 3
+    assert _pace_of(run).wait(1) > 0
 
 
 def test_answers_that_were_used_again_do_not_count(endpoint, grade):

@@ -159,18 +159,32 @@ class ModelTask(ABC):
         rows = self.rows(run).count()
         return rows if run.drawn is None else min(rows, run.drawn)
 
-    def items(self, run: ModelRun, most: int | None = None) -> list[Item]:
-        """Return what a run asks about, in the order of its ids, or at most so many, at random.
+    def items(self, run: ModelRun) -> list[Item]:
+        """Return what a run asks about, in the order of its ids; of a draw, first what this run or
+        a cancelled one with the same choices has asked about.
+        """
+        if run.drawn is None:
+            return self._in_order(self.rows(run))
+        calls = Call.objects.filter(run__in=run.with_cancelled())
+        about = ("pair_id", "narrative_id", "candidate_id")
+        own, asked = (
+            set(calls.filter(run=run.pk).values_list(*about)),
+            set(calls.values_list(*about)),
+        )
+        of_pairs = self.rows(run).filter(**{f"{self.columns[0]}__in": calls.values("pair")})
+        again = [item for item in self._in_order(of_pairs) if item[:3] in asked]
+        others = [item for item in self.draw(run, run.drawn) if item[:3] not in asked]
+        gone = own.difference(item[:3] for item in again)
+        return (again + others)[: max(0, run.drawn - len(gone))]
+
+    def draw(self, run: ModelRun, most: int) -> list[Item]:
+        """Return at most so many items of a run at random, in the order of their ids.
 
         The seed draws the same ones wherever the ids are the same.
         """
-        rows = self.rows(run)
-        limits = [limit for limit in (run.drawn, most) if limit is not None]
-        if limits:
-            parts = [part for name in self.ids for part in (Value(" "), name)]
-            text = Concat(Value(f"{run.draw_seed}:"), *parts, output_field=TextField())
-            rows = rows.order_by(MD5(text))[: min(limits)]
-        return self._in_order(rows)
+        parts = [part for name in self.ids for part in (Value(" "), name)]
+        text = Concat(Value(f"{run.draw_seed}:"), *parts, output_field=TextField())
+        return self._in_order(self.rows(run).order_by(MD5(text))[:most])
 
     def _in_order(self, rows: QuerySet[Any, Any]) -> list[Item]:
         listed = sorted(rows.values_list(*self.ids, *self.columns))
@@ -188,7 +202,7 @@ class ModelTask(ABC):
         for subjects in reversed(self.subjects):
             if len(items) < most:
                 run = ModelRun(project=lead.project, subjects=subjects)
-                items |= dict.fromkeys(self.items(run, most))
+                items |= dict.fromkeys(self.draw(run, most))
         return list(items)[:most]
 
     def questions(self, run: ModelRun, prompt: Prompt, items: Sequence[Item]) -> Iterator[Question]:
