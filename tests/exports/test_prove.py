@@ -14,6 +14,7 @@ from exporters.exports.models import Publication
 from exporters.exports.proof import proving
 from exporters.exports.proof.plain import Content
 from exporters.exports.proof.proving import measure_oracle, prove
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +61,42 @@ def test_datasets_reads_each_config(folder):
 
     for layout in ("mteb", "hf"):
         assert results(prove(folder(layout)))["datasets"] == "same"
+
+
+def test_the_set_of_reversed_narratives_is_read_as_well(tides, folder):
+    pytest.importorskip("datasets")
+    reverse = factories.narrative(tides.pair, side="reversed", text="Plants on land.")
+    for person in (tides.ada, tides.ben):
+        tides.judge(reverse, tides.pool["B"], person, 2)
+
+    for layout in ("mteb", "hf"):
+        proof = prove(folder(layout))
+
+        assert results(proof)["datasets"] == "same"
+        assert proof["expected"]["reversed qrels changed"]["count"] == 1
+        assert proof["expected"]["reversed instructions"]["count"] == 2
+
+
+def test_a_tool_that_reads_another_grade_in_the_reversed_set_differs(tides, folder, monkeypatch):
+    reverse = factories.narrative(tides.pair, side="reversed", text="Plants on land.")
+    for person in (tides.ada, tides.ben):
+        tides.judge(reverse, tides.pool["B"], person, 2)
+    path = folder("mteb")
+
+    def read_another_grade(of):
+        qrels = of / "reversed/qrels.jsonl"
+        qrels.write_text(qrels.read_text().replace('"B", "score": 2', '"B", "score": 1'))
+        return proving.PLAIN["mteb"](of)
+
+    reader = proving.Reader("Django", ("mteb",), read_another_grade)
+    monkeypatch.setattr("exporters.exports.proof.proving.READERS", [reader])
+
+    (result,) = prove(path)["results"]
+
+    assert result["result"] == "differs"
+    assert result["says"] == [
+        "reversed qrels changed: as many as expected, but an id, a text or a grade differs."
+    ]
 
 
 def test_datasets_reads_each_of_two_releases_under_one_name(tides, tmp_path, monkeypatch):

@@ -12,11 +12,12 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from exporters.exports.layouts.mteb import CONFIGS
+from exporters.exports.layouts.mteb import CONFIGS, OF_REVERSED
 from exporters.exports.layouts.multiconir import TABLE
 from exporters.exports.layouts.paired_qrels import CANDIDATES
 from formats import multi_infosearch as records_of
@@ -103,27 +104,46 @@ def side_of(query_id: str) -> tuple[str, str]:
 
 
 def mteb(folder: Path) -> Content:
-    """Read the JSONL files."""
-    return of_configs(lambda config: json_lines(folder / FILES[config]))
+    """Read the JSONL files of each set."""
+    return of_sets(folder, lambda prefix, config: json_lines(folder / prefix / FILES[config]))
 
 
-def of_configs(load: Callable[[str], Rows]) -> Content:
-    """Return the content of the rows of each config; `load` returns the rows of one."""
+def of_sets(folder: Path, load: Callable[[str, str], Rows]) -> Content:
+    """Return the content of each set; `load` returns the rows of a config by the set's prefix."""
     content = Content()
+    for prefix in prefixes(folder):
+        _add_set(content, prefix, partial(load, prefix))
+    return content
+
+
+def prefixes(folder: Path) -> list[str]:
+    """Return the prefix of each set: "", and that of the reversed narratives if there are any."""
+    return ["", OF_REVERSED] if (folder / OF_REVERSED).is_dir() else [""]
+
+
+def _add_set(content: Content, prefix: str, load: Callable[[str], Rows]) -> None:
+    """Add the rows of each config of a set.
+
+    The parts of the reversed set have its name in front. Its grades are not the oracle's: there,
+    `-changed` is the reversed narrative.
+    """
+    under = prefix.replace("/", " ")
     for row in load("corpus"):
-        content.add("documents", row["_id"], row["title"], row["text"])
+        content.add(f"{under}documents", row["_id"], row["title"], row["text"])
     for row in load("queries"):
-        content.add("queries", row["_id"], row["text"])
+        content.add(f"{under}queries", row["_id"], row["text"])
     for row in load("instruction"):
-        content.add("instructions", row["query-id"], row["instruction"])
+        content.add(f"{under}instructions", row["query-id"], row["instruction"])
     for row in load("top_ranked"):
-        content.add("candidates", row["query-id"], list(row["corpus-ids"]))
+        content.add(f"{under}candidates", row["query-id"], list(row["corpus-ids"]))
     for row in load("qrel_diff"):
-        content.add("changed documents", row["query-id"], list(row["corpus-ids"]))
+        content.add(f"{under}changed documents", row["query-id"], list(row["corpus-ids"]))
     for row in load("default"):
         pair, side = side_of(row["query-id"])
-        content.add_grade(side, pair, row["corpus-id"], int(row["score"]))
-    return content
+        if prefix:
+            content.add(f"{under}qrels {side}", pair, row["corpus-id"], int(row["score"]))
+        else:
+            content.add_grade(side, pair, row["corpus-id"], int(row["score"]))
 
 
 # --- beir -----------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class Reader(NamedTuple):
 
 
 def _datasets(folder: Path) -> Content:
-    """Load each config of the folder with `datasets`, without a network.
+    """Load each config of each set of the folder with `datasets`, without a network.
 
     Another release of the same name is loaded first, so that rows from the cache are noticed.
     """
@@ -68,7 +68,7 @@ def _datasets(folder: Path) -> Content:
     splits, folder = {"default": "test"}, folder.resolve()
     with tempfile.TemporaryDirectory(prefix="proof-") as scratch:
 
-        def load(config: str, of: Path = folder, check: str = "basic_checks") -> Any:
+        def load(of: Path, config: str, check: str = "basic_checks") -> Any:
             return datasets.load_dataset(
                 str(of),
                 config,
@@ -77,10 +77,11 @@ def _datasets(folder: Path) -> Content:
                 verification_mode=check,
             )
 
-        other = _other_release(folder, Path(scratch))
-        for config in plain.FILES:
-            load(config, other, "no_checks")
-        return plain.of_configs(load)
+        for prefix in plain.prefixes(folder):
+            other = _other_release(folder / prefix, Path(scratch))
+            for config in plain.FILES:
+                load(other, config, "no_checks")
+        return plain.of_sets(folder, lambda prefix, config: load(folder / prefix, config))
 
 
 def _other_release(folder: Path, into: Path) -> Path:
@@ -104,11 +105,12 @@ def _mlcroissant(folder: Path) -> Content:
     mlcroissant: Any = import_module("mlcroissant")
     dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
 
-    def rows(config: str) -> Iterator[dict[str, Any]]:
-        for row in dataset.records(config):
-            yield {name.removeprefix(f"{config}/"): _text(value) for name, value in row.items()}
+    def rows(prefix: str, config: str) -> Iterator[dict[str, Any]]:
+        record_set = prefix + config
+        for row in dataset.records(record_set):
+            yield {name.removeprefix(f"{record_set}/"): _text(value) for name, value in row.items()}
 
-    return plain.of_configs(rows)
+    return plain.of_sets(folder, rows)
 
 
 def _text(value: Any) -> Any:
