@@ -254,6 +254,7 @@ def _make(
     token = secrets.token_urlsafe(32)
     rows = []
     with transaction.atomic():
+        _lock(roles)
         earlier = _withdraw_earlier(name, roles, by, now)
         for project, role in roles.items():
             row = Invitation.objects.create(
@@ -272,6 +273,18 @@ def _make(
     return Link(rows[0], token, tuple(rows), ends_another=bool(earlier))
 
 
+def _lock(projects: Collection[Project | None]) -> None:
+    """Make invitations to the same projects wait for each other, and those to the installation.
+
+    The second then withdraws the link that the first made for the same name.
+    """
+    keys = [project.pk for project in projects if project is not None]
+    list(Project.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
+    if None in projects:
+        administrators = User.objects.filter(is_superuser=True).order_by("pk")
+        list(administrators.select_for_update(no_key=True))
+
+
 def _withdraw_earlier(
     name: str, projects: Collection[Project | None], by: User, now: datetime
 ) -> list[Invitation]:
@@ -286,15 +299,15 @@ def _withdraw_earlier(
 
 
 def _locked(token: str, now: datetime) -> list[Invitation]:
-    """Return the open invitations of a link, and lock them and their projects."""
+    """Return the open invitations of a link, and lock them and their projects.
+
+    Projects are locked first, as `_make` does.
+    """
     keys = [row.pk for row in open_invitations(token, now=now)]
-    rows = Invitation.objects.select_for_update(of=("self",)).filter(digest=_digest(token))
-    locked = list(rows.order_by("pk"))
-    projects = Project.objects.select_for_update(no_key=True).order_by("pk")
-    by_key = {
-        project.pk: project
-        for project in projects.filter(pk__in=[row.project_id for row in locked])
-    }
+    of_link = Invitation.objects.filter(digest=_digest(token))
+    projects = Project.objects.filter(pk__in=of_link.values("project")).order_by("pk")
+    by_key = {project.pk: project for project in projects.select_for_update(no_key=True)}
+    locked = list(of_link.select_for_update(of=("self",)).order_by("pk"))
     for row in locked:
         if row.project_id is not None:
             row.project = by_key[row.project_id]

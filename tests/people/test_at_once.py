@@ -7,6 +7,7 @@ from allauth.account.forms import default_token_generator
 
 from annotate.models import Invitation, Membership, User
 from annotate.people import accounts, invitations, members
+from annotate.people.invitations import Link
 from base.errors import Refused
 from config.accounts import LinkUsed, ResetPasswordKeyForm
 from tests import factories
@@ -62,6 +63,56 @@ def test_a_link_used_and_withdrawn_at_once_ends_once(carla):
     ended = Invitation.objects.get()
     assert (ended.accepted_at is None) != (ended.withdrawn_at is None)
     assert User.objects.filter(username="ada").exists() == (ended.accepted_at is not None)
+
+
+def test_of_two_links_made_for_one_name_at_once_one_is_valid(carla):
+    frank = factories.lead(carla.project, "frank")
+
+    for place in range(5):
+        outcomes = at_once(
+            *(
+                lambda lead=lead, name=f"ada{place}": invitations.invite(
+                    role="annotator", name=name, by=fresh(lead)
+                )
+                for lead in (carla, frank)
+            )
+        )
+
+        assert sorted(link.ends_another for link in outcomes) == [False, True]
+        assert Invitation.objects.open().filter(name=f"ada{place}").count() == 1
+
+
+def test_of_two_links_to_the_installation_made_for_one_name_at_once_one_is_valid(carla):
+    administrators = [User.objects.create_superuser(name) for name in ("root", "toor")]
+
+    for place in range(5):
+        outcomes = at_once(
+            *(
+                lambda user=user, name=f"ada{place}": invitations.invite_to_installation(
+                    name=name, by=user
+                )
+                for user in administrators
+            )
+        )
+
+        assert sorted(link.ends_another for link in outcomes) == [False, True]
+        assert Invitation.objects.open().filter(name=f"ada{place}").count() == 1
+
+
+def test_a_link_used_while_another_is_made_for_its_name_ends_once(carla):
+    link = invitations.invite(role="annotator", name="ada", by=carla)
+
+    outcomes = at_once(
+        lambda: invitations.accept_with_new_account(
+            token=link.token, username="ada", password=PASSWORD
+        ),
+        lambda: invitations.invite(role="annotator", name="ada", by=fresh(carla)),
+    )
+
+    assert len(refused(outcomes)) <= 1
+    assert all(isinstance(outcome, User | Link | Refused) for outcome in outcomes)
+    ended = Invitation.objects.get(pk=link.invitation.pk)
+    assert (ended.accepted_at is None) != (ended.withdrawn_at is None)
 
 
 def test_one_of_two_administrators_who_close_each_other_remains(carla):
