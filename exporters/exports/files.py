@@ -51,6 +51,11 @@ class FileFacts(TypedDict):
     sha256: str
 
 
+def has_only_heading(facts: FileFacts) -> bool:
+    """Return whether a file is a table without rows: each .tsv and .csv file has a heading."""
+    return facts["name"].endswith((".tsv", ".csv")) and facts["lines"] == 1
+
+
 class Edition(NamedTuple):
     """The release that files belong to: its name, and the date of its rows as in 2026-03-01."""
 

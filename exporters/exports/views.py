@@ -18,7 +18,7 @@ from base.pagination import newest_by_key
 from base.requests import PageRequest, refusal_in
 from exporters.exports import access, actions, publishing
 from exporters.exports.before_publishing import MOST
-from exporters.exports.files import PROOF
+from exporters.exports.files import PROOF, has_only_heading
 from exporters.exports.forms import ExportForm, PublicationForm
 from exporters.exports.manifest import manifest
 from exporters.exports.models import Export, publication_of
@@ -178,7 +178,11 @@ def _content(export_row: Export) -> dict[str, Any]:
         "figures": manifest.figures(content["counts"]),
         "groups": manifest.groups(content["counts"]),
         "files": [
-            {**entry, "url": reverse("exporters:file", args=[*here, entry["name"]])}
+            {
+                **entry,
+                "only_heading": has_only_heading(entry),
+                "url": reverse("exporters:file", args=[*here, entry["name"]]),
+            }
             for entry in content["files"]
         ],
         "proof_url": reverse("exporters:file", args=[*here, PROOF]) if export_row.proof else "",

@@ -25,7 +25,7 @@ from base.requests import PageRequest, refusal_in
 from base.word_diff import Op, Piece, diff
 from exporters.exports.access import BLIND
 from exporters.exports.actions import ANY_FILE
-from exporters.exports.files import FileFacts
+from exporters.exports.files import FileFacts, has_only_heading
 from exporters.exports.manifest import manifest
 from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
@@ -253,7 +253,11 @@ def _content(release: Release) -> dict[str, Any]:
 
 def _with_url(release: Release, entry: FileFacts) -> dict[str, Any]:
     here = [release.project.slug, release.name, entry["name"]]
-    return {**entry, "url": reverse("exporters:release_file", args=here)}
+    return {
+        **entry,
+        "only_heading": has_only_heading(entry),
+        "url": reverse("exporters:release_file", args=here),
+    }
 
 
 def _comparison_context(request: PageRequest, compared: Comparison) -> dict[str, Any]:

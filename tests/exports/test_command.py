@@ -9,7 +9,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 
-from annotate.models import Judgment, Run
+from annotate.models import Adjudication, Judgment, Run
 from tests import factories
 
 
@@ -41,6 +41,21 @@ def test_counts_and_files_are_printed(tides, tmp_path):
     assert "           3  judged\n           1  settled by a lead\n" in printed
     assert "1 document is disputed and left out; see disputed.tsv.\n" in printed
     assert f"{tmp_path / 'out' / 'qrels.changed.txt'}  5 lines\n" in printed
+
+
+def test_a_table_without_rows_is_printed_as_its_heading(tides, tmp_path):
+    Adjudication.objects.create(
+        narrative=tides.narrative,
+        candidate=tides.pool["FT-9"],
+        relevance=1,
+        reason="So.",
+        cause="edge",
+        by=tides.carla,
+    )
+
+    printed = export("tides", "trec", "--output", tmp_path / "out")
+
+    assert f"{tmp_path / 'out' / 'disputed.tsv'}  1 line, only the heading\n" in printed
 
 
 def test_counts_are_printed_as_json(tides, tmp_path):

@@ -10,9 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotate.models import Judgment, Project
+from annotate.models import Assignment, Judgment, Project
 from exporters.models import Release
 from exporters.releases import contents, file_store
+from exporters.releases.preview import preview
 from tests import factories
 from tests.exports.conftest import make_release
 
@@ -44,7 +45,7 @@ def test_the_command_makes_what_the_page_makes(tides):
     assert (release.state, release.by, ours["note"]) == ("done", None, "For the paper.")
     assert ours["files"] == theirs["files"]
     assert f"sha256 {release.sha256}." in printed
-    assert f"{len(ours['files'])} files are kept." in printed
+    assert f"{len(contents.files(release))} files are kept." in printed
     assert "qrels.original.txt" not in printed
 
 
@@ -52,10 +53,25 @@ def test_the_files_of_a_release_are_printed_with_their_checksums(tides):
     for arguments in ((), ("--verify",)):
         printed = command("release", "tides", "v1", "--files", *arguments)
 
-        held = contents.of(Release.objects.get())["files"]
-        assert held[0]["name"] == "trec/qrels.original.txt"
+        held = list(contents.files(Release.objects.get()).values())
+        assert [entry["name"] for entry in held[:2]] == ["release.json", "trec/qrels.original.txt"]
         checksums = "".join(f"{entry['sha256']}  {entry['name']}\n" for entry in held)
         assert checksums in printed
+
+
+def test_the_command_prints_what_is_open_as_the_page_does(tides):
+    warnings = preview(tides.carla).warnings
+
+    printed = command("release", "tides", "v1")
+
+    assert "1 document is disputed and would be left out of the qrels." in warnings
+    assert printed.startswith("\n".join(warnings) + "\n")
+
+
+def test_what_is_open_is_not_printed_if_every_lead_judges_blind(tides):
+    Assignment.objects.create(pair=tides.pair, task="judge", seat=1, member=tides.carla)
+
+    assert "disputed and would" not in command("release", "tides", "v1")
 
 
 def test_the_content_of_a_release_is_printed_as_json(tides):

@@ -21,7 +21,7 @@ from base.commands import RejudgeCommand
 from base.errors import Refused
 from base.texts import amount
 from exporters.exports import actions
-from exporters.exports.files import PROOF
+from exporters.exports.files import PROOF, has_only_heading
 from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest
 from exporters.management.commands.release import find_release
@@ -74,7 +74,9 @@ class Command(RejudgeCommand):
         for sentence in [*written["warnings"], *written["notes"]]:
             self.stdout.write(sentence)
         for entry in written["files"]:
-            self.stdout.write(f"{folder / entry['name']}  {amount(entry['lines'], 'line')}")
+            heading = ", only the heading" if has_only_heading(entry) else ""
+            lines = amount(entry["lines"], "line")
+            self.stdout.write(f"{folder / entry['name']}  {lines}{heading}")
         self.stdout.write(str(folder / manifest.NAME))
 
 

@@ -10,13 +10,15 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from annotate.judgments.blindness import must_answer_first
 from annotate.management.projects import get_project
-from annotate.projects.models import Project
+from annotate.projects.models import Membership, Project
 from base.commands import RejudgeCommand
 from base.texts import amount
 from exporters.releases import actions as releasing
 from exporters.releases import contents
 from exporters.releases.models import Release
+from exporters.releases.preview import preview
 from jobs.runner import run
 
 
@@ -46,6 +48,7 @@ class Command(RejudgeCommand):
         if options["verify"]:
             self._verify(find_release(project, options["name"]), with_files=options["files"])
             return
+        open_work = _open_work(project)
         release = releasing.request_release(
             project=project,
             name=options["name"],
@@ -57,7 +60,7 @@ class Command(RejudgeCommand):
         release.refresh_from_db()
         if not made or release.manifest is None:
             raise CommandError(f"{release.name} was cancelled or taken over by a worker.")
-        self._print(release, options)
+        self._print(release, options, open_work)
 
     def _verify(self, release: Release, *, with_files: bool) -> None:
         checked = releasing.verify(release)
@@ -73,19 +76,20 @@ class Command(RejudgeCommand):
         self.stdout.write(f"{release.name}: {checked.files:,} files, all as they were released.")
         self.stdout.write(f"sha256 {release.sha256}")
 
-    def _print(self, release: Release, options: dict[str, Any]) -> None:
+    def _print(self, release: Release, options: dict[str, Any], open_work: list[str]) -> None:
         held = contents.of(release)
         if options["json"]:
-            shown = {**held, "sha256": release.sha256}
+            shown = {**held, "sha256": release.sha256, "open_work": open_work}
             self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
             return
-        for sentence in held["warnings"]:
+        for sentence in dict.fromkeys([*open_work, *held["warnings"]]):
             self.stdout.write(sentence)
         if options["files"]:
             self._print_files(release)
         named = f"{options['project']} {release.name}"
+        files = amount(len(contents.files(release)), "file")
         self.stdout.write(
-            f"{amount(len(held['files']), 'file')} are kept. List them with their sha256:\n"
+            f"{files} are kept. List them with their sha256:\n"
             f"  {settings.COMMAND} release {named} --verify --files\n"
             "Write those of a format into a folder:\n"
             f"  {settings.COMMAND} export {options['project']} trec --release {release.name} "
@@ -94,8 +98,15 @@ class Command(RejudgeCommand):
         self.stdout.write(contents.citation(release))
 
     def _print_files(self, release: Release) -> None:
-        for entry in contents.of(release)["files"]:
+        for entry in contents.files(release).values():
             self.stdout.write(f"{entry['sha256']}  {entry['name']}")
+
+
+def _open_work(project: Project) -> list[str]:
+    """Return the warnings of the page on which releases are made; [] if every lead is blind."""
+    leads = project.memberships.active().filter(role=Membership.Role.LEAD).order_by("pk")
+    reader = next((lead for lead in leads if not must_answer_first(lead)), None)
+    return preview(reader).warnings if reader is not None else []
 
 
 def find_release(project: Project, name: str) -> Release:
