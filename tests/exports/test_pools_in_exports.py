@@ -73,6 +73,9 @@ def test_hard_negatives_are_the_judged_non_relevant_documents_at_the_top(tides, 
         "depth": 3,
         "systems": [{"run": "ance.run", "system": "ance", "sha256": run.sha256}],
     }
+    # No other format has the file.
+    for other in ("jsonl", "beir"):
+        assert "hard_negatives" not in write(tides.project, other).manifest
 
 
 def test_hard_negatives_of_a_run_over_instructions_are_those_after_the_change(tides, write):

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from exporters.exports.publishing import set_publication
+from exporters.models import Publication
 from exporters.releases import contents, file_store
 from tests import factories
 from tests.exports.conftest import make_release
@@ -68,8 +69,23 @@ def test_the_files_for_github_and_zenodo_name_version_and_date(citable, empty_st
     assert record["creators"] == [{"name": "Curie, Marie"}, {"name": "Meitner, Lise"}]
 
 
+def test_croissant_of_a_release_names_version_and_date(citable, empty_storage):
+    Publication.objects.update(layouts=["hf"])
+    release = make_release(citable, "v1.0")
+    release.refresh_from_db()
+
+    described = json.loads(content_of(empty_storage, release, "hf/croissant.json"))
+
+    date = f"{release.at:%Y-%m-%d}"
+    assert (described["version"], described["datePublished"]) == ("v1.0", date)
+
+
 def test_an_export_outside_a_release_has_the_year_alone(citable, write):
     files = write(citable.project, "citation")
+    described = json.loads(write(citable.project, "hf")["croissant.json"])
+
+    assert "version" not in described
+    assert described["datePublished"] == "2025"
 
     assert "version:" not in files["CITATION.cff"].replace("cff-version:", "")
     assert "date-released" not in files["CITATION.cff"]

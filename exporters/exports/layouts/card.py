@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from annotate.projects.models import Guideline, Project
 from base.tags.figures import interval_remark
 from base.texts import amount
-from exporters.exports.files import FileFacts, Writer
+from exporters.exports.files import Edition, FileFacts, Writer
 from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
 from exporters.exports.layouts.published import ALTERED, Published
@@ -316,11 +316,11 @@ def _licence(published: Published) -> str:
 def write(published: Published, parts: list[Part], into: Writer) -> None:
     """Write croissant.json; `parts` are those of every set."""
     with into.file(NAME, "The data set described for machines: Croissant 1.0.") as stream:
-        text = json.dumps(_describe(published, parts), ensure_ascii=False, indent=2)
+        text = json.dumps(_describe(published, parts, into.edition), ensure_ascii=False, indent=2)
         stream.write((text + "\n").encode())
 
 
-def _describe(published: Published, parts: list[Part]) -> dict[str, Any]:
+def _describe(published: Published, parts: list[Part], edition: Edition | None) -> dict[str, Any]:
     publication, project = published.publication, published.project
     description: dict[str, Any] = {
         "@context": CONTEXT,
@@ -344,7 +344,10 @@ def _describe(published: Published, parts: list[Part]) -> dict[str, Any]:
         ]
     if publication.publisher:
         description["publisher"] = {"@type": "sc:Organization", "name": publication.publisher}
-    if publication.year:
+    if edition is not None:
+        description["version"] = edition.name
+        description["datePublished"] = edition.date
+    elif publication.year:
         description["datePublished"] = str(publication.year)
     description["distribution"] = [
         {

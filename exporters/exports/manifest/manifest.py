@@ -16,6 +16,7 @@ from exporters.exports.manifest.rule_facts import KindFacts
 from exporters.exports.proof.oracles import Oracles
 from exporters.exports.selection.collection import note_on_texts
 from exporters.exports.selection.pools import (
+    NEGATIVES,
     negative_facts,
     pool_facts,
     removed_facts,
@@ -343,7 +344,8 @@ def _add_pools(made: Manifest, project: Project) -> None:
             "qrels."
         )
         made["notes"] = [*made["notes"], words]
-    if systems := negative_facts(project):
+    has_negatives = any(entry["name"] == NEGATIVES for entry in made["files"])
+    if has_negatives and (systems := negative_facts(project)):
         made["hard_negatives"] = systems
     if words := note_on_texts(project, made["format"]):
         made["notes"] = [*made["notes"], words]
