@@ -22,7 +22,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from jobs.errors import JobError, is_away, is_full
+from jobs.errors import JobError, Refused, is_away, is_full
 from jobs.log_context import job_context
 from jobs.models import Job, job_kinds, specific
 
@@ -105,9 +105,9 @@ def run_work(pk: int, work: Callable[[Any, Progress], object]) -> bool:
 
     Returns whether this call finished it. The row ends as done, cancelled or failed; an exception
     of `work` is raised again after the row is updated. The message of a `JobError` is shown to
-    people, that of any other exception only in the log. If the database did not answer, the row
-    waits again, up to `MAX_ATTEMPTS` times. `work` may run more than once, so it must be
-    repeatable; it saves its result with `save_result`.
+    people, also that of `Refused`, which is raised as one; that of any other exception is only in
+    the log. If the database did not answer, the row waits again, up to `MAX_ATTEMPTS` times. `work`
+    may run more than once, so it must be repeatable; it saves its result with `save_result`.
     """
     claim = claim_row(pk)
     if claim is None:
@@ -143,6 +143,9 @@ def _run_claimed(job: Job, claim: uuid.UUID, work: Callable[[Any, Progress], obj
         return _end(job, claim, progress, Job.State.CANCELLED)
     except LeaseLost:
         return _log_takeover(job)
+    except Refused as refused:
+        _end(job, claim, progress, Job.State.FAILED, error=str(refused))
+        raise JobError(str(refused)) from refused
     except Exception as error:
         if is_away(error) and not is_full(error) and job.attempts < MAX_ATTEMPTS:
             _requeue(job, claim)

@@ -334,8 +334,6 @@ def _perform(load: Load, progress: Progress) -> None:
             upload=None if load.dry_run else load.pk,
             by=load.by,
         )
-    except Refused as refused:
-        raise JobError(str(refused)) from refused
     except FileNotFoundError as error:
         raise JobError("The file is gone. Upload it again.") from error
     if load.report is None:

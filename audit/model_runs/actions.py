@@ -297,7 +297,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
     task = check_choices(run, by=by)
-    model, prompt = _model_and_prompt(run)
+    model, prompt = model_and_prompt(run)
     items = task.count(run)
     drawn = task.draw(run, min(items, ESTIMATED_FROM))
     longest = task.longest(run, LONGEST) if len(drawn) < items else []
@@ -336,7 +336,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
     )
 
 
-def _model_and_prompt(run: ModelRun) -> tuple[Model, PromptText]:
+def model_and_prompt(run: ModelRun) -> tuple[Model, PromptText]:
     """Return how a run's model is reached, and its prompt. Refused: one of them cannot be used."""
     try:
         return run.endpoint.reach(), task_of(run.prompt.task).read_prompt(run.prompt.text)
@@ -398,7 +398,7 @@ def batch_file(run: ModelRun, *, by: Membership) -> FileResponse:
     Refused: its server or its prompt cannot be used, and what `check_choices` refuses.
     """
     task = check_choices(run, by=by)
-    model, prompt = _model_and_prompt(run)
+    model, prompt = model_and_prompt(run)
 
     def requests() -> Iterator[tuple[str, dict[str, Any]]]:
         paid = set(Call.objects.paid_in(run.project_id).values_list("key", flat=True))

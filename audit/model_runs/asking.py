@@ -28,6 +28,7 @@ from django.utils import timezone
 from annotate.collection.intake import InputFile
 from annotate.loading.load import load_file
 from annotate.projects.access import refuse_if_archived
+from audit.model_runs.actions import model_and_prompt
 from audit.model_runs.figures import Limits
 from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
 from audit.model_runs.tasks import task_of
@@ -63,26 +64,13 @@ def ask_model(run: ModelRun, progress: Progress) -> None:
     May be repeated: what was answered is not asked again. At a limit of tokens or cost the run ends
     and says so, with the answers that it has.
     """
-    _refuse_if_archived(run)
+    refuse_if_archived(run.project)
     items = task_of(run.prompt.task).items(run)
     save_result(run, code_version=settings.VERSION)
-    try:
-        asking = _Asking(run, progress)
-    except ValueError as error:
-        raise JobError(str(error)) from error
-    stopped = asking.ask_about(items)
+    stopped = _Asking(run, progress).ask_about(items)
     progress.start(None, "Writing the answers")
     write_answers(run)
     save_result(run, stopped=stopped)
-
-
-def _refuse_if_archived(run: ModelRun) -> None:
-    """Raise JobError if the project has been archived, which may be since the run began."""
-    run.project.refresh_from_db()
-    try:
-        refuse_if_archived(run.project)
-    except Refused as refused:
-        raise JobError(str(refused)) from refused
 
 
 class _Asking:
@@ -91,9 +79,8 @@ class _Asking:
     def __init__(self, run: ModelRun, progress: Progress) -> None:
         self._run = run
         self._progress = progress
-        self._model = run.endpoint.reach()
         self._task = task_of(run.prompt.task)
-        self._prompt = self._task.read_prompt(run.prompt.text)
+        self._model, self._prompt = model_and_prompt(run)
         self._limits = Limits(run)
         self._pace = _pace_of(run)
         self._under_way: dict[Future[Answer], tuple[Call, Question]] = {}
@@ -426,9 +413,10 @@ def record_answer(
 def write_answers(run: ModelRun) -> None:
     """Load the first whole answer about each item of a run into its project, as a file would be.
 
-    What is there already changes nothing. Raise JobError if the answers are refused.
+    What is there already changes nothing. Refused: a project that was archived meanwhile, answers
+    that cannot be loaded.
     """
-    _refuse_if_archived(run)
+    run.project.refresh_from_db()
     task = task_of(run.prompt.task)
     calls = run.calls.whole_answers().filter(sample=1).order_by("pk")
     calls = calls.select_related("cached_from", "pair__query").defer(
@@ -445,16 +433,13 @@ def write_answers(run: ModelRun) -> None:
         lambda kind: Source(io.BytesIO(raw), name, collect=True),
         lambda: io.BytesIO(raw),
     )
-    try:
-        report = load_file(
-            project=run.project,
-            format_name=task.format_name,
-            file=file,
-            despite_rules=True,
-            carry_claims=task.carries_claims,
-            by=run.by,
-        )
-    except Refused as refused:
-        raise JobError(str(refused)) from refused
+    report = load_file(
+        project=run.project,
+        format_name=task.format_name,
+        file=file,
+        despite_rules=True,
+        carry_claims=task.carries_claims,
+        by=run.by,
+    )
     if report.refused:
-        raise JobError(f"The answers cannot be written: {report.problems[0].message}.")
+        raise Refused(f"The answers cannot be written: {report.problems[0].message}.")

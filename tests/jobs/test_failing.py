@@ -5,7 +5,7 @@ import errno
 import pytest
 from django.db import IntegrityError, OperationalError, transaction
 
-from jobs.errors import JobError
+from jobs.errors import JobError, Refused
 from jobs.runner import run_work
 from tests.errands.models import Errand
 
@@ -26,6 +26,20 @@ def break_the_transaction(errand, progress):
     with transaction.atomic():
         Errand.objects.create()
         Errand.objects.create(state="done")
+
+
+@pytest.mark.django_db
+def test_the_sentence_of_a_refusal_is_shown_unchanged():
+    errand = Errand.objects.create()
+
+    def refuse_archived(errand, progress):
+        raise Refused("This project is archived.")
+
+    with pytest.raises(JobError, match="archived"):
+        run_work(errand.pk, refuse_archived)
+
+    errand.refresh_from_db()
+    assert (errand.state, errand.error) == ("failed", "This project is archived.")
 
 
 @pytest.mark.django_db
