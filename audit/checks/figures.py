@@ -146,7 +146,10 @@ class Figures:
     differed: int
     to_settle: int
     settled: int
-    unsure: Annotated[int, "Labels that both have answered and one or both could not judge."]
+    unsure: Annotated[
+        int,
+        "Labels that one of the first two could not judge, once both have answered, or the third.",
+    ]
     unchecked: Annotated[int, "Labels that fewer than two have checked, and that wait for it."]
     taken_out: Annotated[int, "Labels taken out before they were checked or settled."]
     outdated: Annotated[
@@ -212,7 +215,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         to_settle=len(differed) - settled - sum(1 for line in lost if line.differs),
         settled=settled,
         # Not before both have answered: a lead may be the second.
-        unsure=sum(1 for line in lines if line.unsure and line.answered == 2),
+        unsure=sum(1 for line in lines if line.unjudgeable or (line.unsure and line.answered == 2)),
         unchecked=len(lines) - by_two - sum(1 for line in lost if line.answered < 2),
         taken_out=len(lost),
         outdated=outdated,

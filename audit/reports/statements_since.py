@@ -14,7 +14,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import Adjudication, Judgment, Repeat
 from annotate.pairs.models import Narrative, is_taken_out
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import AuditEvent, Membership, Project
 from audit.reports.intra_annotator import repeats_in
 from audit.reports.models import AgreementReport
 from audit.reports.scopes import Scope, narrative_q, stored_scope
@@ -31,6 +31,8 @@ class Changes(NamedTuple):
     of_older_texts: int = 0
     # Judgments of documents, or under instructions, that were taken out since.
     taken_out: int = 0
+    # How often documents, instructions or queries were brought back, with their answers.
+    brought_back: int = 0
     # Settling decisions that were made or withdrawn.
     settled: int = 0
     reviews: int = 0
@@ -57,6 +59,7 @@ _WORDS = (
     ("judgment withdrawn", "judgments withdrawn"),
     ("judgment outdated by a newer text", "judgments outdated by newer texts"),
     ("judgment taken out", "judgments taken out"),
+    ("return of documents or instructions", "returns of documents or instructions"),
     ("decision of a lead", "decisions of leads"),
     ("new review", "new reviews"),
     ("review taken out", "reviews taken out"),
@@ -64,6 +67,9 @@ _WORDS = (
     ("new version of a narrative", "new versions of narratives"),
     ("narrative withdrawn", "narratives withdrawn"),
 )
+
+
+_RETURNS = ("queries.restored", "pairs.restored", "candidates.restored")
 
 
 def count_changes_since(report: AgreementReport) -> Changes:
@@ -102,17 +108,24 @@ def count_changes_since(report: AgreementReport) -> Changes:
         judgments, reviews = judgments.of_people(), reviews.none()
     if scopes[0].criterion:
         judgments = judgments.none()
-    counting = judgments.filter(in_pools(), ended_at=None, narrative__pair__removed_at=None)
-    new_judgments = counting.filter(pk__gt=seen["judgment"])
-    # One that another judgment replaced counts as new; the others were withdrawn, or flagged since.
-    before = judgments.filter(pk__lte=seen["judgment"])
+    is_before = Q(pk__lte=seen["judgment"])
+    is_counted = in_pools() & Q(ended_at=None, narrative__pair__removed_at=None)
     removed = Candidate.with_removed.filter(removed_at__gt=moment).values("pk")
     taken_out_since = Q(candidate__in=removed) | Q(narrative__pair__removed_at__gt=moment)
-    changed = before.aggregate(
-        taken_back=Count("pk", filter=Q(ended_at__gt=moment, replaced_by__relevance__isnull=True)),
-        of_older_texts=Count("pk", filter=Q(ended_at=None, text_replaced_at__gt=moment)),
-        taken_out=Count("pk", filter=taken_out_since & Q(ended_at=None, text_replaced_at=None)),
+    # One that another judgment replaced counts as new; the others were withdrawn, or flagged since.
+    is_taken_back = Q(ended_at__gt=moment, replaced_by__relevance__isnull=True)
+    changed = judgments.aggregate(
+        judgments=Count("pk", filter=~is_before & is_counted),
+        taken_back=Count("pk", filter=is_before & is_taken_back),
+        of_older_texts=Count(
+            "pk", filter=is_before & Q(ended_at=None, text_replaced_at__gt=moment)
+        ),
+        taken_out=Count(
+            "pk", filter=is_before & taken_out_since & Q(ended_at=None, text_replaced_at=None)
+        ),
     )
+    # Rows that are back do not say that they were out.
+    returns = AuditEvent.objects.filter(project=report.project_id, what__in=_RETURNS, at__gt=moment)
     is_new = Q(pk__gt=seen["narrative"])
     narratives = Narrative.objects.filter(
         reduce(or_, (narrative_q(scope, "") for scope in scopes)), pair__project=report.project_id
@@ -143,9 +156,10 @@ def count_changes_since(report: AgreementReport) -> Changes:
         reviews=Count("pk", filter=is_new_review & ~of_taken_out),
         reviews_taken_out=Count("pk", filter=~is_new_review & gone),
     )
+    changed["judgments"] += new_repeats.count()
     return Changes(
-        judgments=new_judgments.count() + new_repeats.count(),
         **changed,
+        brought_back=returns.count(),
         settled=settled.count(),
         **changed_reviews,
         narratives=narratives["new"],

@@ -85,6 +85,19 @@ def test_a_label_that_the_third_cannot_judge_is_closed_and_counted_separately(sc
     assert "4 of the 6 labels are not included yet." in counted.sentence
 
 
+def test_the_figure_counts_the_labels_that_its_link_lists(scene, sample, client):
+    check_label(sample, "A", ada=0, ben=1, dan=None)
+    check_label(sample, "B", ada=None, ben=1)
+    check_label(sample, "C", ada=None)
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("audit:sample", args=[sample.pk]), {"show": "unsure"})
+
+    listed = {row.candidate.document.doc_id for row in page.context["rows"]}
+    assert listed == {"A", "B"}
+    assert page.context["figures"].unsure == len(listed)
+
+
 def test_cannot_judge_is_never_agreement(scene, sample):
     check_label(sample, "A", ada=None, ben=None)
     check_label(sample, "B", ada=1, ben=1)

@@ -471,6 +471,23 @@ def test_what_a_lead_took_out_settled_or_withdrew_since_is_counted(judged):
     assert count_changes_since(made) == Changes(taken_out=4, settled=1, withdrawn=1)
 
 
+def test_documents_and_instructions_brought_back_since_are_counted(judged):
+    project, carla = judged.project, judged.carla
+    (candidate,) = Candidate.objects.filter(document__doc_id="a")
+    pair = judged.narrative.pair
+    DOCUMENTS.remove(project=project, keys=[candidate.pk], reason="Twin.", by=carla)
+    INSTRUCTIONS.remove(project=project, keys=[pair.pk], reason="Twin.", by=carla)
+    made = report(judged)
+    assert not any(count_changes_since(made))
+
+    DOCUMENTS.restore(project=project, keys=[candidate.pk], by=carla)
+    INSTRUCTIONS.restore(project=project, keys=[pair.pk], by=carla)
+
+    changes = count_changes_since(made)
+    assert changes == Changes(brought_back=2)
+    assert changes.words == "Since then: 2 returns of documents or instructions."
+
+
 def test_reviews_from_a_file_that_are_older_than_the_report_are_new(judged):
     made = report(judged)
     judged.narrative.reviews.create(
