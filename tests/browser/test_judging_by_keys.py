@@ -278,6 +278,35 @@ def test_a_note_begun_outlives_its_tab_beside_one_begun_in_another_tab(scene):
     expect(scene.page.locator("#note")).to_have_value("Only for the north.")
 
 
+def test_the_words_of_a_flag_begun_are_there_after_a_reload_and_on_no_other_document(scene):
+    first, second, _ = scene.order()
+    scene.page.keyboard.press("c")
+    scene.page.get_by_label("Why can’t you judge it?").press_sequentially("It is cut")
+    scene.page.reload()
+    shows(scene.page, first)
+    scene.page.keyboard.press("c")
+    expect(scene.page.locator("#flag-cannot_judge")).to_have_value("It is cut")
+    expect(scene.page.locator("#flag-problem")).to_have_value("")
+
+    scene.page.keyboard.press("Escape")
+    scene.page.locator("#next").click()
+    shows(scene.page, second)
+    expect(scene.page.locator("#flag-cannot_judge")).to_have_value("")
+    scene.page.locator("#previous").click()
+    shows(scene.page, first)
+    scene.page.keyboard.press("c")
+    scene.page.keyboard.press("End")
+    scene.page.get_by_label("Why can’t you judge it?").press_sequentially(" off.")
+    scene.page.keyboard.press("Control+Enter")
+
+    shows(scene.page, second)
+    saved(scene.page)
+    assert Flag.objects.get().note == "It is cut off."
+    scene.page.locator("#previous").click()
+    shows(scene.page, first)
+    expect(scene.page.locator("#flag-cannot_judge")).to_have_value("")
+
+
 def test_a_note_begun_is_there_after_a_reload_and_on_no_other_document(scene):
     first, second, _ = scene.order()
     scene.page.keyboard.press("n")

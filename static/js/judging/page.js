@@ -28,6 +28,7 @@ const answers = new Answers(given, root.dataset, answerText);
 const { entries, session: judgingSession, stack, task } = answers;
 const clock = watched(new Clock());
 const notes = begunMap("notes"); // candidate -> a note that was begun and not sent
+const menuWords = begunMap("words"); // candidate -> the words that were begun and not sent, by the field of a menu (why one cannot judge)
 const takenBack = new Map(); // candidate -> an answer that was taken back, until it is known whether an older one counts again
 const visited = [];
 let current = given.candidate;
@@ -128,7 +129,20 @@ function closeMenus() {
     if (menu.contains(document.activeElement)) document.activeElement.blur();
     menu.open = false;
   }
-  for (const field of root.querySelectorAll("form[data-entry] textarea")) field.value = "";
+}
+
+const menuFields = () => [...root.querySelectorAll("form[data-entry] textarea")];
+
+// Words that were begun in a menu come back with their document.
+function fillMenus() {
+  const begun = menuWords.get(current) ?? {};
+  for (const field of menuFields()) field.value = begun[field.id] ?? "";
+}
+
+function keepMenuWords() {
+  const begun = menuFields().filter(({ value }) => value).map(({ id, value }) => [id, value]);
+  if (begun.length) menuWords.set(current, Object.fromEntries(begun));
+  else menuWords.delete(current);
 }
 
 function updateHistory(candidate, step) {
@@ -151,6 +165,7 @@ function show(candidate, step = "push") {
   // The next Space or Enter is not meant for the button that answered the last document.
   if (root.contains(document.activeElement) && document.activeElement.matches("button, a, summary, input[type=radio]")) document.activeElement.blur();
   current = candidate;
+  fillMenus();
   updateHistory(candidate, step);
   if (candidate === null) {
     const drawn = finish();
@@ -272,6 +287,7 @@ async function answer(kind, fields, pressed) {
   if (entry === null) return;
   const candidate = current;
   await keepAnswer(entry);
+  menuWords.delete(candidate);
   if (stays) return keepShown();
   await show(judgingSession.next(candidate));
 }
@@ -414,6 +430,7 @@ note.addEventListener("input", () => {
   else notes.set(current, note.value);
   updateNoteTick();
 });
+root.addEventListener("input", ({ target }) => menuFields().includes(target) && keepMenuWords());
 note.addEventListener("blur", () => note.value !== note.defaultValue && enqueue(amend));
 root.addEventListener("judge:amended", () => enqueue(amend));
 root.addEventListener("judge:next", () => enqueue(() => show(judgingSession.next(current))));
@@ -447,6 +464,7 @@ enqueue(async () => {
   note.defaultValue = long.note ?? "";
   note.value = begun;
   updateNoteTick();
+  if (menuWords.has(current)) fillMenus();
   setState("document");
   draw(long);
   announce(documentView, long);
