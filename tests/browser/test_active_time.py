@@ -67,7 +67,7 @@ SPENT = """async ([address, entries]) => {
     const base = address.slice(0, address.lastIndexOf("/"));
     const { JudgingSession } = await import(`${base}/judging-session.js`);
     const { summarize } = await import(address);
-    const given = { noted: [], active_ms: { 1: 60000 } };
+    const pageData = { noted: [], active_ms: { 1: 60000 } };
     const session = { order: [1, 2, 3], answers: { 1: ["judgment", 0, "a"] }, history: [1] };
     const judgingSession = new JudgingSession(session);
     const card = document.createElement("ul");
@@ -80,7 +80,8 @@ SPENT = """async ([address, entries]) => {
         known.set(entry.uuid, entry);
         judgingSession.apply(entry);
         if (refused.has(entry.uuid)) judgingSession.withdraw(entry);
-        summarize(card, { given, judgingSession, entries: known, address: String, number });
+        const about = { judgingSession, entries: known, address: String, number };
+        summarize(card, { given: pageData, ...about });
         return card.textContent;
     });
 }"""

@@ -5,6 +5,8 @@ If two pages give different answers, both are stored and the person sees a messa
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
@@ -175,6 +177,29 @@ def test_answers_survive_a_tab_that_is_closed_right_after_the_key(transactional_
 
     answers = {doc_id: number % 3 for number, doc_id in enumerate(scene.order)}
     until(page, lambda: scene.current() == answers, "every answer")
+
+
+def test_answers_shown_as_given_survive_a_tab_that_is_closed_after_fast_keys(
+    transactional_db, new_person
+):
+    """The keys that still waited for their document are lost with the tab; no answer is."""
+    scene = Scene(20)
+    page = new_person("ada")
+
+    def has_answers(number: int) -> bool:
+        return len(scene.current()) >= number
+
+    for _ in range(5):
+        page.goto(scene.address)
+        wait_until_fetched(page, 4)
+        for key in "012":
+            page.keyboard.press(key)
+        shown = page.locator("#judge-progress progress").evaluate("bar => bar.value")
+        page.close()
+        page = page.context.new_page()
+        page.goto("/")
+
+        until(page, partial(has_answers, shown), f"{shown} answers")
 
 
 def test_a_document_not_loaded_yet_comes_with_the_network_and_no_key_grades_it(

@@ -22,8 +22,8 @@ VISIBLE_STATE = """() => {
     const page = document.querySelector(".judge").cloneNode(true);
     const anew = page.querySelectorAll("[name=csrfmiddlewaretoken], [name=uuid]");
     for (const one of anew) one.remove();
-    const kept = Object.keys({ ...localStorage, ...sessionStorage }).join();
-    return [page.outerHTML, document.body.className, kept];
+    const storedKeys = Object.keys({ ...localStorage, ...sessionStorage }).join();
+    return [page.outerHTML, document.body.className, storedKeys];
 }"""
 
 
