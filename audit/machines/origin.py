@@ -1,9 +1,8 @@
-"""What a machine is: its model and its prompt, and the runs that name the same model."""
+"""What a machine is: a model that was asked here, and the runs that name the same model."""
 
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from typing import Annotated, NamedTuple
 
 from django.db.models import Q
@@ -16,14 +15,6 @@ from base.bulk import in_byte_order
 # The family of a model: the letters that its name begins with, without the folder of its makers, as
 # in "meta-llama/Llama-3.1-8B". Two letters would occur in too many names.
 _FAMILY = re.compile(r"[a-z]{3,}")
-
-
-class Origin(NamedTuple):
-    """A model that was asked here, and the version of the prompt, whose text stays private."""
-
-    model: str
-    prompt_version: int
-    prompt_sha256: Annotated[str, "Of the prompt's text in UTF-8."]
 
 
 class Circularity(NamedTuple):
@@ -46,14 +37,12 @@ class Circularity(NamedTuple):
         )
 
 
-def origin_of(machine: Membership) -> Origin | None:
-    """Return the model and prompt of a machine; None if its labels were loaded from a file."""
+def origin_of(machine: Membership) -> ModelRun | None:
+    """Return the first run of a machine, with its model and its prompt; None if its labels were
+    loaded from a file.
+    """
     runs = ModelRun.objects.filter(project=machine.project_id, machine=machine.name)
-    run = runs.select_related("endpoint", "prompt").order_by("pk").first()
-    if run is None:
-        return None
-    text = run.prompt.text.encode()
-    return Origin(run.endpoint.model, run.prompt.version, sha256(text).hexdigest())
+    return runs.select_related("endpoint", "prompt").order_by("pk").first()
 
 
 def family_of(model: str) -> str:
@@ -69,7 +58,7 @@ def circularity_of(machine: Membership) -> Circularity:
     A machine from a file is its own model by name.
     """
     origin = origin_of(machine)
-    family = family_of(origin.model if origin else machine.name)
+    family = family_of(origin.endpoint.model if origin else machine.name)
     named = Q(name__icontains=family) | Q(tag__icontains=family)
     runs = Run.objects.filter(named, project=machine.project_id).order_by(in_byte_order("name"))
     return Circularity(family, list(runs.values_list("name", flat=True)))

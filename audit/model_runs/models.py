@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any, ClassVar, cast
 
 from django.conf import settings
@@ -282,6 +283,11 @@ class Prompt(models.Model):
     def get_absolute_url(self) -> str:
         """Return the address of the page of its task's prompts."""
         return f"{reverse('audit:prompt', args=[self.project.slug])}?task={self.task}"
+
+    @property
+    def sha256(self) -> str:
+        """The sum of its text in UTF-8; the text itself stays private."""
+        return sha256(self.text.encode()).hexdigest()
 
 
 def answers_path(run: ModelRun, name: str) -> str:

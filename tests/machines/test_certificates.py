@@ -14,7 +14,7 @@ from annotate.models import Run
 from audit.checks.claims import ClaimSelection
 from audit.checks.figures import figures
 from audit.machines.certificates import OF_EACH_INSTRUCTION, SAW_CLAIMS, certificates_of
-from audit.machines.origin import Origin, circularity_of, family_of, origin_of
+from audit.machines.origin import circularity_of, family_of, origin_of
 from audit.models import Endpoint, ModelRun, Prompt, Sample
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
@@ -299,5 +299,8 @@ def test_a_model_that_was_asked_here_has_a_prompt_of_which_only_the_sum_is_told(
 
     # printf 'Grade it.' | sha256sum
     digest = "8e289c03c529f36dbe5fed3bf4d622a90e986969be450125b527006816e3e1c6"
-    assert origin_of(scene.model) == Origin("org/Mistral-7B", 3, digest)
+    run = origin_of(scene.model)
+    assert run is not None
+    asked = (run.endpoint.model, run.prompt.version, run.prompt.sha256)
+    assert asked == ("org/Mistral-7B", 3, digest)
     assert circularity_of(scene.model).runs == ["e5-mistral.run"]

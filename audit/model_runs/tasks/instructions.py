@@ -78,20 +78,13 @@ def some_documents(pairs: Iterable[InstructionPair]) -> dict[int, str]:
         .filter(rank__lte=DOCUMENTS)
         .order_by("query", "rank")
     )
-    chosen: dict[int, list[int]] = defaultdict(list)
-    for query, document in ranked.values_list("query__pk", "document__pk"):
-        chosen[query].append(document)
-    keys = {document for several in chosen.values() for document in several}
-    texts = DocumentText.objects.filter(document__in=keys, version=F("document__text_version"))
-    by_document = {text.document_id: text.text for text in texts}
-    return {
-        query: "\n".join(
-            delimit(cut(by_document[document], MAX_CHARACTERS).text)
-            for document in chosen[query]
-            if document in by_document
-        )
-        for query in queries
-    }
+    chosen = list(ranked.values_list("query__pk", "document__pk"))
+    texts = DocumentText.objects.current().filter(document__in={document for _, document in chosen})
+    by_document = dict(texts.values_list("document__pk", "text"))
+    documents: dict[int, list[str]] = defaultdict(list)
+    for query, document in chosen:
+        documents[query].append(delimit(cut(by_document[document], MAX_CHARACTERS).text))
+    return {query: "\n".join(documents[query]) for query in queries}
 
 
 def criticism_of(narratives: Iterable[Narrative]) -> dict[int, list[str]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.pairs.pool import workable_pairs
@@ -253,15 +253,13 @@ def _ordinals(pairs: Iterable[InstructionPair]) -> dict[int, str]:
     """Return what tells apart the instructions of one type for one query, by the key of the pair;
     "" for the only one: one query.
     """
-    queries = {pair.query_id for pair in pairs}
-    siblings: dict[tuple[int, str], list[int]] = defaultdict(list)
-    rows = InstructionPair.objects.alive().filter(query__in=queries).order_by("pair_id")
-    for query, category, pair_key in rows.values_list("query__pk", "category", "pk"):
-        siblings[query, category].append(pair_key)
+    of_type: Any = {"partition_by": ["query", "category"]}
+    siblings = InstructionPair.objects.alive().filter(query__in={pair.query_id for pair in pairs})
+    numbered: QuerySet[Any, Any] = siblings.annotate(
+        n=Window(RowNumber(), order_by="pair_id", **of_type), of=Window(Count("pk"), **of_type)
+    )
+    sentence = "\nThis is number {} of {} for this query. Each is about something else."
     return {
-        key: f"\nThis is number {n} of {len(keys)} for this query. Each is about something else."
-        if len(keys) > 1
-        else ""
-        for keys in siblings.values()
-        for n, key in enumerate(keys, 1)
+        key: sentence.format(n, of) if of > 1 else ""
+        for key, n, of in numbered.values_list("pk", "n", "of")
     }

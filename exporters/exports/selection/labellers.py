@@ -67,9 +67,9 @@ def _describe(machine: Membership, labels: int) -> MachineLabels:
     return MachineLabels(
         labels=labels,
         machine=machine.name,
-        model=origin.model if origin else None,
-        prompt_version=origin.prompt_version if origin else None,
-        prompt_sha256=origin.prompt_sha256 if origin else None,
+        model=origin.endpoint.model if origin else None,
+        prompt_version=origin.prompt.version if origin else None,
+        prompt_sha256=origin.prompt.sha256 if origin else None,
         certificates=certificates or [NO_CERTIFICATE],
         circularity=circularity_of(machine).sentence,
     )
