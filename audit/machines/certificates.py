@@ -18,7 +18,7 @@ from audit.machines.blind_answers import samples_of, who_led
 from base.texts import amount
 
 if TYPE_CHECKING:
-    from agreement.prediction_powered import Estimate, PredictionPowered
+    from agreement.prediction_powered import Estimate
     from agreement.proportion import Proportion
     from agreement.stratified import Stratified
 
@@ -134,19 +134,7 @@ def _why_none(sample: Sample, labels: Sequence[CheckedLabel]) -> str:
 
 
 def _certify(sample: Sample, labels: Sequence[CheckedLabel]) -> Certified:
-    rates = error_rates(sample, labels)
-    shares = _estimate_shares(sample, labels)
-    assert shares.machine is not None
-    return Certified(
-        wrong=rates.weighted.status if rates.weighted else rates.overall.status,
-        by_machine=shares.machine,
-        by_people=shares.people,
-        combined=shares.combined,
-    )
-
-
-def _estimate_shares(sample: Sample, labels: Sequence[CheckedLabel]) -> PredictionPowered:
-    """Estimate the share of relevant labels, by machine, by people, and by both."""
+    """Bound the wrong labels, and estimate the share of relevant ones."""
     from agreement.prediction_powered import LabelStratum, share_of_relevant
 
     relevant_from = sample.project.relevant_from
@@ -155,7 +143,8 @@ def _estimate_shares(sample: Sample, labels: Sequence[CheckedLabel]) -> Predicti
         if label.outcome is not None:
             relevant = (label.claimed >= relevant_from, label.outcome >= relevant_from)
             checked[label.stratum].append(relevant)
-    return share_of_relevant(
+    rates = error_rates(sample, labels)
+    shares = share_of_relevant(
         [
             LabelStratum(
                 size=sum(grades.values()),
@@ -164,4 +153,11 @@ def _estimate_shares(sample: Sample, labels: Sequence[CheckedLabel]) -> Predicti
             )
             for stratum, grades in sorted(sample.frame_grades.items())
         ]
+    )
+    assert shares.machine is not None
+    return Certified(
+        wrong=rates.weighted.status if rates.weighted else rates.overall.status,
+        by_machine=shares.machine,
+        by_people=shares.people,
+        combined=shares.combined,
     )

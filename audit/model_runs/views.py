@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
+from django.forms import model_to_dict
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -293,16 +293,10 @@ def plan_address(run: ModelRun) -> str:
 
 def _choices_of(run: ModelRun) -> str:
     """Return the choices of a run as a query string."""
-    choices: dict[str, Any] = {
-        "endpoint": run.endpoint_id,
-        "subjects": run.subjects,
-        "drawn": run.drawn or "",
-        "draw_seed": run.draw_seed,
-        "samples": run.samples,
-    }
-    if run.best_passage:
-        choices["best_passage"] = "on"
-    return urlencode(choices)
+    choices = model_to_dict(run, list(PlanForm.base_fields))
+    # As browsers send a box: only if it is ticked.
+    choices["best_passage"] = "on" if run.best_passage else None
+    return urlencode({name: choice for name, choice in choices.items() if choice is not None})
 
 
 @require_GET

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotate.models import Judgment
 from audit.model_runs import asking
-from audit.model_runs.actions import new_run, request_run
+from audit.model_runs.actions import batch_file, new_run, request_run
 from audit.model_runs.figures import Limits, run_figures
 from audit.model_runs.models import IS_IN_DOUBT, Call, Endpoint
 from audit.model_runs.tasks import grade as grade_task
@@ -151,9 +151,12 @@ def test_a_cancelled_draw_is_gone_on_with_whatever_was_added_meanwhile(
     for number in range(40):
         factories.candidate(cast.query, f"N{number}", text=f"New {number}.")
 
+    file = batch_file(new_run(endpoint=endpoint, subjects="all", drawn=2), by=cast.carla)
+    questions = file.getvalue().splitlines()
     again = grade(drawn=2)
 
     assert run.state == Job.State.CANCELLED
+    assert len(questions) == 1
     assert again.calls.count() == 2
     assert again.calls.get(cached_from__isnull=False).candidate_id == paid
     assert len(server.received) == 2
