@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -151,8 +153,9 @@ def test_a_cancelled_draw_is_gone_on_with_whatever_was_added_meanwhile(
     for number in range(40):
         factories.candidate(cast.query, f"N{number}", text=f"New {number}.")
 
-    file = batch_file(new_run(endpoint=endpoint, subjects="all", drawn=2), by=cast.carla)
-    questions = file.getvalue().splitlines()
+    same = new_run(endpoint=endpoint, subjects="all", drawn=2)
+    with closing(batch_file(same, by=cast.carla)) as file:
+        questions = file.getvalue().splitlines()
     again = grade(drawn=2)
 
     assert run.state == Job.State.CANCELLED
