@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -154,8 +152,10 @@ def test_a_cancelled_draw_is_gone_on_with_whatever_was_added_meanwhile(
         factories.candidate(cast.query, f"N{number}", text=f"New {number}.")
 
     same = new_run(endpoint=endpoint, subjects="all", drawn=2)
-    with closing(batch_file(same, by=cast.carla)) as file:
-        questions = file.getvalue().splitlines()
+    file = batch_file(same, by=cast.carla).file_to_stream
+    assert file is not None
+    with file:
+        questions = list(file)
     again = grade(drawn=2)
 
     assert run.state == Job.State.CANCELLED
