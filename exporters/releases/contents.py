@@ -23,7 +23,7 @@ from exporters.exports.manifest.manifest import (
     SharedFacts,
     count_key,
 )
-from exporters.exports.models import publication_of
+from exporters.exports.models import Export, publication_of
 from exporters.exports.selection.labellers import Labellers
 from exporters.exports.selection.naming import published_names
 from exporters.releases.models import Release
@@ -97,7 +97,7 @@ def compose(
         counts={name: manifest["counts"] for name, manifest in written.items()},
         labels=labels,
         rules=_each_once(rule for manifest in written.values() for rule in manifest["rules"]),
-        warnings=_each_once(said for manifest in written.values() for said in manifest["warnings"]),
+        warnings=_warnings(written),
         notes={name: manifest["notes"] for name, manifest in written.items()},
         files=files,
     )
@@ -106,6 +106,18 @@ def compose(
             if key in manifest:
                 held[key] = manifest[key]  # type: ignore[literal-required]
     return held
+
+
+def _warnings(written: Mapping[str, Manifest]) -> list[str]:
+    """Return the warnings of all formats; those of layouts only have their names in front."""
+    formats: dict[str, list[str]] = {}
+    for name, manifest in written.items():
+        for warning in manifest["warnings"]:
+            formats.setdefault(warning, []).append(name)
+    return [
+        warning if Export.Format.TREC in names else f"{', '.join(names)}: {warning}"
+        for warning, names in formats.items()
+    ]
 
 
 def _each_once(entries: Iterable[Entry]) -> list[Entry]:

@@ -237,6 +237,18 @@ def test_runs_are_exported_byte_for_byte(tides, write):
     assert (files.folder / "runs" / "2-bm25.txt").read_bytes() == handed_in
 
 
+def test_the_topics_that_a_run_over_queries_does_not_have_are_named_if_there_are_runs(tides, write):
+    InstructionPair.objects.filter(pk=tides.pair.pk).update(pair_id="301_1")
+    without_runs = write(tides.project)
+    Run.objects.create(project=tides.project, name="r", sha256="0" * 64, file=ContentFile(b"", "r"))
+
+    files = write(tides.project)
+
+    notes = set(files.manifest["notes"]) - set(without_runs.manifest["notes"])
+    assert {note.rpartition(": ")[2] for note in notes} == {"301_1."}
+    assert next(iter(notes)).startswith("A run over queries has the ids of queries")
+
+
 def test_a_project_without_altered_narratives_has_empty_changed_files_and_says_so(db, write):
     project = factories.project()
     factories.candidate(factories.query(project), "A", prior=1)

@@ -546,6 +546,7 @@ def test_a_release_says_each_thing_once_and_has_one_part_for_each_format(tides, 
 
     page = text(carla.get(url("release", "v1.0")))
     assert len(held["warnings"]) == len(set(held["warnings"]))
+    assert [words for words in held["warnings"] if words.startswith("mteb, hf, beir: ")]
     assert all(held["rules"].count(rule) == 1 for rule in held["rules"])
     for name in ("trec", "jsonl", "beir", "mteb", "hf"):
         assert page.count(f"<summary>Files of {name}</summary>") == 1

@@ -38,7 +38,7 @@ from formats.trec_run import write_run
 from formats.trec_topics import write_topics
 
 CANDIDATES, TAG = "candidates.run", "candidates"
-FOLDER = "pyserini"
+FOLDER, RUNS = "pyserini", "runs/"
 
 
 ALTERED = Narrative.Side.ALTERED
@@ -390,6 +390,7 @@ class _Export:
                 elsewhere=self.elsewhere,
                 differing=collection.differing_originals(self.pairs),
                 texts=texts,
+                not_in_runs=self._topics_not_in_runs(),
             ),
             pairs=pairs,
             left_out=left_out,
@@ -421,6 +422,13 @@ class _Export:
                 if pair.pair_id not in self.paired
             ]
         return omissions
+
+    def _topics_not_in_runs(self) -> list[str]:
+        """Return the topics whose id is not that of their query, if the export has runs."""
+        if not any(entry["name"].startswith(RUNS) for entry in self.into.files):
+            return []
+        pairs = self._changed_pairs()
+        return [pair.pair_id for pair in pairs if pair.pair_id != pair.query.query_id]
 
     def _claim_counts(self, side: str) -> dict[str, int]:
         """Return the counts of claims on a side, under the manifest's keys."""
@@ -487,6 +495,6 @@ def write_runs(project: Project, into: Writer) -> None:
     for name, run in zip(distinct_names(plain), runs, strict=True):
         with (
             run.file.open("rb") as source,
-            into.file(f"runs/{name}", "A run, as it was uploaded.") as stream,
+            into.file(f"{RUNS}{name}", "A run, as it was uploaded.") as stream,
         ):
             copyfileobj(source, stream, BUFFER)

@@ -113,13 +113,15 @@ def about_trec(
     differing: list[str],
     left_out: Sequence[LeftOut],
     texts: int,
+    not_in_runs: Sequence[str],
 ) -> list[str]:
     """Return the notes for users of the TREC files, a sentence or two each.
 
     `asked`: how many people judge each document. `elsewhere`: documents by state under the
     narratives of other sides than the altered one. `differing`: queries whose pairs have several
     original narratives. `left_out`: topics missing from the paired qrels. `texts`: how many
-    records of documents are written.
+    records of documents are written. `not_in_runs`: topics of the original qrels that a run over
+    queries does not have, if there are runs.
     """
     written = [facts for facts in pairs if not facts["left_out"]]
     sentences = [
@@ -137,6 +139,13 @@ def about_trec(
         sentences.append(
             "Pairs of one query have different original narratives; topics.original.all.txt has "
             f"that of the first pair. Queries concerned: {list_first(differing)}"
+        )
+    if not_in_runs:
+        sentences.append(
+            "A run over queries has the ids of queries, so evaluators score it as if it ranked "
+            "nothing for topics of qrels.original.txt with the id of a pair. Measure it on "
+            "qrels.original.all.txt, or with the command measure, which counts it for every pair. "
+            f"Topics concerned: {list_first(not_in_runs)}"
         )
     if texts:
         sentences.append(

@@ -49,6 +49,9 @@ class Command(RejudgeCommand):
             self._verify(find_release(project, options["name"]), with_files=options["files"])
             return
         open_work = _open_work(project)
+        if not options["json"]:
+            for sentence in open_work:
+                self.stdout.write(sentence)
         release = releasing.request_release(
             project=project,
             name=options["name"],
@@ -82,8 +85,9 @@ class Command(RejudgeCommand):
             shown = {**held, "sha256": release.sha256, "open_work": open_work}
             self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
             return
-        for sentence in dict.fromkeys([*open_work, *held["warnings"]]):
-            self.stdout.write(sentence)
+        for sentence in held["warnings"]:
+            if sentence not in open_work:
+                self.stdout.write(sentence)
         if options["files"]:
             self._print_files(release)
         named = f"{options['project']} {release.name}"
