@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, NamedTuple
 
@@ -158,13 +158,15 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
     chosen = [machine.pk for machine in chosen_machines(project)]
     hidden_ids = hidden_from(reader, list(candidates.values()))
     blind = blind_pairs(reader)
-    unchecked = _labels_in_checks(narratives, candidates)
+    # Labels that people still check without seeing the claim.
+    unsettled = blind_labels().filter(IS_OPEN, narrative__in=narratives, candidate__in=candidates)
+    in_checks = set(unsettled.values_list("narrative", "candidate"))
     labels = []
     for first in firsts:
         key = (first.narrative_id, first.candidate_id)
         grades = {machine: claim.relevance for machine, claim in claims[key].items()}
         counts = machine_that_counts(grades, chosen)
-        hidden = first.narrative.pair_id in blind or key in unchecked
+        hidden = first.narrative.pair_id in blind or key in in_checks
         name = name_of(first.candidate.document, project, hidden=first.candidate_id in hidden_ids)
         shown = [MachineGrade(one.annotator.name, one.relevance) for one in claims[key].values()]
         pair = first.narrative.pair
@@ -184,11 +186,3 @@ def describe_labels(reader: Membership, firsts: Sequence[Judgment]) -> list[Cont
             )
         )
     return labels
-
-
-def _labels_in_checks(
-    narratives: Collection[int], candidates: Collection[int]
-) -> set[tuple[int, int]]:
-    """Return the labels that people still check without seeing the claim."""
-    unchecked = blind_labels().filter(IS_OPEN, narrative__in=narratives, candidate__in=candidates)
-    return set(unchecked.values_list("narrative", "candidate"))

@@ -132,9 +132,7 @@ class Write(ModelTask):
             .filter(pair__in=pairs, side=Narrative.Side.ORIGINAL)
             .values_list("pair__pk", "text")
         )
-        earlier = Narrative.objects.select_related("pair").in_bulk(
-            [item.narrative for item in items if item.narrative]
-        )
+        earlier = narratives_of(item for item in items if item.narrative)
         criticism = criticism_of(earlier.values())
         documents = some_documents(pairs.values())
         ordinals = _ordinals(pairs.values())
