@@ -60,9 +60,7 @@ def purge(*, slug: str, typed: str) -> PurgeCounts:
             raise Refused("A job of this project is running. Wait for it, or cancel it.")
         # Backups leave this table out, so it is not in the list; its rows point to deleted ones.
         Revision.objects.filter(
-            Q(narrative__pair__project=project)
-            | Q(condition__narrative__pair__project=project)
-            | Q(query__project=project)
+            Q(narrative__pair__project=project) | Q(query__project=project)
         ).delete()
         rows = 0
         # Rows that point to others are deleted before those.

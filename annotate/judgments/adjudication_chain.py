@@ -16,17 +16,18 @@ KIND, CONDITION = "adjudication", "condition settled"
 
 
 def _read_adjudications(rows: QuerySet[Any]) -> Iterator[Row]:
-    return _read(rows, "narrative", "relevance")
+    return _read(rows, "relevance")
 
 
 def _read_conditions(rows: QuerySet[Any]) -> Iterator[Row]:
-    return _read(rows, "condition__narrative", "condition__number", "answer")
+    # Both narratives, so that the condition cannot be exchanged for one of another narrative.
+    return _read(rows, *names_of_narrative("condition__narrative"), "condition__number", "answer")
 
 
-def _read(rows: QuerySet[Any], narrative: str, *decision: str) -> Iterator[Row]:
-    """Yield decisions; `narrative` is the path to theirs, and `decision` are columns."""
+def _read(rows: QuerySet[Any], *decision: str) -> Iterator[Row]:
+    """Yield decisions; `decision` are the columns of what was decided."""
     found = rows.values_list(
-        *("uuid", *names_of_narrative(narrative), *NAMES_OF_CANDIDATE, *decision),
+        *("uuid", *names_of_narrative("narrative"), *NAMES_OF_CANDIDATE, *decision),
         *("by__name", "reason", "cause", "at"),
         *("withdrawn_at", "withdrawn_by__name", "text_version"),
     )

@@ -187,12 +187,8 @@ def _count_documents(
         .values_list("narrative_id", "candidate_id", "annotator_id")
     ):
         flagged[narrative, candidate].append(person)
-    settled = {
-        (narrative, candidate): relevance
-        for narrative, candidate, relevance in Adjudication.objects.current()
-        .filter(narrative__in=narratives)
-        .values_list("narrative_id", "candidate_id", "relevance")
-    }
+    decisions = Adjudication.objects.current().filter(narrative__in=narratives)
+    settled = decisions.values_by_question()
     alike: dict[int, dict[tuple[Any, ...], tuple[array[int], list[datetime]]]] = defaultdict(dict)
     for narrative, candidate, grades, people, since, milliseconds, timed in _documents(
         narratives, [*flagged, *settled]
@@ -268,12 +264,8 @@ def _count_conditions(
         .values_list("condition__narrative_id", "condition_id", "statement__candidate_id")
         .annotate(answers=listed_values("answer", " "), since=Max("statement__at"))
     )
-    settled = {
-        (condition, candidate): answer
-        for condition, candidate, answer in ConditionAdjudication.objects.current()
-        .filter(condition__narrative__in=narratives)
-        .values_list("condition_id", "candidate_id", "answer")
-    }
+    decisions = ConditionAdjudication.objects.current().filter(narrative__in=narratives)
+    settled = decisions.values_by_question()
     alike: dict[tuple[int, int, str, str | None], list[datetime]] = defaultdict(list)
     for narrative, condition, candidate, answers, since in rows:
         if candidate in classes:

@@ -122,15 +122,11 @@ def attributes_of(
     )
     for candidate, condition, annotator, is_machine, answer in rows:
         if is_machine:
-            claims[candidate, condition][annotator] = answer
+            claims[condition, candidate][annotator] = answer
         else:
-            collected[candidate, condition].append(answer)
-    settled = {
-        (candidate, condition): answer
-        for candidate, condition, answer in ConditionAdjudication.objects.current()
-        .filter(condition__in=conditions, candidate__in=keys)
-        .values_list("candidate", "condition", "answer")
-    }
+            collected[condition, candidate].append(answer)
+    decisions = ConditionAdjudication.objects.current()
+    settled = decisions.filter(condition__in=conditions, candidate__in=keys).values_by_question()
 
     chosen = [machine.pk for machine in chosen_machines(project)]
 
@@ -147,8 +143,8 @@ def attributes_of(
             [
                 AttributeAnswers(
                     condition,
-                    claimed_answer((candidate.pk, condition.pk)),
-                    verified_answer((candidate.pk, condition.pk)),
+                    claimed_answer((condition.pk, candidate.pk)),
+                    verified_answer((condition.pk, candidate.pk)),
                 )
                 for condition in conditions
             ],

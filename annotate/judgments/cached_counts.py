@@ -119,9 +119,7 @@ def _read_states(
                 pair,
                 query,
                 project,
-                revisions["narrative", narrative]
-                + revisions["query", query]
-                + revisions["condition", narrative],
+                revisions["narrative", narrative] + revisions["query", query],
             )
             for narrative, pair, query, project in narratives.order_by().values_list(*columns)
         ]
@@ -130,8 +128,8 @@ def _read_states(
 
 
 def _read_revisions(projects: Sequence[int]) -> Counter[tuple[str, int]]:
-    """Return the revisions of narratives, of queries, and of the conditions of narratives."""
-    narratives, queries, conditions = (
+    """Return the revisions of narratives and of queries."""
+    narratives, queries = (
         Revision.objects.filter(**{f"{path}__in": projects})
         .order_by()
         .values_list(Value(name), key)
@@ -139,8 +137,7 @@ def _read_revisions(projects: Sequence[int]) -> Counter[tuple[str, int]]:
         for name, key, path in (
             ("narrative", "narrative_id", "narrative__pair__project"),
             ("query", "query_id", "query__project"),
-            ("condition", "condition__narrative_id", "condition__narrative__pair__project"),
         )
     )
-    rows = narratives.union(queries, conditions, all=True)
+    rows = narratives.union(queries, all=True)
     return Counter({(name, key): total for name, key, total in rows})

@@ -114,7 +114,6 @@ ANSWERS = (
         singular="settled condition",
         plural="settled conditions",
         current=ConditionAdjudication.objects.current,
-        narrative="condition__narrative",
         candidate="candidate",
     ),
 )

@@ -256,15 +256,10 @@ def _settled_attributes(
     meets, that it violates and that there are.
     """
     conditions = ConditionAdjudication.objects.current()
-    decided = {
-        (candidate, condition): answer
-        for candidate, condition, answer in conditions.filter(
-            condition__narrative__in=altered
-        ).values_list("candidate", "condition", "answer")
-    }
+    decided = conditions.filter(narrative__in=altered).values_by_question()
     narrative, candidate = OuterRef("statement__narrative"), OuterRef("statement__candidate")
     grade = Adjudication.objects.current().filter(narrative=narrative, candidate=candidate)
-    attribute = conditions.filter(condition__narrative=narrative, candidate=candidate)
+    attribute = conditions.filter(narrative=narrative, candidate=candidate)
     collected: dict[tuple[int, int], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     rows: Iterable[tuple[int, int, int, str]] = Verdict.objects.filter(
         Exists(grade) | Exists(attribute),
@@ -278,7 +273,7 @@ def _settled_attributes(
     for (under, document), answers in collected.items():
         relevance = all_labels.get((under, document))
         agreed = [
-            consensus(several, project.consensus, decided.get((document, condition))).relevance
+            consensus(several, project.consensus, decided.get((condition, document))).relevance
             for condition, several in answers.items()
         ]
         if relevance is None or None in agreed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.db import models
 from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Sum, When
@@ -374,6 +374,11 @@ class DecisionQuerySet(models.QuerySet[Decision]):
         """Return the decisions that are not withdrawn, on the newest text."""
         return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
+    def values_by_question(self) -> dict[tuple[int, int], Any]:
+        """Return what was decided, by the keys of the narrative or condition and the candidate."""
+        rows = self.values_list(*self.model.QUESTION, self.model.VALUE)
+        return {(question, candidate): value for question, candidate, value in rows}
+
 
 class SettlingDecision(ReadsText):
     """A lead's decision on what judges differ about. It never edits the judges' rows."""
@@ -386,8 +391,14 @@ class SettlingDecision(ReadsText):
         ERROR = "error", "Annotator's error"
         EDGE = "edge", "Edge case"
 
+    # The columns of what judges differ about, of which one decision is current; that of its value.
+    QUESTION: ClassVar[tuple[str, str]]
+    VALUE: ClassVar[str]
+
     # Made by the page that decides: a decision that is sent twice counts once.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="%(class)ss")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="%(class)ss")
     reason = models.TextField()
     cause = models.CharField(max_length=20, choices=Cause)
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="%(class)ss")
@@ -408,8 +419,9 @@ class SettlingDecision(ReadsText):
 class Adjudication(SettlingDecision):
     """The settling decision on one candidate."""
 
-    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
-    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")
+    QUESTION = ("narrative_id", "candidate_id")
+    VALUE = "relevance"
+
     relevance = models.IntegerField()
     # Set if it was settled together with others; a batch can be withdrawn as a whole.
     batch = models.UUIDField(null=True, blank=True)
@@ -439,12 +451,12 @@ class Adjudication(SettlingDecision):
 
 
 class ConditionAdjudication(SettlingDecision):
-    """The settling decision on whether a candidate meets a condition."""
+    """The settling decision on whether a candidate meets a condition of its narrative."""
+
+    QUESTION = ("condition_id", "candidate_id")
+    VALUE = "answer"
 
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
-    candidate = models.ForeignKey(
-        Candidate, on_delete=models.PROTECT, related_name="condition_adjudications"
-    )
     answer = models.CharField(max_length=10, choices=Verdict.Answer)
 
     objects = DecisionQuerySet["ConditionAdjudication"].as_manager()
@@ -514,14 +526,9 @@ class RejudgeRequest(models.Model):
         return f"rejudge request {self.pk}"
 
 
-def _only(name: str) -> Q:
-    every = ("narrative", "query", "condition")
-    return Q(**{f"{column}__isnull": column != name for column in every})
-
-
 class Revision(models.Model):
-    """A random number that changes with every answer or decision on a narrative or one of its
-    conditions, and with every change to a candidate of a query.
+    """A random number that changes with every answer or decision under a narrative, and with every
+    change to a candidate of a query.
 
     Database triggers write it in the transaction of the change, whether a page, a file or a command
     makes it. `annotate.judgments.cached_counts` reads it.
@@ -532,9 +539,6 @@ class Revision(models.Model):
     )
     query = models.ForeignKey(
         Query, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
-    condition = models.ForeignKey(
-        Condition, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
     )
     # The member who answered or settled (0 for a query), so that two members who do so at the same
     # time do not wait for each other.
@@ -549,12 +553,10 @@ class Revision(models.Model):
                 name="revision_once_per_narrative", fields=["narrative", "source"]
             ),
             models.UniqueConstraint(name="revision_once_per_query", fields=["query", "source"]),
-            models.UniqueConstraint(
-                name="revision_once_per_condition", fields=["condition", "source"]
-            ),
             models.CheckConstraint(
-                name="revision_is_of_one_thing",
-                condition=_only("narrative") | _only("query") | _only("condition"),
+                name="revision_is_of_narrative_or_query",
+                condition=Q(narrative__isnull=True, query__isnull=False)
+                | Q(narrative__isnull=False, query__isnull=True),
             ),
         ]
 

@@ -490,9 +490,10 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
                 ('answer', models.CharField(choices=[('met', 'Met'), ('not_met', 'Not met'), ('cant_tell', "Can't tell")], max_length=10)),
-                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='condition_adjudications', to='annotate.candidate')),
+                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.candidate')),
                 ('condition', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotate.condition')),
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.membership')),
+                ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.narrative')),
                 ('withdrawn_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
             ],
             options={
@@ -525,10 +526,10 @@ class Migration(migrations.Migration):
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
                 ('relevance', models.IntegerField()),
                 ('batch', models.UUIDField(blank=True, null=True)),
-                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotate.candidate')),
+                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.candidate')),
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.membership')),
                 ('withdrawn_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotate.membership')),
-                ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotate.narrative')),
+                ('narrative', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='%(class)ss', to='annotate.narrative')),
             ],
             options={
                 'abstract': False,
@@ -644,12 +645,11 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('source', models.BigIntegerField()),
                 ('value', models.BigIntegerField()),
-                ('condition', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.condition')),
                 ('narrative', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.narrative')),
                 ('query', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotate.query')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('narrative', 'source'), name='revision_once_per_narrative'), models.UniqueConstraint(fields=('query', 'source'), name='revision_once_per_query'), models.UniqueConstraint(fields=('condition', 'source'), name='revision_once_per_condition'), models.CheckConstraint(condition=models.Q(models.Q(('condition__isnull', True), ('narrative__isnull', False), ('query__isnull', True)), models.Q(('condition__isnull', True), ('narrative__isnull', True), ('query__isnull', False)), models.Q(('condition__isnull', False), ('narrative__isnull', True), ('query__isnull', True)), _connector='OR'), name='revision_is_of_one_thing')],
+                'constraints': [models.UniqueConstraint(fields=('narrative', 'source'), name='revision_once_per_narrative'), models.UniqueConstraint(fields=('query', 'source'), name='revision_once_per_query'), models.CheckConstraint(condition=models.Q(models.Q(('narrative__isnull', True), ('query__isnull', False)), models.Q(('narrative__isnull', False), ('query__isnull', True)), _connector='OR'), name='revision_is_of_narrative_or_query')],
             },
         ),
         migrations.CreateModel(

@@ -15,7 +15,7 @@ RANDOM = {
 CHANGES = {
     'annotate_statement': ('narrative_id', '{row}.annotator_id'),
     'annotate_adjudication': ('narrative_id', '{row}.by_id'),
-    'annotate_conditionadjudication': ('condition_id', '{row}.by_id'),
+    'annotate_conditionadjudication': ('narrative_id', '{row}.by_id'),
     # A candidate with which something happened.
     'annotate_candidate': ('query_id', '0'),
 }

@@ -146,12 +146,7 @@ def fill_cells(
         .values_list("pair_id", "member_id")
     )
     under = {"narrative__in": list(narratives), "candidate__in": list(candidates)}
-    settled = {
-        (narrative, candidate): relevance
-        for narrative, candidate, relevance in Adjudication.objects.current()
-        .filter(**under)
-        .values_list("narrative_id", "candidate_id", "relevance")
-    }
+    settled = Adjudication.objects.current().filter(**under).values_by_question()
     rule = reader.project.consensus
     names = names_for(reader, list(candidates.values()))
     rows = []

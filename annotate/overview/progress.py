@@ -319,10 +319,9 @@ def statements_of(
         judgments[judgment.narrative_id, judgment.candidate_id].append(judgment)
     for flag in Flag.objects.current().filter(**under, **mine).select_related("annotator"):
         flags[flag.narrative_id, flag.candidate_id].append(flag)
-    decisions = Adjudication.objects.current().filter(**under) if reader.leads else ()
-    settled = {
-        (decision.narrative_id, decision.candidate_id): decision.relevance for decision in decisions
-    }
+    settled = (
+        Adjudication.objects.current().filter(**under).values_by_question() if reader.leads else {}
+    )
     judged_by_reader = {
         query
         for query, several in narratives.items()

@@ -422,12 +422,8 @@ def _claims_of_people(project: Project, narratives: Mapping[int, Narrative]) -> 
         if narrative in narratives:
             grades[narrative, candidate].append(relevance)
             documents[candidate] = (document, doc_id, prior)
-    decided = {
-        (narrative, candidate): relevance
-        for narrative, candidate, relevance in Adjudication.objects.current()
-        .filter(narrative__pair__project=project)
-        .values_list("narrative", "candidate", "relevance")
-    }
+    decisions = Adjudication.objects.current().filter(narrative__pair__project=project)
+    decided = decisions.values_by_question()
     claims = []
     for (narrative, candidate), people_grades in grades.items():
         outcome = consensus(people_grades, project.consensus, decided.get((narrative, candidate)))

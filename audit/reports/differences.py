@@ -219,12 +219,8 @@ def _verdicts(reader: Membership) -> Iterator[ConditionPattern]:
         .order_by("condition_id", "statement__candidate_id")
         .values_list("condition_id", "statement__candidate_id", "answer")
     )
-    settled = {
-        (condition, candidate): answer
-        for condition, candidate, answer in ConditionAdjudication.objects.current()
-        .filter(condition__narrative__in=narratives)
-        .values_list("condition_id", "candidate_id", "answer")
-    }
+    decisions = ConditionAdjudication.objects.current().filter(narrative__in=narratives)
+    settled = decisions.values_by_question()
     for place, answers in groupby(rows.iterator(CHUNK), lambda row: row[:2]):
         pattern = tuple(answer for *_, answer in answers)
         yield ConditionPattern(place[0], pattern, settled.get(place), 1)

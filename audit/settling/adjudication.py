@@ -31,8 +31,7 @@ from base.errors import Refused, Stale, refuse_longer
 MAX_REASON = 10_000
 
 # A decision on a document, or on one condition of it.
-Decision = Adjudication | ConditionAdjudication
-DecisionT = TypeVar("DecisionT", Adjudication, ConditionAdjudication)
+Decision = TypeVar("Decision", Adjudication, ConditionAdjudication)
 
 
 class Why(TypedDict):
@@ -59,7 +58,7 @@ def adjudicate(
     to settle, already settled. Stale: the narrative has a newer version.
     """
     decision = Adjudication(narrative=narrative, candidate=candidate, relevance=relevance)
-    return _settle(decision, narrative, by=by, **why)
+    return _settle(decision, by=by, **why)
 
 
 def adopt(*, judgment: Judgment, by: Membership, **why: Unpack[Why]) -> Adjudication:
@@ -89,8 +88,10 @@ def settle_condition(
     """
     if answer not in Verdict.Answer.values:
         raise Refused("Choose one: met, not met, or can't tell.")
-    decision = ConditionAdjudication(condition=condition, candidate=candidate, answer=answer)
-    return _settle(decision, condition.narrative, by=by, **why)
+    decision = ConditionAdjudication(
+        narrative=condition.narrative, condition=condition, candidate=candidate, answer=answer
+    )
+    return _settle(decision, by=by, **why)
 
 
 def adopt_verdict(*, verdict: Verdict, by: Membership, **why: Unpack[Why]) -> ConditionAdjudication:
@@ -111,33 +112,30 @@ def adopt_verdict(*, verdict: Verdict, by: Membership, **why: Unpack[Why]) -> Co
 
 
 def withdraw_adjudication(
-    *, adjudication: DecisionT, by: Membership, now: datetime | None = None
-) -> DecisionT:
+    *, adjudication: Decision, by: Membership, now: datetime | None = None
+) -> Decision:
     """Withdraw a settling decision, so that people differ again. Repeating changes nothing."""
     now = now or timezone.now()
-    narrative = _narrative_of(adjudication)
     with transaction.atomic():
-        _lock_led_pair(narrative, by)
+        _lock_led_pair(adjudication.narrative, by)
         model = type(adjudication)
         current = model._default_manager.select_for_update().get(pk=adjudication.pk)
         if current.withdrawn_at is None:
             current.withdrawn_at, current.withdrawn_by = now, by
             current.save(update_fields=["withdrawn_at", "withdrawn_by"])
             _add_to_chain(by.project_id, current, ended=True)
-            _record_event("unsettled", current, narrative, by, now)
+            _record_event("unsettled", current, by, now)
     return current
 
 
-def _settle(
-    decision: DecisionT, narrative: Narrative, *, by: Membership, **why: Unpack[Why]
-) -> DecisionT:
+def _settle(decision: Decision, *, by: Membership, **why: Unpack[Why]) -> Decision:
     """Save a decision, unless there is a current one or nobody differs."""
     decision.reason = check_reason(why.get("reason", ""), why["cause"])
     decision.cause, decision.by = why["cause"], by
     decision.at = why.get("now") or timezone.now()
     decision.uuid = why.get("uuid") or decision.uuid
     with transaction.atomic():
-        _lock_narrative(narrative, by)
+        _lock_narrative(decision.narrative, by)
         decision.text_version = text_versions.lock_read_version(decision.candidate.document_id)[
             "text_version"
         ]
@@ -149,28 +147,15 @@ def _settle(
         _check_disagreement(decision)
         decision.save(force_insert=True)
         _add_to_chain(by.project_id, decision)
-        _record_event("settled", decision, narrative, by, decision.at)
+        _record_event("settled", decision, by, decision.at)
     return decision
 
 
-def _narrative_of(row: Decision) -> Narrative:
-    return row.narrative if isinstance(row, Adjudication) else row.condition.narrative
-
-
-def _question_key(row: Decision) -> dict[str, Any]:
-    """Return the column and key of the narrative or condition that a decision is about."""
-    if isinstance(row, Adjudication):
-        return {"narrative": row.narrative_id}
-    return {"condition": row.condition_id}
-
-
-def _current_decision(decision: DecisionT) -> DecisionT | None:
+def _current_decision(decision: Decision) -> Decision | None:
     """Return the current decision on the same question, or None."""
+    question = {column: getattr(decision, column) for column in decision.QUESTION}
     current = type(decision)._default_manager.filter(
-        **_question_key(decision),
-        candidate=decision.candidate_id,
-        withdrawn_at=None,
-        text_replaced_at=None,
+        **question, withdrawn_at=None, text_replaced_at=None
     )
     return current.select_related("by").first()
 
@@ -183,12 +168,11 @@ def _add_to_chain(project: int, row: Decision, *, ended: bool = False) -> None:
     append(kind, project, type(row)._default_manager.filter(pk=row.pk))
 
 
-def _record_event(
-    what: str, about: Decision, narrative: Narrative, by: Membership, now: datetime
-) -> None:
+def _record_event(what: str, about: Decision, by: Membership, now: datetime) -> None:
     """Record in the audit log what a decision was about, but not its outcome."""
-    kind = "judgment" if isinstance(about, Adjudication) else "condition"
-    named = f"{narrative.pair} · {narrative} · {about.candidate.document}"
+    is_condition = isinstance(about, ConditionAdjudication)
+    kind = "condition" if is_condition else "judgment"
+    named = f"{about.narrative.pair} · {about.narrative} · {about.candidate.document}"
     record(project=by.project, what=f"{kind}.{what}", about=about, named=named, by=by, now=now)
 
 
@@ -258,20 +242,15 @@ def _check_disagreement(decision: Decision) -> None:
         raise Refused(agreed)
 
 
-def _return_or_refuse(current: DecisionT, decision: DecisionT) -> DecisionT:
+def _return_or_refuse(current: Decision, decision: Decision) -> Decision:
     """Return the current decision if the new one equals it; else refuse and name its lead."""
-    if _content(current) == _content(decision):
+    if all(
+        getattr(current, name) == getattr(decision, name)
+        for name in (decision.VALUE, "reason", "cause", "by_id")
+    ):
         return current
     if isinstance(current, Adjudication):
-        raise Refused(
-            f"{current.by} has settled this as {current.relevance}. Withdraw that decision first."
-        )
-    raise Refused(
-        f"{current.by} has settled this as “{current.get_answer_display()}”. Withdraw that "
-        "decision first."
-    )
-
-
-def _content(row: Decision) -> tuple[int | str, str, str, int]:
-    value = row.relevance if isinstance(row, Adjudication) else row.answer
-    return value, row.reason, row.cause, row.by_id
+        settled_as = str(current.relevance)
+    else:
+        settled_as = f"“{current.get_answer_display()}”"
+    raise Refused(f"{current.by} has settled this as {settled_as}. Withdraw that decision first.")

@@ -52,9 +52,7 @@ def changes_since(project: Project, at: datetime) -> list[str]:
     )
     ended = Q(at__gt=at) | Q(withdrawn_at__gt=at)
     grades = Adjudication.objects.filter(ended, **of_project)
-    verdicts = ConditionAdjudication.objects.filter(
-        ended, condition__narrative__pair__project=project
-    )
+    verdicts = ConditionAdjudication.objects.filter(ended, **of_project)
     settled = _count(grades, "narrative", "candidate") + _count(verdicts, "condition", "candidate")
     flags = Flag.objects.filter(Q(at__gt=at) | Q(ended_at__gt=at), **of_project)
     reviews = Review.objects.submitted().filter(submitted_at__gt=at, **of_project)

@@ -383,6 +383,7 @@ def test_verdicts_as_labels_follow_the_changed_qrels(tides, write, leave_out):
 
 def test_the_manifest_says_that_only_a_backup_moves_settled_conditions_and_draws(tides, write):
     ConditionAdjudication.objects.create(
+        narrative=tides.narrative,
         condition=tides.narrative.conditions.get(number=1),
         candidate=tides.pool["B"],
         answer="met",

@@ -92,6 +92,7 @@ class FilledInstallation:
         )
         Verdict.objects.create(statement=repeat, condition=condition, answer="met")
         ConditionAdjudication.objects.create(
+            narrative=condition.narrative,
             condition=condition,
             candidate=tides.pool["FT-10"],
             answer=Verdict.Answer.MET,

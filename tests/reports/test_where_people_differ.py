@@ -263,6 +263,7 @@ def test_every_count_equals_the_total_of_its_list(tides, client):
         submit_review(narrative=tides.under["301"], by=by)
     settle(tides, "301", 2)
     ConditionAdjudication.objects.create(
+        narrative=condition.narrative,
         condition=condition,
         candidate=tides.docs["301"][0],
         answer="met",

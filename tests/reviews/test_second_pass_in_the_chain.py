@@ -101,6 +101,24 @@ def test_a_changed_settlement_of_a_condition_is_detected(story):
     assert [what for what, _ in faults(story.project)] == ["changed"]
 
 
+@pytest.mark.parametrize("exchanged", ["narrative", "condition"])
+def test_a_settled_condition_of_another_narrative_is_detected(story, exchanged):
+    adjudication.settle_condition(
+        condition=story.condition,
+        candidate=story.candidates[0],
+        answer="met",
+        by=story.carla,
+        **WHY,
+    )
+    original = story.pair.narratives.get(side="original")
+    same_number = original.conditions.create(number=story.condition.number, text="On a river.")
+    other = {"narrative": original, "condition": same_number}
+
+    ConditionAdjudication.objects.update(**{exchanged: other[exchanged]})
+
+    assert [what for what, _ in faults(story.project)] == ["changed"]
+
+
 def test_loaded_adjudications_are_in_the_chain_and_loading_again_adds_nothing(story):
     settle(story)
     lines = jsonl(

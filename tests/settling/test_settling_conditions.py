@@ -147,6 +147,7 @@ def test_database_allows_one_current_decision(answered):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         ConditionAdjudication.objects.create(
+            narrative=made.narrative,
             condition=made.condition,
             candidate=made.candidate,
             answer="not_met",

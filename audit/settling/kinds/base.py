@@ -364,7 +364,6 @@ class Disagreement(ABC):
 def settled_rows(
     rows: QuerySet[Any, Any],
     reader: Reader,
-    pair: str,
     answers: QuerySet[Any, Any],
     filters: QueueFilter,
     field: str,
@@ -376,7 +375,7 @@ def settled_rows(
     if filters.cause:
         rows = rows.filter(cause=filters.cause)
     mine = answers.filter(**{f"{prefix}annotator": reader.member})
-    rows = exclude_unjudged(rows, reader.to_judge, pair, mine)
+    rows = exclude_unjudged(rows, reader.to_judge, "narrative__pair", mine)
     if filters.people is not None:
         first, second = (
             Subquery(answers.filter(**{f"{prefix}annotator": person}).values(field)[:1])

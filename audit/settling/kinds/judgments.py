@@ -369,7 +369,7 @@ class JudgmentDisagreement(DocumentDisagreement):
                 in_pools(), narrative__in=narratives
             )
             answers = current.filter(**same)
-            rows = settled_rows(rows, reader, "narrative__pair", answers, filters, "relevance")
+            rows = settled_rows(rows, reader, answers, filters, "relevance")
             rows = rows.filter(
                 *(Exists(answers.filter(relevance=grade)) for grade in filters.grades)
             )

@@ -137,8 +137,9 @@ class VerdictDisagreement(DocumentDisagreement):
     @staticmethod
     def key_of(decision: ConditionAdjudication) -> DisagreementKey:
         """Return the disagreement that a decision settles."""
-        narrative, condition = decision.condition.narrative_id, decision.condition_id
-        return DisagreementKey(Kind.VERDICT, narrative, decision.candidate_id, condition)
+        return DisagreementKey(
+            Kind.VERDICT, decision.narrative_id, decision.candidate_id, decision.condition_id
+        )
 
     def answers(self) -> list[GivenAnswer]:
         """Return people's current verdicts, in display order."""
@@ -218,13 +219,11 @@ def _settled(
     answers = current.filter(
         condition=OuterRef("condition_id"), statement__candidate=OuterRef("candidate_id")
     )
-    rows = settled_rows(
-        rows, reader, "condition__narrative__pair", answers, filters, "answer", "statement__"
-    )
+    rows = settled_rows(rows, reader, answers, filters, "answer", "statement__")
     if only is not None:
         rows = rows.filter(candidate=only.candidate)
-    ids = ("condition__narrative_id", "candidate_id", "condition_id")
-    return Source(Kind.VERDICT, rows, ids, "condition__narrative__pair__project")
+    ids = ("narrative_id", "candidate_id", "condition_id")
+    return Source(Kind.VERDICT, rows, ids, "narrative__pair__project")
 
 
 def _match_condition(condition: str) -> Q:

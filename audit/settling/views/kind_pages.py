@@ -14,7 +14,7 @@ from django.forms import Form
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.judgments.models import Adjudication, ConditionAdjudication
+from annotate.judgments.models import Adjudication
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership
 from audit.checks.models import Check
@@ -56,9 +56,8 @@ def describe_last(member: Membership, last: Any) -> dict[str, Any] | None:
         url = reverse("audit:batch_withdrawal", args=[member.project.slug, last.batch])
         return {"at": last.at, "url": url, "what": "many documents together", "outcome": ""}
     about = last.item if isinstance(last, Check) else last
-    of = last.condition.narrative if isinstance(last, ConditionAdjudication) else about.narrative
     documents = [about.candidate.document.doc_id] if hasattr(about, "candidate") else []
-    what = " · ".join([*documents, of.pair.pair_id])
+    what = " · ".join([*documents, about.narrative.pair.pair_id])
     url = withdrawal_url(key_of(last))
     return {"at": last.at, "url": url, "what": what, "outcome": kind_of(last).words_of(last)}
 

@@ -172,9 +172,9 @@ def records_of(conditions: Iterable[Condition]) -> tuple[ConditionRecord, ...]:
 def _decisions(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, ConditionDecision]]:
     """Return leads' decisions, by narrative and document, then by the number of the condition."""
     decisions: dict[tuple[int, str], dict[int, ConditionDecision]] = {}
-    rows = ConditionAdjudication.objects.current().filter(condition__narrative__in=list(narratives))
+    rows = ConditionAdjudication.objects.current().filter(narrative__in=list(narratives))
     for row in rows.select_related("condition", "candidate__document", "by"):
-        place = (row.condition.narrative_id, row.candidate.document.doc_id)
+        place = (row.narrative_id, row.candidate.document.doc_id)
         decision = ConditionDecision(row.answer, row.by.name, row.at, row.cause, row.reason)
         decisions.setdefault(place, {})[row.condition.number] = decision
     return decisions
