@@ -106,15 +106,15 @@ def verify(
 
 def _compare_rows(kind: str, project: Project | None, verification: Verification) -> None:
     """Compare rows with links, both sorted by UUID, in one pass."""
-    of, read, label = KINDS[kind]
-    rows = read(of(project))
+    chained = KINDS[kind]
+    rows = chained.read(chained.of(project))
     links = _links(kind, project)
     row, link = next(rows, None), next(links, None)
     while row is not None or link is not None:
         if link is None or (row is not None and row.name < link.name):
             assert row is not None
             verification.rows[kind] += 1
-            sentence = f"{label(row.content)} is not in a chain: no action inserted it"
+            sentence = f"{chained.label(row.content)} is not in a chain: no action inserted it"
             verification.add(Fault("unlinked", sentence, kind, row.name))
             row = next(rows, None)
         elif row is None or link.name < row.name:
@@ -123,7 +123,7 @@ def _compare_rows(kind: str, project: Project | None, verification: Verification
             link = next(links, None)
         else:
             verification.rows[kind] += 1
-            for fault in _differences(kind, row, link, label(row.content)):
+            for fault in _differences(kind, row, link, chained.label(row.content)):
                 verification.add(fault)
             row, link = next(rows, None), next(links, None)
 

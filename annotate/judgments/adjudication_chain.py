@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from annotate.judgments.judgment_chain import NAMES_OF_CANDIDATE, names_of_narrative, of_text
 from annotate.judgments.models import Adjudication, ConditionAdjudication
 from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
-from annotate.projects.models import Project
 
 KIND, CONDITION = "adjudication", "condition settled"
 
@@ -36,20 +35,12 @@ def _read(rows: QuerySet[Any], *decision: str) -> Iterator[Row]:
         yield Row(name, (*what, hashed_time(at), *of_text(text)), ended)
 
 
-def _adjudications_of(project: Project | None) -> QuerySet[Any]:
-    return Adjudication.objects.filter(by__project=project).order_by("uuid")
-
-
-def _conditions_of(project: Project | None) -> QuerySet[Any]:
-    return ConditionAdjudication.objects.filter(by__project=project).order_by("uuid")
-
-
 def _label(what: Content) -> str:
     _query, pair_id, side, version, _query_of_document, doc_id = what[:6]
     return f"how {doc_id} ({pair_id}, {side} {version}) was settled"
 
 
 KINDS = {
-    KIND: Kind(_adjudications_of, _read_adjudications, _label),
-    CONDITION: Kind(_conditions_of, _read_conditions, _label),
+    KIND: Kind(Adjudication.objects.all, "by__project", _read_adjudications, _label),
+    CONDITION: Kind(ConditionAdjudication.objects.all, "by__project", _read_conditions, _label),
 }

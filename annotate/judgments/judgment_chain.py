@@ -20,7 +20,6 @@ from annotate.projects.hash_chain import (
     end_event,
     hashed_time,
 )
-from annotate.projects.models import Project
 from base.bulk import CHUNK, listed_values
 
 KIND = "judgment"
@@ -102,10 +101,6 @@ def event_of_end(name: uuids.UUID, at: datetime) -> Event:
     return end_event(KIND, name, ended(at, None))
 
 
-def _of(project: Project | None) -> QuerySet[Any]:
-    return Judgment.objects.filter(annotator__project=project).order_by("uuid")
-
-
 def _label(what: Content) -> str:
     _query, pair_id, side, version, _query_of_document, doc_id, annotator = what[:7]
     return f"the judgment of {annotator} on {doc_id} ({pair_id}, {side} {version})"
@@ -134,4 +129,4 @@ _COLUMNS = (
     *(name for name in Statement.CONTENT if name != "verdicts"),
 )
 
-KINDS = {KIND: Kind(_of, _read, _label)}
+KINDS = {KIND: Kind(Judgment.objects.all, "annotator__project", _read, _label)}

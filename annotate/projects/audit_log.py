@@ -221,10 +221,6 @@ def content(audit_event: AuditEvent) -> Content:
     )
 
 
-def _of(project: Project | None) -> models.QuerySet[Any]:
-    return AuditEvent.objects.filter(project=project).order_by("uuid")
-
-
 def _read(rows: models.QuerySet[Any]) -> Iterator[Row]:
     for audit_event in rows.iterator():
         yield Row(audit_event.uuid, content(audit_event))
@@ -234,4 +230,4 @@ def _label(what: Content) -> str:
     return f"the audit event “{what[0]}” of {what[1] or '-'} about {what[2]}"
 
 
-KINDS = {KIND: Kind(_of, _read, _label)}
+KINDS = {KIND: Kind(AuditEvent.objects.all, "project", _read, _label)}

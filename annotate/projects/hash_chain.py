@@ -63,14 +63,20 @@ class Row(NamedTuple):
 class Kind(NamedTuple):
     """A kind of row in hash chains.
 
-    `of` returns the rows of a project (None: of the installation) in the order of their UUIDs;
-    `read` yields the rows of such a query in its order; `label` names a row in words, from its
-    content.
+    `rows` returns the rows of all projects, and `project` is the path to a row's project; `read`
+    yields the rows of such a query in its order; `label` names a row in words, from its content.
     """
 
-    of: Callable[[Project | None], QuerySet[Any]]
+    rows: Callable[[], QuerySet[Any]]
+    project: str
     read: Callable[[QuerySet[Any]], Iterator[Row]]
     label: Callable[[Content], str]
+    # Reviews have no UUID: they are ordered when they are read.
+    order: str = "uuid"
+
+    def of(self, project: Project | None) -> QuerySet[Any]:
+        """Return the rows of a project (None: of the installation), ordered by their UUIDs."""
+        return self.rows().filter(**{self.project: project}).order_by(self.order)
 
 
 KINDS: dict[str, Kind] = {}

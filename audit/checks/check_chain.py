@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from annotate.judgments.judgment_chain import ended, names_of_narrative, of_text
 from annotate.pairs.models import Condition
 from annotate.projects.hash_chain import Content, Kind, Row, hashed_time
-from annotate.projects.models import Project
 from audit.checks.models import Check
 
 CHECK = "check"
@@ -39,13 +38,9 @@ def _read(rows: QuerySet[Any]) -> Iterator[Row]:
         yield Row(name, content, ended(ended_at, withdrawn_at))
 
 
-def _of(project: Project | None) -> QuerySet[Any]:
-    return Check.objects.filter(checker__project=project).order_by("uuid")
-
-
 def _label(what: Content) -> str:
     sample, _query, pair_id, _side, _version, _query_of_document, doc_id = what[:7]
     return f"the check of {doc_id} ({pair_id}) in “{sample}” by {what[len(_ITEM)]}"
 
 
-KINDS = {CHECK: Kind(_of, _read, _label)}
+KINDS = {CHECK: Kind(Check.objects.all, "checker__project", _read, _label)}

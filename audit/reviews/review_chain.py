@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 
 from annotate.judgments.judgment_chain import names_of_narrative
 from annotate.projects.hash_chain import Content, Kind, Row, hashed_time, named
-from annotate.projects.models import Project
 from audit.reviews.models import Decision, Rating, Review, ReviewedText
 
 REVIEW, DECISION = "review", "decision"
@@ -56,14 +55,6 @@ def _read_decisions(rows: QuerySet[Any]) -> Iterator[Row]:
         yield Row(name, (*what, hashed_time(at)), ended)
 
 
-def _reviews_of(project: Project | None) -> QuerySet[Any]:
-    return Review.objects.submitted().filter(auditor__project=project)
-
-
-def _decisions_of(project: Project | None) -> QuerySet[Any]:
-    return Decision.objects.filter(by__project=project).order_by("uuid")
-
-
 def _label_review(what: Content) -> str:
     _query, pair_id, side, version, auditor = what[:5]
     return f"the review of {pair_id}, {side} {version}, by {auditor}"
@@ -75,6 +66,8 @@ def _label_decision(what: Content) -> str:
 
 
 KINDS = {
-    REVIEW: Kind(_reviews_of, _read_reviews, _label_review),
-    DECISION: Kind(_decisions_of, _read_decisions, _label_decision),
+    REVIEW: Kind(
+        Review.objects.submitted, "auditor__project", _read_reviews, _label_review, order="pk"
+    ),
+    DECISION: Kind(Decision.objects.all, "by__project", _read_decisions, _label_decision),
 }
