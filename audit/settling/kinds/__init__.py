@@ -8,8 +8,6 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Q
-
 from audit.settling.kinds.base import Disagreement as Disagreement
 from audit.settling.kinds.base import Source
 from audit.settling.kinds.checks import CheckDisagreement as CheckDisagreement
@@ -36,21 +34,17 @@ def build_source(
     `in_any_state`: also those that are settled, or that the reader cannot settle.
     """
     source = KINDS[kind].source(reader, filters, only, in_any_state)
+    if only is not None:
+        source = replace(source, rows=source.rows.filter(source.matching(only)))
     if kind not in filters.replaced(kind=kind).kinds:
         return replace(source, rows=source.rows.none())
     if filters.document:
         document = f"{source.ids[1].removesuffix('_id')}__document__doc_id"
         source = replace(source, rows=source.rows.filter(**{document: filters.document}))
     if filters.only:
-        keys = [key for key in filters.only if key.kind is kind]
-        either = reduce(or_, (_match_key(source, key) for key in keys))
+        either = reduce(or_, (source.matching(key) for key in filters.only if key.kind is kind))
         source = replace(source, rows=source.rows.filter(either))
     return source
-
-
-def _match_key(source: Source, key: DisagreementKey) -> Q:
-    """Return the condition for the row of one disagreement."""
-    return Q(**dict(zip(source.ids, key[1:], strict=False)))
 
 
 def kind_of(decision: Any) -> type[Disagreement]:

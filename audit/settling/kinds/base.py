@@ -24,12 +24,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Model, Q, QuerySet, Subquery, Value
+from django.db.models import Model, Q, QuerySet
 from django.forms import Form
 from django.utils import timezone
 
 from annotate.collection.models import Candidate
-from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.models import RejudgeRequest
 from annotate.pairs.models import Condition, InstructionPair, Narrative
 from annotate.projects.access import refuse_if_archived
@@ -63,6 +62,10 @@ class Source:
     rows: QuerySet[Any, Any]
     ids: tuple[str, ...]
     project: str
+
+    def matching(self, key: DisagreementKey) -> Q:
+        """Return the condition for the row of one disagreement."""
+        return Q(**dict(zip(self.ids, key[1:], strict=False)))
 
 
 class Voice(NamedTuple):
@@ -196,7 +199,8 @@ class Disagreement(ABC):
 
     def differs(self) -> bool:
         """Return whether people differ, settled or not."""
-        return self.source(Reader(self.member), QueueFilter(), self.key, True).rows.exists()
+        source = self.source(Reader(self.member), QueueFilter(), self.key, True)
+        return source.rows.filter(source.matching(self.key)).exists()
 
     def reveal(self, now: datetime | None = None) -> Reveal:
         """Reveal to the reader who gave which answer, and record that. Repeating changes nothing.
@@ -233,8 +237,9 @@ class Disagreement(ABC):
     def source(
         cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
     ) -> Source:
-        """Return the rows of the queue, open or settled. `only`: just this one, if it is among
-        them; `in_any_state`: also those that are settled, or that the reader cannot settle.
+        """Return the rows of the queue, open or settled. `only`: this one must be among them, if it
+        belongs there; `in_any_state`: also those that are settled, or that the reader cannot
+        settle.
         """
 
     @classmethod
@@ -359,33 +364,6 @@ class Disagreement(ABC):
         if sent is None or value not in (None, "", getattr(sent, self.value)):
             raise Refused("This was already sent with another decision. Reload the page.")
         return sent
-
-
-def settled_rows(
-    rows: QuerySet[Any, Any],
-    reader: Reader,
-    answers: QuerySet[Any, Any],
-    filters: QueueFilter,
-    field: str,
-    prefix: str = "",
-) -> QuerySet[Any, Any]:
-    """Return the current decisions that the reader may see, with their times; `answers`: people's
-    answers to the same question.
-    """
-    if filters.cause:
-        rows = rows.filter(cause=filters.cause)
-    mine = answers.filter(**{f"{prefix}annotator": reader.member})
-    rows = exclude_unjudged(rows, reader.to_judge, "narrative__pair", mine)
-    if filters.people is not None:
-        first, second = (
-            Subquery(answers.filter(**{f"{prefix}annotator": person}).values(field)[:1])
-            for person in filters.people
-        )
-        rows = rows.annotate(first=first, second=second).filter(
-            Q(first__gt=F("second")) | Q(first__lt=F("second"))
-        )
-    dated: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
-    return dated
 
 
 def get_answer(answers: QuerySet[Row], pk: int) -> Row:

@@ -58,8 +58,6 @@ class CheckDisagreement(Disagreement):
         items = SampleItem.objects.filter(
             in_pools(), sample__project__in=reader.projects, narrative__pair__removed_at=None
         )
-        if only is not None:
-            items = items.filter(pk=only.part)
         if filters.query is not None:
             items = items.filter(narrative__pair__query=filters.query)
         answers = Check.objects.current().filter(item=OuterRef("pk"))

@@ -33,6 +33,7 @@ from django.http import Http404
 from django.urls import reverse
 
 from annotate.collection.models import Candidate
+from annotate.judgments.blindness import exclude_unjudged
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import (
     Adjudication,
@@ -55,7 +56,6 @@ from audit.settling.kinds.base import (
     Voice,
     Voices,
     get_answer,
-    settled_rows,
 )
 from audit.settling.kinds.pages import (
     CauseForm,
@@ -216,6 +216,34 @@ class DocumentDisagreement(Disagreement):
 
     candidate: Candidate
 
+    @classmethod
+    def settled_rows(
+        cls,
+        questions: Q,
+        reader: Reader,
+        filters: QueueFilter,
+        answers: QuerySet[Any, Any],
+        prefix: str = "",
+    ) -> QuerySet[Any, Any]:
+        """Return the current decisions on `questions` that the reader may see, with their times;
+        `answers`: people's answers to the same question.
+        """
+        rows: QuerySet[Any, Any] = cls.model.objects.current().filter(in_pools(), questions)
+        if filters.cause:
+            rows = rows.filter(cause=filters.cause)
+        mine = answers.filter(**{f"{prefix}annotator": reader.member})
+        rows = exclude_unjudged(rows, reader.to_judge, "narrative__pair", mine)
+        if filters.people is not None:
+            first, second = (
+                Subquery(answers.filter(**{f"{prefix}annotator": person}).values(cls.value)[:1])
+                for person in filters.people
+            )
+            rows = rows.annotate(first=first, second=second).filter(
+                Q(first__gt=F("second")) | Q(first__lt=F("second"))
+            )
+        dated: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
+        return dated
+
     @cached_property
     def _current(self) -> list[Judgment]:
         """The current judgments, with their verdicts and conditions."""
@@ -365,12 +393,8 @@ class JudgmentDisagreement(DocumentDisagreement):
         current = Judgment.objects.current().exclude(annotator__in=reader.machines)
         same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
         if filters.settled:
-            rows: QuerySet[Any, Any] = Adjudication.objects.current().filter(
-                in_pools(), narrative__in=narratives
-            )
             answers = current.filter(**same)
-            rows = settled_rows(rows, reader, answers, filters, "relevance")
-            rows = rows.filter(
+            rows = cls.settled_rows(Q(narrative__in=narratives), reader, filters, answers).filter(
                 *(Exists(answers.filter(relevance=grade)) for grade in filters.grades)
             )
             if filters.decides:
@@ -378,14 +402,10 @@ class JudgmentDisagreement(DocumentDisagreement):
                 rows = rows.filter(
                     Exists(answers.filter(relevant)), Exists(answers.filter(~relevant))
                 )
-            if only is not None:
-                rows = rows.filter(candidate=only.candidate)
             return Source(cls.kind, rows, ids, project)
-        rows = current.filter(in_pools(), narrative__in=narratives)
-        if only is not None:
-            rows = rows.filter(candidate=only.candidate)
         grouped = (
-            rows.order_by()
+            current.filter(in_pools(), narrative__in=narratives)
+            .order_by()
             .values("narrative_id", "candidate_id")
             .annotate(
                 people=Count("annotator"),

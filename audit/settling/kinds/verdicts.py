@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
-from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, Value, When
 
 from annotate.judgments.in_force import in_pools
 from annotate.judgments.models import ConditionAdjudication, Judgment, Verdict
@@ -25,7 +25,6 @@ from audit.settling.kinds.base import (
     Voice,
     Voices,
     get_answer,
-    settled_rows,
 )
 from audit.settling.kinds.judgments import (
     DocumentDisagreement,
@@ -73,20 +72,22 @@ class VerdictDisagreement(DocumentDisagreement):
     ) -> Source:
         """Return the source of condition disagreements, open or settled."""
         conditions = Condition.objects.filter(narrative__in=reader.narratives(filters, only))
-        if only is not None:
-            conditions = conditions.filter(pk=only.part)
         if filters.condition:
             conditions = conditions.filter(_match_condition(filters.condition))
         current = Verdict.objects.current().exclude(statement__annotator__in=reader.machines)
         if filters.settled:
-            return _settled(reader, filters, only, conditions, current)
-        rows = current.filter(in_pools("statement__candidate"), condition__in=conditions)
-        if only is not None:
-            rows = rows.filter(statement__candidate=only.candidate)
+            answers = current.filter(
+                condition=OuterRef("condition_id"), statement__candidate=OuterRef("candidate_id")
+            )
+            asked = Q(condition__in=conditions)
+            rows = cls.settled_rows(asked, reader, filters, answers, "statement__")
+            ids = ("narrative_id", "candidate_id", "condition_id")
+            return Source(cls.kind, rows, ids, "narrative__pair__project")
         ids = ("statement__narrative_id", "statement__candidate_id", "condition_id")
         counts = {answer: f"n_{answer.value}" for answer in Verdict.Answer}
         grouped = (
-            rows.order_by()
+            current.filter(in_pools("statement__candidate"), condition__in=conditions)
+            .order_by()
             .values(*ids)
             .annotate(
                 people=Count("pk"),
@@ -203,27 +204,6 @@ class VerdictDisagreement(DocumentDisagreement):
             "choice_name": "answer",
             "causes": list_causes(item["keys"]),
         }
-
-
-def _settled(
-    reader: Reader,
-    filters: QueueFilter,
-    only: DisagreementKey | None,
-    conditions: QuerySet[Condition],
-    current: QuerySet[Verdict],
-) -> Source:
-    """Return the settled ones; `current` holds people's current verdicts."""
-    rows: QuerySet[Any, Any] = ConditionAdjudication.objects.current().filter(
-        in_pools(), condition__in=conditions
-    )
-    answers = current.filter(
-        condition=OuterRef("condition_id"), statement__candidate=OuterRef("candidate_id")
-    )
-    rows = settled_rows(rows, reader, answers, filters, "answer", "statement__")
-    if only is not None:
-        rows = rows.filter(candidate=only.candidate)
-    ids = ("narrative_id", "candidate_id", "condition_id")
-    return Source(Kind.VERDICT, rows, ids, "narrative__pair__project")
 
 
 def _match_condition(condition: str) -> Q:
