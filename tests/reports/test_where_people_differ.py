@@ -83,6 +83,13 @@ def settle(tides, query_id: str, place: int, cause: str = "edge") -> None:
     )
 
 
+def compute_report(tides) -> None:
+    """Compute a report of agreement as its job does."""
+    report = AgreementReport.objects.create(project=tides.project, resamples=100)
+    compute_agreement(report, Progress())
+    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+
+
 def test_queries_and_categories_with_most_to_settle_come_first(tides):
     settle(tides, "301", 2)
 
@@ -295,9 +302,7 @@ def test_every_count_equals_the_total_of_its_list(tides, client):
 
 
 def test_agreement_is_drawn_from_the_newest_report_least_first(tides, client):
-    report = AgreementReport.objects.create(project=tides.project, resamples=100)
-    compute_agreement(report, Progress())
-    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    compute_report(tides)
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url)
@@ -314,9 +319,7 @@ def test_agreement_is_drawn_from_the_newest_report_least_first(tides, client):
 def test_a_report_without_two_answers_says_why_it_has_no_figures(tides, client):
     Judgment.objects.exclude(annotator__name="ada").update(ended_at=timezone.now())
     Review.objects.all().delete()
-    report = AgreementReport.objects.create(project=tides.project, resamples=100)
-    compute_agreement(report, Progress())
-    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    compute_report(tides)
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url).content.decode()
@@ -326,9 +329,7 @@ def test_a_report_without_two_answers_says_why_it_has_no_figures(tides, client):
 
 
 def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client):
-    report = AgreementReport.objects.create(project=tides.project, resamples=100)
-    compute_agreement(report, Progress())
-    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    compute_report(tides)
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
     factories.assignment(tides.under["301"].pair, tides.carla)
@@ -342,9 +343,7 @@ def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client
 
 def test_chart_draws_the_first_lines_and_counts_the_rest(tides, client, monkeypatch):
     monkeypatch.setattr("audit.reports.views.DRAWN", 1)
-    report = AgreementReport.objects.create(project=tides.project, resamples=100)
-    compute_agreement(report, Progress())
-    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    compute_report(tides)
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url)
@@ -364,9 +363,7 @@ def test_chart_of_criteria_draws_the_first_and_calls_none_of_the_others_earlier(
         assignments.take(pair=tides.under["301"].pair, task=REVIEW, by=by)
         save_ratings(narrative=tides.under["301"], answers=levels(), by=by)
         submit_review(narrative=tides.under["301"], by=by)
-    report = AgreementReport.objects.create(project=tides.project, resamples=100)
-    compute_agreement(report, Progress())
-    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    compute_report(tides)
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url).content.decode()

@@ -132,7 +132,8 @@ def test_labels_that_changed_since_the_preview_are_not_settled(scene):
     assert settled() == {}
 
 
-def test_the_answers_to_conditions_are_adopted_with_the_count(scene):
+def check_by_condition(scene) -> Condition:
+    """Let ada and ben disagree about one condition of label A, in place of all earlier checks."""
     narrative = factories.altered(scene.pair)
     condition = Condition.objects.create(narrative=narrative, number=1, text="At sea.")
     Sample.objects.update(asks=Sample.Asks.COUNT)
@@ -140,6 +141,11 @@ def test_the_answers_to_conditions_are_adopted_with_the_count(scene):
     item = SampleItem.objects.get(pk=scene.items["A"].pk)
     for checker, answer in ((scene.ada, "met"), (scene.ben, "not_met")):
         checking.check(item=item, by=checker, verdicts={condition.pk: answer})
+    return condition
+
+
+def test_the_answers_to_conditions_are_adopted_with_the_count(scene):
+    condition = check_by_condition(scene)
 
     settle(scene, Rule.HIGHER)
 
@@ -148,13 +154,7 @@ def test_the_answers_to_conditions_are_adopted_with_the_count(scene):
 
 
 def test_numbers_of_conditions_are_neither_grades_nor_relevant(scene, client):
-    narrative = factories.altered(scene.pair)
-    condition = Condition.objects.create(narrative=narrative, number=1, text="At sea.")
-    Sample.objects.update(asks=Sample.Asks.COUNT)
-    Check.objects.all().delete()
-    item = SampleItem.objects.get(pk=scene.items["A"].pk)
-    for checker, answer in ((scene.ada, "met"), (scene.ben, "not_met")):
-        checking.check(item=item, by=checker, verdicts={condition.pk: answer})
+    check_by_condition(scene)
     client.force_login(scene.carla.user)
 
     page = client.get(
