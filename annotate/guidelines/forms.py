@@ -6,10 +6,10 @@ from typing import Any
 
 from django import forms
 
-from annotate.collection.models import Query
 from annotate.guidelines.actions import MAX_LENGTH
 from annotate.guidelines.rejudge_requests import MAX_WORDS, AnswerSelection
 from annotate.judgments.blindness import blind_pairs, must_answer_first
+from annotate.pairs.forms import QueryFilterForm
 from annotate.projects.models import Membership
 from base.requests import LinesField
 
@@ -19,10 +19,9 @@ BLIND = (
 )
 
 
-class SelectionForm(forms.Form):
+class SelectionForm(QueryFilterForm):
     """A selection of older answers; every field is optional."""
 
-    query = forms.CharField(label="Query", max_length=255, required=False)
     grade = forms.TypedChoiceField(label="Judged as", coerce=int, empty_value=None, required=False)
     among = forms.ChoiceField(
         label="Documents",
@@ -36,26 +35,11 @@ class SelectionForm(forms.Form):
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._member = member
+        super().__init__(member, *args, **kwargs)
         self.fields["grade"].choices = [  # type: ignore[attr-defined]
             ("", "Any grade"),
             *((grade.value, str(grade)) for grade in member.project.grades.order_by("value")),
         ]
-
-    def clean_query(self) -> int | None:
-        """Turn a query's id into its key."""
-        query_id = self.cleaned_data["query"]
-        if not query_id:
-            return None
-        key = (
-            Query.objects.filter(project=self._member.project_id, query_id=query_id)
-            .values_list("pk", flat=True)
-            .first()
-        )
-        if key is None:
-            raise forms.ValidationError(f"There is no query {query_id} in this project.")
-        return int(key)
 
     def clean(self) -> dict[str, Any]:
         """Refuse filters by answer to a lead who is still blind: counts would reveal answers."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from django import forms
 
-from annotate.collection.models import Query
 from annotate.overview.matrix import Asked, Key, Wanted, people_of
+from annotate.pairs.forms import QueryFilterForm
 from annotate.pairs.models import Assignment
 from annotate.projects.models import Membership, Project
 
@@ -17,17 +17,15 @@ from annotate.projects.models import Membership, Project
 _GRADES = re.compile(r"(-?[0-9]{1,4})~(-?[0-9]{1,4})")
 
 
-class MatrixForm(forms.Form):
+class MatrixForm(QueryFilterForm):
     """The filter of the matrix; every field is optional."""
 
-    query = forms.CharField(label="Query", max_length=255, required=False)
     person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)
     category = forms.ChoiceField(label="Category", required=False)
     state = forms.ChoiceField(label="State", choices=[("", "All"), *Wanted.choices], required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._member = member
+        super().__init__(member, *args, **kwargs)
         #: The people who have a column, read once.
         self.people = people_of(member.project)
         person = self.fields["person"]
@@ -45,17 +43,6 @@ class MatrixForm(forms.Form):
         else:
             # No pair names a category, so there is nothing to choose.
             del self.fields["category"]
-
-    def clean_query(self) -> int | None:
-        """Return the key of the query with this id."""
-        query_id = self.cleaned_data["query"]
-        if not query_id:
-            return None
-        queries = Query.objects.filter(project=self._member.project_id, query_id=query_id)
-        key = queries.values_list("pk", flat=True).first()
-        if key is None:
-            raise forms.ValidationError(f"There is no query {query_id} in this project.")
-        return int(key)
 
     def asked(self) -> Asked:
         """Return the filter; its fields stay empty while the form has errors."""

@@ -10,9 +10,9 @@ from django.db.models import Max
 from django.http import QueryDict
 from django.utils.functional import cached_property
 
-from annotate.collection.models import Query
 from annotate.judgments.models import Adjudication
-from annotate.pairs.models import Condition, InstructionPair
+from annotate.pairs.forms import QueryFilterForm
+from annotate.pairs.models import Condition
 from annotate.projects.models import Grade, Membership
 from audit.reviews import rubrics
 from audit.settling.adjudication import MAX_REASON
@@ -133,12 +133,11 @@ class _KeysInput(forms.HiddenInput):
         return joined_values(data, name)
 
 
-class QueueFilterForm(forms.Form):
+class QueueFilterForm(QueryFilterForm):
     """The filter and order of the list of disagreements; every field is optional."""
 
     state = forms.ChoiceField(label="Show", choices=State.choices, required=False)
     kind = forms.ChoiceField(label="Kind", choices=[("", "All"), *Kind.choices], required=False)
-    query = forms.CharField(label="Query", max_length=255, required=False)
     criterion = forms.ChoiceField(label="Criterion", required=False)
     condition = forms.ChoiceField(label="Condition", required=False)
     document = forms.CharField(label="Document id", max_length=255, required=False)
@@ -161,8 +160,7 @@ class QueueFilterForm(forms.Form):
     order = forms.ChoiceField(label="Order", choices=Order.choices, required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._member = member
+        super().__init__(member, *args, **kwargs)
         # Read only where they are needed: each disagreement's page has this filter too.
         for name in ("grade_one", "grade_other"):
             self._offer(name, lambda: [(str(grade.value), str(grade)) for grade in self.grades])
@@ -202,20 +200,6 @@ class QueueFilterForm(forms.Form):
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = lambda: [("", "Any"), *choices()]
-
-    def clean_query(self) -> int | None:
-        """Return the key of the query with this id; a pair's id stands for its query."""
-        query_id = self.cleaned_data["query"]
-        if not query_id:
-            return None
-        queries = Query.objects.filter(project=self._member.project_id, query_id=query_id)
-        key: int | None = queries.values_list("pk", flat=True).first()
-        if key is None:
-            pairs = InstructionPair.objects.filter(project=self._member.project_id)
-            key = pairs.filter(pair_id=query_id).values_list("query__pk", flat=True).first()
-        if key is None:
-            raise forms.ValidationError(f"There is no query {query_id} in this project.")
-        return int(key)
 
     def clean_only(self) -> tuple[DisagreementKey, ...]:
         """Return the keys of the ticked rows."""

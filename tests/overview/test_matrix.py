@@ -10,7 +10,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, Candidate, Flag, Membership, Project
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Candidate,
+    Flag,
+    InstructionPair,
+    Membership,
+    Project,
+)
 from tests import factories
 from tests.pages import shows
 
@@ -157,6 +165,15 @@ def test_the_address_filters_the_matrix(tides, client, parameters, found):
     assert set(cells(page)) == found
     if "person" in parameters:
         assert len(page.context["people"]) == 1
+
+
+def test_the_id_of_a_pair_stands_for_its_query(tides, client):
+    InstructionPair.objects.update(pair_id="301_1")
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url, {"query": "301_1", "state": "flagged"})
+
+    assert set(cells(page)) == {"FLAGGED"}
 
 
 def test_documents_that_nobody_took_are_empty_cells_without_links(tides, client):
