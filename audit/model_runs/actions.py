@@ -299,7 +299,7 @@ def plan_run(run: ModelRun, *, by: Membership) -> RunPlan:
     task = check_choices(run, by=by)
     model, prompt = model_and_prompt(run)
     items = task.count(run)
-    drawn = task.draw(run, min(items, ESTIMATED_FROM))
+    drawn = task.items(run) if items <= ESTIMATED_FROM else task.draw(run, ESTIMATED_FROM)
     longest = task.longest(run, LONGEST) if len(drawn) < items else []
     others = [item for item in drawn if item not in longest]
     calls = answered = 0

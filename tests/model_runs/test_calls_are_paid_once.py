@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotate.models import Judgment
 from audit.model_runs import asking
-from audit.model_runs.actions import batch_file, new_run, request_run
+from audit.model_runs.actions import batch_file, new_run, plan_run, request_run
 from audit.model_runs.figures import Limits, run_figures
 from audit.model_runs.models import IS_IN_DOUBT, Call, Endpoint
 from audit.model_runs.tasks import grade as grade_task
@@ -156,10 +156,11 @@ def test_a_cancelled_draw_is_gone_on_with_whatever_was_added_meanwhile(
     assert file is not None
     with file:
         questions = list(file)
+    plan = plan_run(same, by=cast.carla)
     again = grade(drawn=2)
 
     assert run.state == Job.State.CANCELLED
-    assert len(questions) == 1
+    assert (len(questions), plan.calls, plan.answered_before) == (1, 2, 1)
     assert again.calls.count() == 2
     assert again.calls.get(cached_from__isnull=False).candidate_id == paid
     assert len(server.received) == 2
