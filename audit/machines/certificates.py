@@ -12,7 +12,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from annotate.projects.models import Membership
-from audit.checks.figures import CheckedLabel, error_rates, format_upper_bound, labels_of
+from audit.checks.figures import (
+    CheckedLabel,
+    ErrorRates,
+    error_rates,
+    format_upper_bound,
+    labels_of,
+)
 from audit.checks.models import Check, Sample
 from audit.machines.blind_answers import samples_of, who_led
 from base.texts import amount
@@ -104,19 +110,20 @@ def _certificate(sample: Sample, leads: Sequence[int]) -> Certificate:
     labels = labels_of(sample)
     of_leads = Check.objects.current().filter(item__sample=sample, checker__in=leads)
     note = _why_none(sample, labels)
+    rates = error_rates(sample, labels)
     return Certificate(
         sample=sample.pk,
         name=sample.name,
         of_all_machines=sample.source == Sample.Source.CLAIMS,
         relevant_only=sample.relevant_only,
-        labels=sum(sample.frame.values()),
-        drawn=len(labels),
-        checked=sum(label.outcome is not None for label in labels),
-        unjudgeable=sum(label.unjudgeable for label in labels),
+        labels=rates.overall.frame,
+        drawn=rates.overall.items,
+        checked=rates.overall.checked,
+        unjudgeable=rates.overall.unjudgeable,
         taken_out=sum(label.is_lost for label in labels),
         by_leads=of_leads.values("item").distinct().count(),
         note=note,
-        certified=None if note else _certify(sample, labels),
+        certified=None if note else _certify(sample, labels, rates),
     )
 
 
@@ -133,7 +140,7 @@ def _why_none(sample: Sample, labels: Sequence[CheckedLabel]) -> str:
     )
 
 
-def _certify(sample: Sample, labels: Sequence[CheckedLabel]) -> Certified:
+def _certify(sample: Sample, labels: Sequence[CheckedLabel], rates: ErrorRates) -> Certified:
     """Bound the wrong labels, and estimate the share of relevant ones."""
     from agreement.prediction_powered import LabelStratum, share_of_relevant
 
@@ -143,7 +150,6 @@ def _certify(sample: Sample, labels: Sequence[CheckedLabel]) -> Certified:
         if label.outcome is not None:
             relevant = (label.claimed >= relevant_from, label.outcome >= relevant_from)
             checked[label.stratum].append(relevant)
-    rates = error_rates(sample, labels)
     shares = share_of_relevant(
         [
             LabelStratum(

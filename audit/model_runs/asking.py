@@ -32,7 +32,7 @@ from audit.model_runs.actions import model_and_prompt
 from audit.model_runs.figures import Limits
 from audit.model_runs.models import MAX_OUTCOME, Call, ModelRun
 from audit.model_runs.tasks import task_of
-from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
+from audit.model_runs.tasks.base import Item, Question, Reading
 from base.errors import Refused
 from base.texts import amount
 from formats.source import Source
@@ -399,8 +399,8 @@ def record_answer(
     if failure is None:
         try:
             reading = question.read(answer.value)
-        except Unusable as unusable:
-            failure = unusable
+        except Refused as refused:
+            failure = Failure(FailureKind.UNUSABLE, str(refused))
         else:
             call.value, call.outcome = answer.value, reading.outcome[:MAX_OUTCOME]
             call.evidence, call.remarks = reading.evidence, reading.remarks

@@ -12,7 +12,7 @@ from audit.model_runs.actions import batch_file, new_run, plan_run, request_run
 from audit.model_runs.figures import Limits, run_figures
 from audit.model_runs.models import IS_IN_DOUBT, Call, Endpoint
 from audit.model_runs.tasks import grade as grade_task
-from audit.model_runs.tasks.base import Unusable
+from base.errors import Refused
 from jobs.models import Job
 from jobs.runner import Cancelled
 from tests import factories
@@ -57,7 +57,7 @@ def test_an_answer_that_is_no_longer_usable_is_asked_for_again(grade, monkeypatc
     grade(drawn=1)
 
     def refuse(*_arguments):
-        raise Unusable("It says nothing.")
+        raise Refused("It says nothing.")
 
     monkeypatch.setattr(grade_task, "read_grade", refuse)
     again = grade(drawn=1)

@@ -14,8 +14,8 @@ from django.db.models.functions import MD5, Concat
 from annotate.projects.models import Membership
 from annotate.projects.navigation import uses
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
+from base.errors import Refused
 from formats.registry import FORMATS
-from llm.answers import Failure, FailureKind
 from llm.endpoint import Endpoint as Model
 from llm.prompts import Prompt
 from llm.request import Message, Schema, request_key
@@ -39,13 +39,6 @@ class Item(NamedTuple):
     title: str | None = None
 
 
-class Unusable(Failure):
-    """An answer that matches its schema and still cannot be used; the sentence says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(FailureKind.UNUSABLE, reason)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """What an answer says, as its `Call` keeps it."""
@@ -62,7 +55,7 @@ class Question:
     item: Item
     content: str
     schema: Schema
-    # Says what an answer that matches the schema means, or raises Unusable.
+    # Says what an answer that matches the schema means. Refused: one that cannot be used.
     read: Callable[[dict[str, Any]], Reading]
     # How much of a text the model reads; "" if it is all of it.
     note: str = ""
@@ -87,7 +80,7 @@ class Question:
         for call in sorted(paid, key=lambda call: not self._is_about(call)):
             try:
                 return call, self.read(call.value or {})
-            except Unusable:
+            except Refused:
                 continue
         return None
 

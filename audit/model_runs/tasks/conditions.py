@@ -12,13 +12,14 @@ from annotate.judgments.consensus import BANDS, BANDS_FROM, MET, NOT_MET, derive
 from annotate.pairs.models import Condition
 from annotate.projects.models import Membership, Project
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
+from audit.model_runs.tasks.base import Item, Question, Reading
 from audit.model_runs.tasks.grade import Grade, ShownDocument, shown_documents
 from audit.model_runs.tasks.instructions import (
     conditions_of,
     delimit_conditions,
     narratives_of,
 )
+from base.errors import Refused
 from formats.records import JudgmentRecord, VerdictRecord
 from llm.documents import delimit
 from llm.prompts import Prompt
@@ -158,7 +159,7 @@ def _read(shown: ShownDocument, project: Project, value: dict[str, Any]) -> Read
     words = f"{sum(answer['met'] for answer in answers.values())} of {len(answers)} met"
     grade = _grade_of(project, value)
     if grade is None:
-        raise Unusable(f"No grade of the project follows from {words}.")
+        raise Refused(f"No grade of the project follows from {words}.")
     remarks, evidence = shown.remarks(), []
     for number, answer in answers.items():
         if not shown.occurs(answer["quote"]):

@@ -10,10 +10,10 @@ from django.db.models.functions import RowNumber
 
 from annotate.collection.models import Candidate, DocumentText
 from annotate.pairs.models import Condition, InstructionPair, Narrative
-from audit.model_runs.tasks.base import Item, ModelTask, Unusable
+from audit.model_runs.tasks.base import Item, ModelTask
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of
-from base.errors import Refused, refuse_invalid_characters, refuse_longer
+from base.errors import refuse_invalid_characters, refuse_longer
 from llm.documents import cut, delimit
 from llm.prompts import Prompt
 
@@ -112,9 +112,6 @@ def criticism_of(narratives: Iterable[Narrative]) -> dict[int, list[str]]:
 
 
 def check_words(words: str) -> None:
-    """Raise Unusable for words of a model that cannot be stored."""
-    try:
-        refuse_longer(words, MAX_WORDS, "A text has %(length)s characters; at most %(most)s.")
-        refuse_invalid_characters(words)
-    except Refused as refused:
-        raise Unusable(str(refused)) from refused
+    """Refuse words of a model that cannot be stored."""
+    refuse_longer(words, MAX_WORDS, "A text has %(length)s characters; at most %(most)s.")
+    refuse_invalid_characters(words)

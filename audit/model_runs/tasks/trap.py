@@ -12,7 +12,7 @@ from annotate.judgments.consensus import MET, NOT_MET, derive_relevance
 from annotate.judgments.models import Judgment
 from annotate.pairs.models import Narrative
 from audit.model_runs.models import CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, Question, Reading, Unusable
+from audit.model_runs.tasks.base import Item, Question, Reading
 from audit.model_runs.tasks.instructions import (
     AboutInstructions,
     check_words,
@@ -22,6 +22,7 @@ from audit.model_runs.tasks.instructions import (
     narratives_of,
     some_documents,
 )
+from base.errors import Refused
 from base.texts import amount, tidy
 from formats.records import Claim, Generated
 from llm.prompts import Prompt
@@ -118,13 +119,13 @@ class Trap(AboutInstructions):
 
 
 def _read(value: Mapping[str, Any]) -> Reading:
-    """Return what an answer says. Raise Unusable for an empty document, or the same one twice."""
+    """Return what an answer says. Refused: an empty document, or the same one twice."""
     texts = [tidy(answer["text"]) for answer in value.values()]
     for answer in value.values():
         check_words(answer["text"])
         check_words(answer["violates"])
     if not all(texts):
-        raise Unusable("A document has no words.")
+        raise Refused("A document has no words.")
     if len(set(texts)) < len(texts):
-        raise Unusable("Two documents have the same text.")
+        raise Refused("Two documents have the same text.")
     return Reading(outcome=amount(len(texts), "document"))

@@ -14,7 +14,7 @@ from annotate.pairs.pool import workable_pairs
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership
 from audit.model_runs.models import Call, CallQuerySet, ModelRun, TaskName
-from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading, Unusable
+from audit.model_runs.tasks.base import Item, ModelTask, Question, Reading
 from audit.model_runs.tasks.instructions import (
     AboutInstructions,
     check_words,
@@ -25,6 +25,7 @@ from audit.model_runs.tasks.instructions import (
     some_documents,
 )
 from audit.reviews.models import Decision, Rating, Review
+from base.errors import Refused
 from base.texts import tidy
 from formats.records import NarrativeRecord, PairRecord
 from formats.texts import excerpt
@@ -236,14 +237,14 @@ def _pair_with_answer(
 def _read_instruction(shown: str, value: dict[str, Any]) -> Reading:
     """Return what an answer with an instruction says.
 
-    Raise Unusable for one without words, or with the words of the one that was shown.
+    Refused: one without words, or with the words of the one that was shown.
     """
     text = tidy(value["instruction"])
     check_words(text)
     if not text:
-        raise Unusable("The instruction has no words.")
+        raise Refused("The instruction has no words.")
     if text == tidy(shown):
-        raise Unusable("The instruction is the one that was shown, word for word.")
+        raise Refused("The instruction is the one that was shown, word for word.")
     return Reading(outcome=excerpt(text, 150))
 
 
