@@ -14,7 +14,7 @@ from annotate.judgments.completion import submitted_reviews
 from annotate.judgments.models import Statement
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.named_people import pairs_open_to
-from annotate.pairs.pool import in_pool_of, workable_pairs
+from annotate.pairs.pool import in_pool_of, pairs_with_narrative, workable_pairs
 from annotate.projects.models import Membership
 from base.requests import read_once
 
@@ -34,7 +34,12 @@ def open_pairs(
         return _pairs_for(task, [by]).filter(pk__in=_held_pairs(task, [by]))
     if not unrestricted and with_quota_reached([by]):
         return InstructionPair.objects.none()
-    return _open_to(task, [by], unrestricted=unrestricted)
+    return _in_order(_open_to(task, [by], unrestricted=unrestricted))
+
+
+def _in_order(pairs: QuerySet[Any]) -> QuerySet[Any]:
+    """Sort open pairs as they are handed out: urgent ones, then those that others hold."""
+    return pairs.order_by("-query__is_urgent", Case(When(taken=0, then=1), default=0), "pk")
 
 
 def _pairs_for(task: str, members: Sequence[Membership]) -> QuerySet[InstructionPair]:
@@ -54,16 +59,20 @@ def _held_pairs(task: str, members: Sequence[Membership]) -> QuerySet[Any, Any]:
 def _open_to(
     task: str, members: Sequence[Membership], *, unrestricted: bool = False
 ) -> QuerySet[Any, Any]:
-    """Return `open_pairs` for one person's memberships of different projects, in all of these."""
-    pairs = _pairs_for(task, members)
+    """Return `open_pairs` for one person's memberships of different projects, in all of these, in
+    no order.
+    """
+    if task == Task.JUDGE:
+        # That there are documents to judge is part of what is asked below.
+        pairs = pairs_with_narrative(*(member.project for member in members))
+    else:
+        pairs = _pairs_for(task, members)
     if not unrestricted:
         pairs = pairs.filter(pairs_open_to(task, members))
     kept = Assignment.objects.keeping_their_places().filter(pair=OuterRef("pk"), task=task)
     assignments = _count_subquery(kept, "pair")
-    free: QuerySet[Any, Any] = (
-        pairs.exclude(pk__in=_held_pairs(task, members))
-        .annotate(taken=assignments, overlap=F(f"project__overlap_{task}"))
-        .order_by("-query__is_urgent", Case(When(taken=0, then=1), default=0), "pk")
+    free: QuerySet[Any, Any] = pairs.exclude(pk__in=_held_pairs(task, members)).annotate(
+        taken=assignments, overlap=F(f"project__overlap_{task}")
     )
     if task == Task.REVIEW:
         return _needing_review(free, members)
@@ -89,7 +98,7 @@ def with_quota_reached(members: Sequence[Membership]) -> set[int]:
 def count_open(*, task: str, by: Membership) -> int:
     """Return the number of pairs on which `by` could take an assignment of `task` now."""
     asked = _who_may_take(task, [by])
-    return _open_to(task, asked).order_by().count() if asked else 0
+    return _open_to(task, asked).count() if asked else 0
 
 
 class OpenWork(NamedTuple):
@@ -100,8 +109,8 @@ class OpenWork(NamedTuple):
 
 
 def open_work_of(*, task: str, members: Sequence[Membership]) -> dict[int, list[OpenWork]]:
-    """Return the open work of `task` for members of different projects, by key, in the order in
-    which it is handed out: one query, once in a request.
+    """Return the open work of `task` for members of different projects, by key: one query, once in
+    a request. Judging is in the order in which it is handed out.
     """
     return read_once(
         (open_work_of, task, *sorted(member.pk for member in members)),
@@ -113,8 +122,10 @@ def _read_open_work(task: str, members: Sequence[Membership]) -> dict[int, list[
     work: dict[int, list[OpenWork]] = {member.pk: [] for member in members}
     by_project = {member.project_id: member.pk for member in members}
     if asked := _who_may_take(task, members):
-        columns = ["project_id", "query_id", *(["under"] if task == Task.JUDGE else [])]
-        for project, query, *under in _open_to(task, asked).values_list(*columns):
+        pairs, columns = _open_to(task, asked), ["project_id", "query_id"]
+        if task == Task.JUDGE:
+            pairs, columns = _in_order(pairs), [*columns, "under"]
+        for project, query, *under in pairs.values_list(*columns):
             work[by_project[project]].append(OpenWork(query, *under))
     return work
 
@@ -123,7 +134,7 @@ def is_any_open(*, task: str, by: Membership, pair: InstructionPair | None = Non
     """Return whether `by` could take an assignment of `task` now, on this pair or on any."""
     asked = _who_may_take(task, [by])
     on_pair = {} if pair is None else {"pk": pair.pk}
-    return bool(asked) and _open_to(task, asked).filter(**on_pair).order_by().exists()
+    return bool(asked) and _open_to(task, asked).filter(**on_pair).exists()
 
 
 def open_among(*, task: str, by: Membership, pairs: Collection[int]) -> set[int]:
@@ -133,7 +144,7 @@ def open_among(*, task: str, by: Membership, pairs: Collection[int]) -> set[int]
     asked = _who_may_take(task, [by]) if pairs else []
     if not asked:
         return set()
-    rows = _open_to(task, asked).filter(pk__in=pairs).order_by()
+    rows = _open_to(task, asked).filter(pk__in=pairs)
     return set(rows.values_list("pk", flat=True))
 
 

@@ -442,8 +442,8 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         Nobody began them for a lease, or their holder has left or has a closed account.
         """
         lapsed = Q(touched_at__isnull=True, taken_at__lt=(now or timezone.now()) - LEASE)
-        gone = Q(member__left_at__isnull=False) | Q(member__user__is_active=False)
-        return self.exclude(lapsed | gone)
+        # Those who are gone are read once, not looked up for each assignment.
+        return self.filter(~lapsed, ~Q(member__in=Membership.objects.gone()))
 
 
 class Assignment(models.Model):

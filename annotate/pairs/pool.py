@@ -99,18 +99,19 @@ def judged_narratives(*projects: Project) -> QuerySet[Narrative]:
     return in_force.filter(Q(side=Narrative.Side.ALTERED) | original)
 
 
-def pairs_with_pool(*projects: Project) -> QuerySet[InstructionPair]:
-    """Return the pairs that have a narrative to judge under and at least one document to judge.
-
-    `under` is the key of that narrative.
-    """
+def pairs_with_narrative(*projects: Project) -> QuerySet[InstructionPair]:
+    """Return the pairs that have a narrative to judge under; `under` is its key."""
     pairs = _pairs_of(projects).alive().with_narratives().exclude(SENT_BACK)
+    original = Case(When(project__judge_scope__in=WHOLE_POOL, then=F("original_id")))
+    return pairs.annotate(under=Coalesce("altered_id", original)).filter(under__isnull=False)
+
+
+def pairs_with_pool(*projects: Project) -> QuerySet[InstructionPair]:
+    """Return the pairs of `pairs_with_narrative` that have at least one document to judge."""
     candidates = Candidate.objects.filter(
         shown_to_judges(*projects), in_pool_of(OuterRef("pk")), query=OuterRef("query")
     )
-    original = Case(When(project__judge_scope__in=WHOLE_POOL, then=F("original_id")))
-    under = Coalesce("altered_id", original)
-    return pairs.annotate(under=under).filter(Exists(candidates), under__isnull=False)
+    return pairs_with_narrative(*projects).filter(Exists(candidates))
 
 
 def repeat_seed(pair: InstructionPair, side: str, version: int, by: Membership) -> str:

@@ -226,6 +226,10 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
         """Exclude members who have left."""
         return self.filter(left_at__isnull=True)
 
+    def gone(self) -> MembershipQuerySet:
+        """Keep members who have left or whose account is closed."""
+        return self.filter(Q(left_at__isnull=False) | Q(user__is_active=False))
+
     def who_led(self) -> MembershipQuerySet:
         """Return those who lead their project or may have led it.
 
