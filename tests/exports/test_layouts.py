@@ -129,6 +129,10 @@ def test_reversed_narratives_are_a_separate_set(published, write):
         "score": 2,
     }
     assert "reversed" not in folder["queries.jsonl"]
+    for readme in (folder, write(published.project, "hf")):
+        assert "`-changed` with the altered one." in readme["README.md"]
+        assert "The folder `reversed/` has a set of the reversed narratives." in readme["README.md"]
+        assert "`-changed` with the reversed one." in readme["reversed/README.md"]
 
 
 def test_readme_names_the_file_of_each_config(published, write):

@@ -12,7 +12,7 @@ from base.texts import amount
 from exporters.exports.files import Edition, FileFacts, Writer
 from exporters.exports.layouts import about, citation
 from exporters.exports.layouts.facts import EVERYWHERE, warnings_of
-from exporters.exports.layouts.published import ALTERED, Published
+from exporters.exports.layouts.published import ALTERED, REVERSED, Published
 from exporters.exports.layouts.rows import quoted
 from exporters.exports.selection.labellers import labellers
 
@@ -39,10 +39,8 @@ LICENCES = {
     "odbl-1.0": "odbl",
     "pddl-1.0": "pddl",
 }
-TWICE = (
-    "Each query occurs twice: `-og` with its original narrative and `-changed` with the altered "
-    "one. `qrel_diff` names the documents whose relevance changed, by pair."
-)
+# The folder of the set with the reversed narratives.
+OF_REVERSED = "reversed/"
 
 
 NAME = "croissant.json"
@@ -84,24 +82,37 @@ class Part(NamedTuple):
     facts: FileFacts
 
 
-def short(published: Published, parts: list[Part]) -> str:
-    """Return the README of the layout `mteb`: its configs, and how to run the task."""
+def short(published: Published, parts: list[Part], side: str) -> str:
+    """Return the README of a set in the layout `mteb`: its configs, and how to run the task.
+
+    `side`: that of the narratives after the change.
+    """
     head = ["---", *_configs(parts), *_dataset_info(parts), "---"]
-    about = (
-        "Instruction reranking: each query occurs twice, `-og` with its original narrative "
-        "and `-changed` with the altered one."
-    )
     body = [
         f"# {published.project.name}",
-        about,
+        f"Instruction reranking. {_sides(published, side)}",
         "Evaluate a model without a network:",
         "    HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 python task.py MODEL",
     ]
     return "\n".join(head) + "\n\n" + "\n\n".join(body) + "\n"
 
 
-def full(published: Published, parts: list[Part]) -> str:
-    """Return the dataset card: content, process of judging, agreement, known limits."""
+def _sides(published: Published, side: str) -> str:
+    """Describe which narratives a set has, and where the others are."""
+    twice = (
+        "Each query occurs twice: `-og` with its original narrative and `-changed` with the "
+        f"{side} one. `qrel_diff` names the documents whose relevance changed, by pair."
+    )
+    if side == ALTERED and published.pairs[REVERSED]:
+        return f"{twice} The folder `{OF_REVERSED}` has a set of the reversed narratives."
+    return twice
+
+
+def full(published: Published, parts: list[Part], side: str) -> str:
+    """Return the dataset card of a set: content, process of judging, agreement, known limits.
+
+    `side`: that of the narratives after the change.
+    """
     head = ["---", *_metadata(published, parts), *_configs(parts), *_dataset_info(parts), "---"]
     sections = [
         f"# {published.project.name}",
@@ -111,9 +122,9 @@ def full(published: Published, parts: list[Part]) -> str:
             ("config", "split", "rows"),
             [(its.name, its.split, f"{facts['lines']:,}") for its, facts in parts],
         ),
-        TWICE,
+        _sides(published, side),
         "## How it was judged",
-        *_process(published),
+        *_process(published, side),
         "## Agreement of people",
         *_agreement(published.project),
         "## People",
@@ -202,7 +213,7 @@ def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _process(published: Published) -> list[str]:
+def _process(published: Published, side: str) -> list[str]:
     project = published.project
     asked = {
         Project.Scope.POOL: "all candidates",
@@ -210,7 +221,7 @@ def _process(published: Published) -> list[str]:
     }.get(Project.Scope(project.judge_scope), "the candidates that were relevant before")
     process = (
         f"{amount(project.overlap_judge, 'person is', 'people are')} asked for each pair, to judge "
-        f"{asked} under the altered narrative, without seeing others' answers. A grade counts if "
+        f"{asked} under the {side} narrative, without seeing others' answers. A grade counts if "
         f"it is their consensus by the rule “{project.get_consensus_display()}”, or if a lead "
         "settled it."
     )
@@ -228,7 +239,7 @@ def _process(published: Published) -> list[str]:
     if guideline is not None:
         paragraphs.append(f"Guidelines, version {guideline.version}:")
         paragraphs.append("\n".join(f"> {line}".rstrip() for line in guideline.text.splitlines()))
-    pairs = published.pairs[ALTERED]
+    pairs = published.pairs[side]
     by_model = sum(pair.origin == "llm" for pair in pairs)
     categories = sorted({pair.category for pair in pairs if pair.category})
     paragraphs.append(

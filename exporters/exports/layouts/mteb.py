@@ -17,7 +17,7 @@ from typing import Any
 from annotate.projects.models import Project
 from exporters.exports.files import Report, Writer
 from exporters.exports.layouts import card, citation, rows
-from exporters.exports.layouts.card import Config
+from exporters.exports.layouts.card import OF_REVERSED, Config
 from exporters.exports.layouts.facts import ONE_TEXT, finish
 from exporters.exports.layouts.published import ALTERED, ORIGINAL, REVERSED, Published, gather
 from exporters.exports.manifest.manifest import Manifest
@@ -25,7 +25,6 @@ from exporters.exports.selection.selection import Pair
 
 QRELS, INSTRUCTIONS, DIFF = "qrels.jsonl", "instructions.jsonl", "qrel_diff.jsonl"
 README, TASK = "README.md", "task.py"
-OF_REVERSED = "reversed/"
 # MTEB groups queries by the part of their ids before the first separator.
 SEPARATOR, REPLACEMENT = "_", "-"
 NOT_HELD = (
@@ -111,12 +110,12 @@ def write_mteb(project: Project, into: Writer, report: Report) -> Manifest:
     """Write the folder with a task file that evaluates it without a network."""
     published = gather(project, report)
     sets = _write_sets(published, into, report)
-    for prefix in sets:
+    for prefix, side in sets.items():
         with into.file(prefix + TASK, "The task: python task.py MODEL evaluates a model.") as f:
             f.write(_task_source(published, reverse=bool(prefix)).encode())
         _write_statistics(into, prefix)
         with into.file(prefix + README, "The file of each config, for datasets.") as f:
-            f.write(card.short(published, _parts_of_set(into, prefix)).encode())
+            f.write(card.short(published, _parts_of_set(into, prefix), side).encode())
     return finish("mteb", published, into, not_held=NOT_HELD)
 
 
@@ -124,19 +123,19 @@ def write_hf(project: Project, into: Writer, report: Report) -> Manifest:
     """Write the folder with a dataset card and the files for its citation."""
     published = gather(project, report)
     sets = _write_sets(published, into, report)
-    for prefix in sets:
+    for prefix, side in sets.items():
         with into.file(prefix + README, "The dataset card.") as f:
-            f.write(card.full(published, _parts_of_set(into, prefix)).encode())
+            f.write(card.full(published, _parts_of_set(into, prefix), side).encode())
     card.write(published, [part for prefix in sets for part in _parts_of_set(into, prefix)], into)
     if not citation.missing(published.publication):
         citation.write_files(published.publication, into)
     return finish("hf", published, into, not_held=NOT_HELD)
 
 
-def _write_sets(published: Published, into: Writer, report: Report) -> list[str]:
-    """Write the data of each set, and return the folders of the sets."""
+def _write_sets(published: Published, into: Writer, report: Report) -> dict[str, str]:
+    """Write the data of each set, and return their folders with the side after the change."""
     ids = written_ids(published.every_pair)
-    sets = {"": ALTERED}
+    sets: dict[str, str] = {"": ALTERED}
     if published.pairs[REVERSED]:
         sets[OF_REVERSED] = REVERSED
     for prefix, side in sets.items():
@@ -147,7 +146,7 @@ def _write_sets(published: Published, into: Writer, report: Report) -> list[str]
         rows.IDS,
         "The id of each pair in these files and in the project.",
     )
-    return list(sets)
+    return sets
 
 
 def _write_data(

@@ -17,7 +17,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from exporters.exports.layouts.mteb import CONFIGS, OF_REVERSED
+from exporters.exports.layouts.card import OF_REVERSED
+from exporters.exports.layouts.mteb import CONFIGS
 from exporters.exports.layouts.multiconir import TABLE
 from exporters.exports.layouts.paired_qrels import CANDIDATES
 from formats import multi_infosearch as records_of
