@@ -38,7 +38,7 @@ from exporters.exports.layouts import (
     paired_qrels,
 )
 from exporters.exports.layouts.published import size as layout_size
-from exporters.exports.manifest import manifest
+from exporters.exports.manifest import manifest, readme
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.proof import proving
@@ -142,7 +142,13 @@ def write(
     with snapshot():
         current = Project.objects.get(pk=project.pk)
         writer = WRITERS[Export.Format(format_name)].write
-        written = writer(current, Writer(folder, edition), report)
+        into = Writer(folder, edition)
+        written = writer(current, into, report)
+    # The files of `citation` are put into somebody's repository, which has a README of its own.
+    has_readme = any(entry["name"] == readme.README for entry in into.files)
+    if not has_readme and format_name != Export.Format.CITATION:
+        readme.write(format_name, into)
+    written["files"] = into.files
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written
 

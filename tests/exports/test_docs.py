@@ -22,7 +22,7 @@ def test_every_file_of_an_export_is_on_its_page(tides, write):
 
     names = {*write(tides.project).bytes(), *write(tides.project, "jsonl").bytes()}
 
-    assert len(names) == 38
+    assert len(names) == 39
     assert {name for name in names if f"`{name}`" not in page} == set()
 
 

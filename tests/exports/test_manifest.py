@@ -12,6 +12,7 @@ from django.conf import settings
 
 from annotate.models import Judgment, Project
 from exporters.exports.manifest.manifest import COUNTS
+from exporters.exports.models import Publication
 from tests import factories
 
 
@@ -190,3 +191,24 @@ def test_originals_that_differ_within_a_query_are_named(tides, write):
     assert "Any plant counts." in files["topics.original.all.txt"]
     assert "Another question." not in files["topics.original.all.txt"]
     assert any("first pair. Queries concerned: 301." in note for note in files.manifest["notes"])
+
+
+@pytest.mark.parametrize("format_name", ["trec", "jsonl", "ir-datasets"])
+def test_the_readme_has_a_line_for_each_file(tides, write, format_name):
+    folder = write(tides.project, format_name)
+
+    lines = [line for line in folder["README.md"].splitlines() if line.startswith("- ")]
+    others = set(folder.bytes()) - {"README.md", "manifest.json"}
+    assert {line.split("`")[1] for line in lines} == others
+
+
+def test_the_files_of_a_citation_come_without_a_readme(tides, write):
+    Publication.objects.create(
+        project=tides.project,
+        licence="CC-BY-4.0",
+        creators="Curie, Marie",
+        year=2026,
+        publisher="Zenodo",
+    )
+
+    assert "README.md" not in write(tides.project, "citation").bytes()

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.both_databases
 
 # Digests of all data files of the hand-made project, the same on both databases.
 GOLDEN = {
-    "trec": "9ce5ad8706daae09e2a4a9d8999c5ef4fad7ab99c5e440e0b9167913de377d6a",
-    "jsonl": "5e6a6b5f309849836f85860154631230d4b0fba25f84949c94b481d4afaf901c",
+    "trec": "8ef3b75044d169aa096445b89c8bf6b13959de6f76df81ffce046efe8f3dcb09",
+    "jsonl": "e4922cf753e7cc3c5624aa13948cab07a95658eb04fdb8c60b72e893e75a279b",
 }
 
 
