@@ -126,15 +126,14 @@ def _position_of(
     """Return the position of a disagreement in the list, or None if people do not differ. A settled
     one has a position among the open ones as well, so that the reader can continue from there.
     """
-    source = build_source(key.kind, reader, filters, only=key, in_any_state=True)
+    source = build_source(key.kind, reader, filters.replaced(only=(key,)), in_any_state=True)
     return next(iter(_positions(source, source.rows[:1])), None)
 
 
 def is_open(by: Membership, disagreement_key: DisagreementKey) -> bool:
     """Return whether this disagreement is open and this lead may settle it now."""
-    return build_source(
-        disagreement_key.kind, Reader(by), QueueFilter(), only=disagreement_key
-    ).rows.exists()
+    only = QueueFilter(only=(disagreement_key,))
+    return build_source(disagreement_key.kind, Reader(by), only).rows.exists()
 
 
 # --- counts ---------------------------------------------------------------------------------------

@@ -277,9 +277,7 @@ class Reader:
         """
         return [kind for kind in filters.kinds if kind in self._kinds]
 
-    def narratives(
-        self, filters: QueueFilter, only: DisagreementKey | None, *, removed: bool = False
-    ) -> QuerySet[Narrative]:
+    def narratives(self, filters: QueueFilter, *, removed: bool = False) -> QuerySet[Narrative]:
         """Return the current narratives of every side, because an export writes the qrels of each.
         `removed`: include those of removed pairs.
         """
@@ -288,8 +286,8 @@ class Reader:
         rows = Narrative.objects.current().filter(pair__project__in=self.projects)
         if not removed:
             rows = rows.filter(pair__removed_at__isnull=True)
-        if only is not None:
-            rows = rows.filter(pk=only.narrative)
+        if filters.only:
+            rows = rows.filter(pk__in={key.narrative for key in filters.only})
         elif filters.state is State.WAITING:
             rows = rows.filter(pk__in=self.sent_back)
         return rows if filters.query is None else rows.filter(pair__query=filters.query)

@@ -23,19 +23,12 @@ KINDS: dict[Kind, type[Disagreement]] = {
 
 
 def build_source(
-    kind: Kind,
-    reader: Reader,
-    filters: QueueFilter,
-    *,
-    only: DisagreementKey | None = None,
-    in_any_state: bool = False,
+    kind: Kind, reader: Reader, filters: QueueFilter, *, in_any_state: bool = False
 ) -> Source:
-    """Return the wanted disagreements of one kind. `only`: just this one, if it is among them;
-    `in_any_state`: also those that are settled, or that the reader cannot settle.
+    """Return the wanted disagreements of one kind. `in_any_state`: also those that are settled, or
+    that the reader cannot settle.
     """
-    source = KINDS[kind].source(reader, filters, only, in_any_state)
-    if only is not None:
-        source = replace(source, rows=source.rows.filter(source.matching(only)))
+    source = KINDS[kind].source(reader, filters, in_any_state)
     if kind not in filters.replaced(kind=kind).kinds:
         return replace(source, rows=source.rows.none())
     if filters.document:

@@ -199,7 +199,7 @@ class Disagreement(ABC):
 
     def differs(self) -> bool:
         """Return whether people differ, settled or not."""
-        source = self.source(Reader(self.member), QueueFilter(), self.key, True)
+        source = self.source(Reader(self.member), QueueFilter(only=(self.key,)), True)
         return source.rows.filter(source.matching(self.key)).exists()
 
     def reveal(self, now: datetime | None = None) -> Reveal:
@@ -234,12 +234,10 @@ class Disagreement(ABC):
 
     @classmethod
     @abstractmethod
-    def source(
-        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
-    ) -> Source:
-        """Return the rows of the queue, open or settled. `only`: this one must be among them, if it
-        belongs there; `in_any_state`: also those that are settled, or that the reader cannot
-        settle.
+    def source(cls, reader: Reader, filters: QueueFilter, in_any_state: bool) -> Source:
+        """Return the rows of the queue, open or settled. `in_any_state`: also those that are
+        settled, or that the reader cannot settle. `build_source` applies the filters that all
+        kinds have in common.
         """
 
     @classmethod

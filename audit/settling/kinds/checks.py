@@ -51,9 +51,7 @@ class CheckDisagreement(Disagreement):
         self.item = self.part = item
 
     @classmethod
-    def source(
-        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
-    ) -> Source:
+    def source(cls, reader: Reader, filters: QueueFilter, in_any_state: bool) -> Source:
         """Return the source of check disagreements, open or settled by a third person."""
         items = SampleItem.objects.filter(
             in_pools(), sample__project__in=reader.projects, narrative__pair__removed_at=None

@@ -384,12 +384,10 @@ class JudgmentDisagreement(DocumentDisagreement):
     routes = ("disagreement", "adjudication_withdrawal", "reveal_judges")
 
     @classmethod
-    def source(
-        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
-    ) -> Source:
+    def source(cls, reader: Reader, filters: QueueFilter, in_any_state: bool) -> Source:
         """Return the source of grade disagreements, open or settled."""
         ids, project = ("narrative_id", "candidate_id"), "narrative__pair__project"
-        narratives = reader.narratives(filters, only).values("pk")
+        narratives = reader.narratives(filters).values("pk")
         current = Judgment.objects.current().exclude(annotator__in=reader.machines)
         same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
         if filters.settled:

@@ -33,13 +33,11 @@ class ReviewDisagreement(Disagreement):
     routes = ("review_disagreement", "review_withdrawal", "reveal_auditors")
 
     @classmethod
-    def source(
-        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
-    ) -> Source:
+    def source(cls, reader: Reader, filters: QueueFilter, in_any_state: bool) -> Source:
         """Return the source of review disagreements, open or decided."""
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
         # One possible decision is to remove the pair; it can be withdrawn like any other.
-        narratives = reader.narratives(filters, only, removed=filters.settled or in_any_state)
+        narratives = reader.narratives(filters, removed=filters.settled or in_any_state)
         if not in_any_state:
             if reader.to_review:
                 mine = Review.objects.submitted().filter(

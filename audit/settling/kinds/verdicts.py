@@ -67,11 +67,9 @@ class VerdictDisagreement(DocumentDisagreement):
         self.condition = self.part = condition
 
     @classmethod
-    def source(
-        cls, reader: Reader, filters: QueueFilter, only: DisagreementKey | None, in_any_state: bool
-    ) -> Source:
+    def source(cls, reader: Reader, filters: QueueFilter, in_any_state: bool) -> Source:
         """Return the source of condition disagreements, open or settled."""
-        conditions = Condition.objects.filter(narrative__in=reader.narratives(filters, only))
+        conditions = Condition.objects.filter(narrative__in=reader.narratives(filters))
         if filters.condition:
             conditions = conditions.filter(_match_condition(filters.condition))
         current = Verdict.objects.current().exclude(statement__annotator__in=reader.machines)
