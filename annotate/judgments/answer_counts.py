@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db.models import Max
@@ -33,7 +34,7 @@ from annotate.projects.models import Project
 from base.bulk import listed_values
 
 # The most narratives read at once.
-_AT_ONCE = 100
+_AT_ONCE = 250
 
 
 class DocumentClass(NamedTuple):
@@ -197,7 +198,8 @@ def _count_documents(
             continue
         counts = of_narratives[narrative]
         flags = flagged.get((narrative, candidate), [])
-        counts.people.update((person, documents) for person in (*people, *flags))
+        for person in (*people, *flags):
+            counts.people[person, documents] += 1
         counts.milliseconds += milliseconds
         counts.timed += timed
         key = (documents, grades, len(flags), settled.get((narrative, candidate)))
@@ -246,7 +248,9 @@ def _documents(
         yield narrative, candidate, (), (), None, 0, 0
 
 
+@lru_cache(10_000)
 def _numbers(listed: str) -> tuple[int, ...]:
+    """Return the numbers of a list in order. Most documents have the same few lists."""
     return tuple(sorted(map(int, listed.split())))
 
 

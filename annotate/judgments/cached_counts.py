@@ -25,7 +25,8 @@ from base.requests import read_once
 Counted = TypeVar("Counted")
 Rules = TypeVar("Rules", bound=Hashable)
 
-# The most narratives that one kind of count caches in a process; then its cache is cleared.
+# Above this number of narratives, a kind of count keeps in a process only those that were asked for
+# last: a project may have more of them.
 MAX_CACHED = 20_000
 _caches: list[dict[Any, Any]] = []
 
@@ -61,6 +62,7 @@ class CachedCounts(Generic[Rules, Counted]):
 
     def of(self, states: Iterable[NarrativeState], rules: Rules) -> dict[int, Counted]:
         """Return the counts by narrative."""
+        states = list(states)
         counts: dict[int, Counted] = {}
         outdated: list[NarrativeState] = []
         for state in states:
@@ -72,11 +74,14 @@ class CachedCounts(Generic[Rules, Counted]):
         if outdated:
             new = self._count(rules, [state.narrative for state in outdated])
             counts.update(new)
-            if len(self._cache) > MAX_CACHED:
-                self._cache.clear()
             for state in outdated:
                 key = (state.narrative, rules)
                 self._cache[key] = (state.revision, new.get(state.narrative))
+            if len(self._cache) > MAX_CACHED:
+                last = [(state.narrative, rules) for state in states]
+                kept = {key: self._cache[key] for key in last}
+                self._cache.clear()
+                self._cache.update(kept)
         return counts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -103,16 +104,18 @@ def rule_report_in(project: Project, reader: Membership | None) -> RuleReport:
     kind = kind_of(project.kind)
     rules = rules_of(kind)
     blind = set() if reader is None else blind_pairs(reader)
-    in_force = (
+    ready: Any = pairs_with_pool(project)
+    written = ready.filter(altered_id__isnull=False).select_related("query")
+    every = {}
+    for pair in written.defer("query__description").order_by("pk"):
+        pair.project = project
+        every[pair.altered_id] = PairStatus(pair, pair.altered_id)
+    pairs = {key: status for key, status in every.items() if status.pair.pk not in blind}
+    narratives = (
         Narrative.objects.current()
-        .filter(side=Narrative.Side.ALTERED, pair__in=pairs_with_pool(project).values("pk"))
-        .select_related("pair__query", "pair__project")
-        .defer("text", "pair__query__description")
-        .order_by("pair")
+        .filter(side=Narrative.Side.ALTERED, pair__in=ready.values("pk"))
+        .exclude(pair__in=blind)
     )
-    every = {narrative.pk: PairStatus(narrative.pair, narrative.pk) for narrative in in_force}
-    pairs = {key: pair for key, pair in every.items() if pair.pair.pk not in blind}
-    narratives = in_force.exclude(pair__in=blind)
     label_rules = [rule for rule in rules if rule.is_of_labels]
     every_side = Narrative.objects.current().filter(
         pair__in=[status.pair.pk for status in pairs.values()]

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
 from django import forms
-from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, TextChoices
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextChoices,
+)
 from django.db.models.functions import Coalesce
 from django.http import QueryDict
 from django.urls import reverse
 
 from annotate.collection.models import Candidate, Query
-from annotate.judgments import completion
-from annotate.judgments.blindness import blind_pairs
+from annotate.judgments import cached_counts, completion
+from annotate.judgments.answer_counts import counts_of
+from annotate.judgments.blindness import blind_pairs, exclude_unjudged
+from annotate.judgments.consensus import State
 from annotate.judgments.document_names import names_for
 from annotate.judgments.models import Flag, Judgment
-from annotate.overview.progress import Statements, statements_of
+from annotate.overview.progress import statements_of
+from annotate.pairs.models import InstructionPair
+from annotate.pairs.pool import judged_narratives
 from annotate.projects.models import Membership, Project
+from base.requests import LARGEST_KEY
 from base.texts import natural
 
 
@@ -179,6 +194,9 @@ class DocumentSort(TextChoices):
     PRIOR = "prior", "Earlier grade"
 
 
+# How many instructions of a query a page shows, and a list of its documents: most have fewer.
+INSTRUCTIONS_ON_A_PAGE = 20
+
 # What tells earlier grades: only for readers who may know them.
 PRIOR_STATES = {DocumentState.RELEVANT, DocumentState.NOT_RELEVANT}
 
@@ -189,6 +207,17 @@ class PoolFilterForm(forms.Form):
     search = forms.CharField(label="Id or words of the title", max_length=200, required=False)
     state = forms.ChoiceField(
         label="Show", choices=[("", "All"), *DocumentState.choices], required=False
+    )
+
+
+class PoolPartForm(PoolFilterForm):
+    """The filter of a query's documents, and which of its instructions their answers are under."""
+
+    instructions_after = forms.IntegerField(
+        label="Answers under the instructions after this one, by its key",
+        min_value=1,
+        max_value=LARGEST_KEY,
+        required=False,
     )
 
 
@@ -248,26 +277,49 @@ def find_candidates(
         return pool.filter(~relevant | Q(prior_relevance__isnull=True))
     if state == DocumentState.WITHOUT_TEXT:
         return pool.filter(document__length__isnull=True)
-    if state:
-        statements = statements_of(member, list(pool.select_related("document")))
-        return pool.filter(pk__in=_in_state(statements, DocumentState(state)))
-    return pool
+    return _in_state(member, pool, DocumentState(state)) if state else pool
 
 
-def _in_state(statements: Sequence[Statements], state: DocumentState) -> Collection[int]:
-    """Return the keys of the candidates about which people say this under any narrative."""
-    judged = {row.candidate.pk for row in statements if _any_of_people(row.judgments)}
-    if state is DocumentState.UNJUDGED:
-        return {row.candidate.pk for row in statements} - judged
-    if state is DocumentState.JUDGED:
-        return judged
-    if state is DocumentState.FLAGGED:
-        return {row.candidate.pk for row in statements if _any_of_people(row.flags)}
-    return {row.candidate.pk for row in statements if row.outcome == "disputed"}
+def _in_state(
+    member: Membership, pool: QuerySet[Candidate], state: DocumentState
+) -> QuerySet[Candidate]:
+    """Return the candidates about which people say this under a narrative that is judged now, as
+    `statements_of` tells it to a lead.
+    """
+    blind = blind_pairs(member)
+    if state is DocumentState.DISPUTED:
+        return pool.filter(pk__in=_disputed(member, pool, blind))
+    kind = Flag if state is DocumentState.FLAGGED else Judgment
+    said: Any = kind.objects.current().filter(
+        narrative__in=judged_narratives(member.project), candidate=OuterRef("pk")
+    )
+    own_judgment = Judgment.objects.current().filter(
+        annotator=member, narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
+    )
+    visible = exclude_unjudged(said, list(blind), "narrative__pair", own_judgment)
+    of_people = (visible | said.filter(annotator=member)).of_people()
+    return pool.filter(~Exists(of_people) if state is DocumentState.UNJUDGED else Exists(of_people))
 
 
-def _any_of_people(answers: Iterable[Judgment | Flag]) -> bool:
-    return any(not answer.annotator.is_machine for answer in answers)
+def _disputed(member: Membership, pool: QuerySet[Candidate], blind: Collection[int]) -> set[int]:
+    """Return the candidates (keys) of a pool on which people differ under any narrative."""
+    project = member.project
+    queries = set(pool.values_list("query_id", flat=True))
+    states = [state for state in cached_counts.states_in_force([project]) if state.query in queries]
+    counts = counts_of(state for state in states if state.pair not in blind)
+    disputed = {
+        candidate
+        for counted in counts.values()
+        for pattern in counted.patterns
+        if pattern.documents.is_shown(project)
+        and pattern.outcome(project.consensus).state is State.DISPUTED
+        for candidate in pattern.candidates
+    }
+    if still_judged := [state.pair for state in states if state.pair in blind]:
+        pairs = list(InstructionPair.objects.filter(pk__in=still_judged))
+        statements = statements_of(member, list(pool.select_related("document")), pairs)
+        disputed |= {row.candidate.pk for row in statements if row.outcome == "disputed"}
+    return disputed
 
 
 def candidates_in_order(member: Membership, pool: QuerySet[Candidate], sort: str) -> list[int]:

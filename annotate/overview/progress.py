@@ -48,7 +48,8 @@ class QueryProgress:
     api_fields = ("kept", "dropped", "others", "disputed")
 
     query: Query
-    pairs: list[InstructionPair] = field(default_factory=list)
+    # By key: a query may have thousands.
+    pairs: list[int] = field(default_factory=list)
     documents: int = 0
     wanted: int = 0
     # Judgments and final flags together: two counts would reveal which one somebody gave.
@@ -124,26 +125,28 @@ def query_progress(
     rows = {query.pk: QueryProgress(query) for query in queries}
     # Of a query that is taken out, the pairs that are out with it.
     is_in = Q(removed_at=None) | Q(removed_at=F("query__removed_at"))
-    of_queries = project.pairs.with_narratives().filter(is_in, query__in=rows)
-    pairs: dict[int, Any] = {pair.pk: pair for pair in of_queries.order_by("pk")}
+    of_queries: Any = project.pairs.with_narratives().filter(is_in, query__in=rows).order_by("pk")
     if far is None:
         far = completion.judging_by_pair(project, rows)
-    for pair in pairs.values():
-        row = rows[pair.query_id]
+    seen: dict[int, QueryProgress] = {}
+    columns = ("pk", "query_id", "altered_id", "sent_back_at")
+    for pair, query, altered, sent_back_at in of_queries.values_list(*columns):
+        row = rows[query]
         row.pairs.append(pair)
-        row.needs_narrative |= pair.altered_id is None
-        row.is_sent_back |= pair.sent_back_at is not None
-        if (pair_progress := far.get(pair.pk)) is not None:
+        row.needs_narrative |= altered is None
+        row.is_sent_back |= sent_back_at is not None
+        if pair not in blind:
+            seen[pair] = row
+        if (pair_progress := far.get(pair)) is not None:
             row.documents += pair_progress.documents
             row.wanted += pair_progress.wanted
             row.answered += pair_progress.answered
     if not reader.leads:
         return list(rows.values())
-    seen = {pk for pk in pairs if pk not in blind}
     states = [state for state in cached_counts.states_in_force([project]) if state.pair in seen]
     counts = counts_of(states)
     for state in states:
-        row = rows[pairs[state.pair].query_id]
+        row = seen[state.pair]
         counted = counts.get(state.narrative)
         for pattern in counted.patterns if counted else ():
             if not (pattern.grades and pattern.documents.is_shown(project)):

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.models import Adjudication
-from annotate.overview.views import project as views
+from annotate.overview import lists
 from audit.settling.adjudication import adjudicate
 from tests import factories
 from tests.programs import Program
@@ -116,7 +116,7 @@ def test_a_query_without_documents_has_a_sentence_and_no_table(db, client):
 @pytest.fixture
 def many(db, monkeypatch):
     """A query with five instructions, two on a page, and two documents: one is for the first."""
-    monkeypatch.setattr(views, "INSTRUCTIONS_ON_A_PAGE", 2)
+    monkeypatch.setattr(lists, "INSTRUCTIONS_ON_A_PAGE", 2)
     project = factories.project("tides", show_prior=False)
     query = factories.query(project, "7")
     pairs = [factories.pair(query, pair_id=f"7_{n}") for n in range(5)]
@@ -190,3 +190,56 @@ def test_more_instructions_than_a_page_has_cost_no_further_queries(
 
     with django_assert_max_num_queries(of_five):
         client.get(address)
+
+
+@pytest.mark.parametrize("reader", ["carla", "ada"])
+def test_programs_read_the_answers_under_all_instructions_a_few_at_a_time(many, reader):
+    query, pairs, lead = many
+    ada = factories.member(lead.project, "ada")
+    judged = query.candidates.order_by("pk").first()
+    for number, pair in enumerate(pairs):
+        factories.judgment(factories.altered(pair), judged, ada, number % 3)
+
+    program, read = Program(reader), []
+    address = f"/api/v1/projects/tides/queries/{query.pk}/candidates/?page_size=1"
+    while address:
+        content = program.client.get(address).json()
+        (row,) = content["results"]
+        assert len(row["under"]) <= 2
+        read += [
+            (under["pair"], [answer["relevance"] for answer in under["answers"]])
+            for under in row["under"]
+            if row["id"] == judged.pk
+        ]
+        address = content["next"]
+
+    assert read == [(pair.pk, [number % 3]) for number, pair in enumerate(pairs)]
+
+
+def test_programs_read_a_query_with_its_first_instructions_and_their_number(many):
+    query, pairs, lead = many
+
+    shown = Program(lead.name).get(f"projects/tides/queries/{query.pk}/").json()
+
+    assert [pair["id"] for pair in shown["pairs"]] == [pair.pk for pair in pairs[:2]]
+    assert shown["instructions"] == 5
+
+
+@pytest.mark.parametrize("state", ["judged", "unjudged", "flagged", "disputed"])
+def test_documents_in_a_state_are_found_without_reading_every_answer(many, state):
+    query, pairs, lead = many
+    ada = factories.member(lead.project, "ada")
+    judged = query.candidates.order_by("pk").first()
+    for pair in pairs[2:]:
+        factories.judgment(factories.altered(pair), judged, ada, 1)
+    pool = query.candidates.all()
+
+    with CaptureQueriesContext(connection) as queries:
+        found = lists.find_candidates(lead, pool, search="", state=state)
+        keys = [candidate.pk for candidate in found]
+
+    unjudged = query.candidates.exclude(pk=judged.pk).get()
+    assert keys == {"judged": [judged.pk], "unjudged": [unjudged.pk]}.get(state, [])
+    # No answers are read one by one, but those of the counts, which are cached.
+    assert len(queries) <= (14 if state == "disputed" else 2)
+    assert not any('"note"' in query["sql"] for query in queries)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.urls import remove_query_param, replace_query_param
 
 from annotate.collection import access as collection_access
 from annotate.collection import core_queries
@@ -33,6 +35,7 @@ from annotate.rewriting.api import FullNarrativeSerializer
 from annotate.rewriting.kept_and_dropped import Outcome, outcome
 from base.api.records import serializer_of
 from base.api.resource import (
+    CURSOR,
     KeyField,
     QueryParameters,
     RequestBody,
@@ -145,7 +148,8 @@ class SiblingSerializer(serializers.ModelSerializer[Query]):
 class FullQuerySerializer(QuerySerializer):
     """A query with its pairs."""
 
-    pairs = PairSerializer(many=True)
+    pairs = PairSerializer(many=True, help_text="The first 20: `pairs/?query=` lists all.")
+    instructions = serializers.IntegerField(help_text="Its pairs, those taken out too.")
     siblings = SiblingSerializer(
         many=True, help_text="The other queries of its core query, if not taken out."
     )
@@ -259,9 +263,11 @@ class OneQuery(Resource, tag="Collection"):
         return self._read(by, changed)
 
     def _read(self, member: Membership, shown: Query) -> dict[str, Any]:
+        pairs = shown.pairs.with_narratives().select_related("query").order_by("pk")
         return {
             **_queries(member, [shown])[0],
-            "pairs": shown.pairs.with_narratives().select_related("query").order_by("pk"),
+            "pairs": pairs[: lists.INSTRUCTIONS_ON_A_PAGE],
+            "instructions": shown.pairs.count(),
             "siblings": core_queries.listed_siblings(shown),
             "pool": shown.candidates.count(),
         }
@@ -270,32 +276,46 @@ class OneQuery(Resource, tag="Collection"):
 class Candidates(Resource, tag="Collection"):
     """The pool of a query."""
 
-    @reads(CandidateSerializer, parameters=lists.PoolFilterForm, paged=True)
+    @reads(CandidateSerializer, parameters=lists.PoolPartForm, paged=True)
     def get(self, request: Request, slug: str, query: int) -> Response:
         """List the documents of a pool, with the answers that you may see.
 
         They are in the order of the page: for leads as loaded, for others by neutral numbers,
         because the order of a file may reveal what is relevant. Only leads can search, or ask for
-        a state: 403.
+        a state: 403. `under` has 20 instructions at most. After the last document, `next` begins
+        again with the first, and the next 20 instructions.
         """
         member = access.member(self.person, slug)
         shown = collection_access.query(member, query)
         prior = lists.knows_prior(member, shown.pairs.values_list("pk", flat=True))
         asked = self.parameters()
+        after = asked.pop("instructions_after") or 0
         if any(asked.values()) and not (
             member.leads and (prior or asked["state"] not in lists.PRIOR_STATES)
         ):
             raise PermissionDenied("Which documents these are would tell you an earlier answer.")
+        size = lists.INSTRUCTIONS_ON_A_PAGE
+        pairs = list(shown.pairs.filter(pk__gt=after).order_by("pk")[: size + 1])
+        under = None if after == 0 and len(pairs) <= size else pairs[:size]
         pool = shown.candidates.select_related("document")
         if member.leads:
             pool = lists.find_candidates(member, pool, **asked)
-            return self.page(pool, prepare=lambda rows: _candidates(member, rows, prior=prior))
-        keys = neutral_order(shown, member.project)
-        part, following = requested_part(request, [str(key) for key in keys])
-        by_key = pool.in_bulk(keys[part])
-        # A candidate may be taken out while it is listed.
-        rows = [by_key[key] for key in keys[part] if key in by_key]
-        return page_response(request, self.shape(_candidates(member, rows, prior=prior)), following)
+            response = self.page(
+                pool, prepare=lambda rows: _candidates(member, rows, under, prior=prior)
+            )
+        else:
+            keys = neutral_order(shown, member.project)
+            part, following = requested_part(request, [str(key) for key in keys])
+            by_key = pool.in_bulk(keys[part])
+            # A candidate may be taken out while it is listed.
+            rows = [by_key[key] for key in keys[part] if key in by_key]
+            listed = self.shape(_candidates(member, rows, under, prior=prior))
+            response = page_response(request, listed, following)
+        if response.data["next"] is None and len(pairs) > size:
+            again = remove_query_param(request.build_absolute_uri(), CURSOR)
+            last = pairs[size - 1].pk
+            response.data["next"] = replace_query_param(again, "instructions_after", last)
+        return response
 
 
 class Pairs(Resource, tag="Collection"):
@@ -375,17 +395,21 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
             "state": lists.QueryState.REMOVED
             if row.query.removed_at
             else lists.state_of_query(row.wanted, row.answered),
-            "came_to": row
-            if member.leads and blind.isdisjoint(pair.pk for pair in row.pairs)
-            else None,
+            "came_to": row if member.leads and blind.isdisjoint(row.pairs) else None,
         }
         for row in query_progress(member, rows)
     ]
 
 
-def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
+def _candidates(
+    member: Membership,
+    rows: list[Candidate],
+    pairs: Sequence[InstructionPair] | None,
+    *,
+    prior: bool,
+) -> list[dict[str, Any]]:
     by_candidate: dict[int, list[Statements]] = {}
-    for statements in statements_of(member, rows):
+    for statements in statements_of(member, rows, pairs):
         by_candidate.setdefault(statements.candidate.pk, []).append(statements)
     names = names_for(member, rows)
     shows_made_for = member.leads and not must_answer_first(member)

@@ -68,9 +68,6 @@ from base.pagination import Page, page_by_key, page_in_order
 from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
 
-# Most queries have fewer.
-INSTRUCTIONS_ON_A_PAGE = 20
-
 
 @require_GET
 def project(request: PageRequest, slug: str) -> HttpResponse:
@@ -218,7 +215,9 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     project = member.project
     shown_query = collection_access.query(member, pk)
     all_pairs = shown_query.pairs.select_related("project", "query")
-    instructions = page_by_key(all_pairs, request.GET, INSTRUCTIONS_ON_A_PAGE, of="instructions_")
+    instructions = page_by_key(
+        all_pairs, request.GET, lists.INSTRUCTIONS_ON_A_PAGE, of="instructions_"
+    )
     pairs = instructions.rows
     # Most queries have few instructions; what concerns all of them is read only where they are not.
     are_all = not (instructions.previous or instructions.next)
