@@ -103,9 +103,12 @@ def coverage(reader: Membership) -> Coverage:
     has_categories = bool(categories)
     newest = Narrative.objects.current().filter(side=Narrative.Side.ALTERED)
     decided = Decision.objects.current().filter(narrative__pair=OuterRef("pk"))
+    # By joins: a subquery would read the narratives of all projects for each pair.
     accepted = decided.filter(
         outcome=Decision.Outcome.ACCEPTED,
-        narrative__in=newest.filter(sent_back_at=None).values("pk"),
+        narrative__is_current=True,
+        narrative__side=Narrative.Side.ALTERED,
+        narrative__sent_back_at=None,
     )
     sent_back = Narrative.objects.filter(pair=OuterRef("pk"), sent_back_at__isnull=False)
     owed = newest.filter(~owes_no_review(reader), pair__project=reader.project_id)
@@ -206,11 +209,12 @@ class ByCategory:
             yield {"criterion": criterion, "figures": figures}
 
 
-def by_category(reader: Membership) -> ByCategory:
+def by_category(reader: Membership, counted: Coverage | None = None) -> ByCategory:
     """Return the figures of each category that has instructions, for a lead who may see reviews.
 
     These count people's ratings in submitted reviews under the newest review's rubric, of every
-    version of the narratives. Six queries, however many categories there are.
+    version of the narratives. `counted` is the coverage, if it is known already. Six queries at
+    most, however many categories there are.
     """
     project = reader.project
     rubric = rubric_of(project)
@@ -227,7 +231,7 @@ def by_category(reader: Membership) -> ByCategory:
     patterns = review_patterns(project, WHOLE, rubric, by="category")
     scale = list(range(len(rubric.levels)))
     figures = []
-    for covered in coverage(reader).categories:
+    for covered in (counted or coverage(reader)).categories:
         if not covered.pairs:
             continue
         criteria = [

@@ -94,6 +94,7 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
     report = rule_report(member)
     blind = must_answer_first(member)
+    covered = coverage(member)
     return project_page(
         request,
         "reports/collection.html",
@@ -106,9 +107,9 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
             for standing in rule_standings(report)
         ],
         named=MAX_NAMED,
-        coverage=coverage(member),
+        coverage=covered,
         blind=access.BLIND if blind else "",
-        by_category=None if blind else by_category(member),
+        by_category=None if blind else by_category(member, covered),
     )
 
 
