@@ -82,7 +82,7 @@ class RequestCounts(NamedTuple):
     """The numbers of rejudge requests for a version of the guidelines, by status."""
 
     open: Annotated[int, "Asked for, and not answered yet."]
-    answered: int
+    answered: Annotated[int, "Not those whose author only took the answer back."]
     withdrawn: int
 
     @property
@@ -237,9 +237,18 @@ def ask_older(
 def count_requests(guideline: Guideline) -> RequestCounts:
     """Count the rejudge requests for this version by status."""
     rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
+    later = Statement.objects.filter(
+        narrative=OuterRef("statement__narrative"),
+        candidate=OuterRef("statement__candidate"),
+        annotator=OuterRef("statement__annotator"),
+        repeat=False,
+        withdrawn_at__isnull=True,
+        at__gt=OuterRef("statement__at"),
+    )
+    ended = rejudge_requests.not_withdrawn().filter(statement__ended_at__isnull=False)
     return RequestCounts(
         _open_requests(guideline).count(),
-        rejudge_requests.not_withdrawn().filter(statement__ended_at__isnull=False).count(),
+        ended.filter(Q(statement__withdrawn_at__isnull=True) | Exists(later)).count(),
         rejudge_requests.filter(withdrawn_at__isnull=False).count(),
     )
 

@@ -6,15 +6,16 @@ notices as read after that. Like the home page, notices reveal nothing about oth
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -24,9 +25,12 @@ from annotate.judgments.assignments import my_assignments, read_assignments
 from annotate.pairs.models import Assignment, Narrative
 from annotate.people.invitation_mail import MAIL_REFUSED
 from annotate.projects import access
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Membership, MembershipQuerySet, Project
 from base.reader_preferences import preferences
 from base.users import Preferences, User
+
+# The most projects whose notices are read at once.
+PROJECTS_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,26 @@ def register(provider: Provider) -> None:
         _providers.append(provider)
 
 
+def projects_with_notices(user: User) -> Paginator[Membership]:
+    """Return a person's memberships, those in use first, in pages whose notices are read at once:
+    the same for the page, for programs and for mails, which read one page after the other.
+    """
+    return Paginator(in_use_first(access.memberships_of(user)), PROJECTS_AT_ONCE)
+
+
+def in_use_first(members: MembershipQuerySet) -> list[Membership]:
+    """Read a person's memberships: those of projects in which somebody has a task to do come first,
+    in each half those that are newest.
+    """
+    to_do = Assignment.objects.filter(pair__project=OuterRef("project"), done_at__isnull=True)
+    return list(members.order_by(Exists(to_do).desc(), "-joined_at", "pk"))
+
+
 def notices_of(user: User) -> list[Notice]:
-    """Return what waits for a person in their projects, newest first."""
-    return notices_in(list(access.memberships_of(user)))
+    """Return what waits for a person in all of their projects, newest first."""
+    return _newest_first(
+        notice for page in projects_with_notices(user) for notice in notices_in(list(page))
+    )
 
 
 def notices_in(members: Sequence[Membership]) -> list[Notice]:
@@ -68,6 +89,10 @@ def notices_in(members: Sequence[Membership]) -> list[Notice]:
     ):
         for several in provider(members).values():
             notices += several
+    return _newest_first(notices)
+
+
+def _newest_first(notices: Iterable[Notice]) -> list[Notice]:
     return sorted(
         notices, key=lambda notice: (-notice.at.timestamp(), notice.project.name, notice.kind)
     )

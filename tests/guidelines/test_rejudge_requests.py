@@ -150,6 +150,18 @@ def test_undoing_the_answer_restores_judgment_and_rejudge_request(scene):
     assert not scene.done()
 
 
+def test_an_answer_that_was_only_taken_back_has_not_answered_its_request(scene):
+    guideline = write_guideline(text="Read to the end.", based_on=0, by=scene.carla)
+    scene.ask()
+    RejudgeRequest.objects.update(guideline=guideline)
+    judging.withdraw(uuid=scene.judgment.uuid, pair=scene.pair, by=scene.ada)
+    assert rejudge_requests.count_requests(guideline) == (0, 0, 0)
+
+    scene.judge(2)
+
+    assert rejudge_requests.count_requests(guideline) == (0, 1, 0)
+
+
 def test_a_document_flagged_later_keeps_its_request_and_comes_last(scene):
     third = factories.candidate(scene.query, "C")
     scene.ask()

@@ -14,6 +14,7 @@ from django.urls import reverse
 from annotate.collection.removal import QUERIES
 from annotate.judgments import assignments
 from annotate.models import Assignment, Preferences, RejudgeRequest
+from annotate.overview import notices
 from annotate.overview.notices import mark_read, new_among, notices_of, seen_until, send_digests
 from annotate.people.preferences import change_preferences
 from annotate.pools.removal import DOCUMENTS
@@ -199,6 +200,32 @@ def test_a_page_has_the_notices_of_fifty_projects_the_new_ones_first(client, ada
     assert [one.project.slug for one in second.context["seen"]] == ["tides"]
     assert "51 to 52 of 52" in second.content.decode()
     assert "Mark all as read" in second.content.decode()
+
+
+def test_programs_read_the_notices_of_the_page_and_mails_have_those_of_all(
+    client, ada, pair, monkeypatch
+):
+    monkeypatch.setattr(notices, "PROJECTS_AT_ONCE", 1)
+    other = factories.project("other", overlap_rewrite=0, overlap_review=0)
+    other.memberships.create(user=ada.user, name="ada", role="annotator")
+    query = factories.query(other)
+    factories.candidate(query)
+    factories.pair(query)
+    User.objects.update(email="ada@example.org")
+    change_preferences(mail_digest=True, by=ada.user)
+    client.force_login(ada.user)
+
+    in_api = [client.get(reverse("annotate:api_notices"), {"page": n}).json() for n in (1, 2, 3)]
+    on_pages = [client.get(reverse("annotate:notices"), {"page": n}) for n in (1, 2)]
+    send_digests()
+
+    projects = [[notice["project"] for notice in part["notices"]] for part in in_api]
+    assert projects == [["other"], ["tides"], []]
+    assert [part["pages"] for part in in_api] == [2, 2, 2]
+    assert [[one.project.slug for one in page.context["new"]] for page in on_pages] == projects[:2]
+    [message] = mail.outbox
+    assert "- Other: " in message.body
+    assert "- Tides: " in message.body
 
 
 def test_programs_read_notices_and_mark_them(client, ada):

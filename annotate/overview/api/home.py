@@ -11,7 +11,14 @@ from rest_framework.response import Response
 
 from annotate.judgments import assignments
 from annotate.judgments.completion import WorkLeft, left_in, open_assignments
-from annotate.overview.notices import Notice, mark_read, new_among, notices_of, seen_until
+from annotate.overview.notices import (
+    Notice,
+    mark_read,
+    new_among,
+    notices_in,
+    projects_with_notices,
+    seen_until,
+)
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -33,10 +40,19 @@ class NoticeSerializer(RecordSerializer):
 
 
 class NoticesSerializer(serializers.Serializer[Any]):
-    """Your notices, newest first."""
+    """Notices of 50 of your projects, newest first."""
 
     seen_until = serializers.DateTimeField(allow_null=True)
     notices = NoticeSerializer(many=True)
+    pages = serializers.IntegerField(help_text="How many pages there are: `?page=2` has others.")
+
+
+class AskedNotices(QueryParameters):
+    """Which page of the notices."""
+
+    page = serializers.IntegerField(
+        default=1, min_value=1, help_text="Of 50 projects each, those with a task to do first."
+    )
 
 
 class SentSeen(RequestBody):
@@ -48,24 +64,29 @@ class SentSeen(RequestBody):
 class MyNotices(Resource, tag="You"):
     """Your notices."""
 
-    @reads(NoticesSerializer)
+    @reads(NoticesSerializer, parameters=AskedNotices)
     def get(self, request: Request) -> dict[str, Any]:
-        """List your notices."""
-        return _notices(self.person)
+        """List your notices, those of 50 projects at a time. After the last page there are none."""
+        return _notices(self.person, self.parameters()["page"])
 
     @writes(NoticesSerializer, body=SentSeen, scope=Scope.JUDGE)
     def put(self, request: Request) -> dict[str, Any]:
-        """Mark notices as read up to a time. One before the stored time changes nothing."""
+        """Mark notices as read up to a time. One before the stored time changes nothing.
+
+        Answers with the first page of the notices.
+        """
         mark_read(until=self.body()["seen_until"], by=self.person)
-        return _notices(self.person)
+        return _notices(self.person, 1)
 
 
-def _notices(user: User) -> dict[str, Any]:
-    notices, seen = notices_of(user), seen_until(user)
+def _notices(user: User, page: int) -> dict[str, Any]:
+    pages, seen = projects_with_notices(user), seen_until(user)
+    notices = notices_in(list(pages.page(page))) if page <= pages.num_pages else []
     new = new_among(notices, seen)
     return {
         "seen_until": seen,
         "notices": [{**vars(notice), "new": notice in new} for notice in notices],
+        "pages": pages.num_pages,
     }
 
 

@@ -26,12 +26,19 @@ from annotate.judgments.assignments import my_assignments, read_assignments
 from annotate.judgments.completion import WorkLeft
 from annotate.judgments.models import Judgment, Statement
 from annotate.overview.contributions import overviews
-from annotate.overview.notices import mark_read, new_among, notices_in, seen_until
+from annotate.overview.notices import (
+    in_use_first,
+    mark_read,
+    new_among,
+    notices_in,
+    projects_with_notices,
+    seen_until,
+)
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.people.preferences import change_preferences
 from annotate.projects import access, schedule
-from annotate.projects.models import Grade, Membership, MembershipQuerySet
+from annotate.projects.models import Grade, Membership
 from annotate.projects.project_page import project_page
 from base.errors import Refused
 from base.reader_preferences import preferences, zone_of_reader
@@ -39,7 +46,7 @@ from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
 from jobs.status import worker_status
 
-PROJECTS_ON_A_PAGE, PROJECTS_WITH_NOTICES = 30, 50
+PROJECTS_ON_A_PAGE = 30
 
 
 @require_GET
@@ -49,7 +56,7 @@ def home(request: PageRequest) -> HttpResponse:
     That is: their tasks with work left, the tasks they could take, what else waits for them, and
     the project's progress if they lead it. `?page=2` has the next projects.
     """
-    every = _in_use_first(access.projects_of(request.user))
+    every = in_use_first(access.projects_of(request.user))
     active = [member for member in every if member.project.archived_at is None]
     page = Paginator(active, PROJECTS_ON_A_PAGE).get_page(request.GET.get("page"))
     members = list(page)
@@ -107,14 +114,6 @@ def home(request: PageRequest) -> HttpResponse:
             **(worker() if any(member.leads for member in members) else {}),
         },
     )
-
-
-def _in_use_first(members: MembershipQuerySet) -> list[Membership]:
-    """Read a person's memberships: those of projects in which somebody has a task to do come first,
-    in each half those that are newest.
-    """
-    to_do = Assignment.objects.filter(pair__project=OuterRef("project"), done_at__isnull=True)
-    return list(members.order_by(Exists(to_do).desc(), "-joined_at", "pk"))
 
 
 def _offered(offers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -339,8 +338,7 @@ def notices(request: PageRequest) -> HttpResponse:
             mark_read(until=until, by=request.user)
         return redirect("annotate:notices")
     now = timezone.now()
-    members = _in_use_first(access.memberships_of(request.user))
-    page = Paginator(members, PROJECTS_WITH_NOTICES).get_page(request.GET.get("page"))
+    page = projects_with_notices(request.user).get_page(request.GET.get("page"))
     # They are in the order of their times, so that the new ones come first.
     shown = notices_in(list(page))
     new = new_among(shown, seen_until(request.user))
