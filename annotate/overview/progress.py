@@ -71,6 +71,10 @@ class QueryProgress:
         return reverse("annotate:query", args=[self.query.project.slug, self.query.pk])
 
 
+# How many of a member's unfinished tasks are named.
+MOST_NAMED = 3
+
+
 @dataclass(frozen=True)
 class PersonProgress:
     """Progress of one member."""
@@ -187,15 +191,15 @@ def people_progress(project: Project) -> list[PersonProgress]:
     begun = Assignment.objects.filter(
         pair__project=project, pair__removed_at=None, touched_at__isnull=False
     )
-    held = list(begun.order_by("pk"))
-    pairs = dict(project.pairs.values_list("pk", "pair_id"))
+    # There may be as many as answers to a pair are wanted, times the pairs.
+    held = list(begun.only("task", "pair", "member").order_by("pk"))
     left = completion.left_in(project, held)
-    at: dict[int, list[str]] = defaultdict(list)
+    unfinished: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in held:
         if left[assignment.pk].is_open:
-            at[assignment.member_id].append(
-                f"{assignment.get_task_display()} {pairs[assignment.pair_id]}"
-            )
+            unfinished[assignment.member_id].append(assignment)
+    named = {row.pair_id for rows in unfinished.values() for row in rows[:MOST_NAMED]}
+    pairs = dict(project.pairs.filter(pk__in=named).values_list("pk", "pair_id"))
     last = _last_answers(project, {person: at for person, (at, _) in came.items() if at})
     audits = audits_by_member(project)
     people = []
@@ -210,7 +214,11 @@ def people_progress(project: Project) -> list[PersonProgress]:
                 checked=audited.checks if audited else 0,
                 last_at=max(filter(None, times), default=None),
                 imported=came[member.pk][1],
-                where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
+                where=", ".join(
+                    f"{assignment.get_task_display()} {pairs[assignment.pair_id]}"
+                    for assignment in unfinished[member.pk][:MOST_NAMED]
+                )
+                + (" …" if len(unfinished[member.pk]) > MOST_NAMED else ""),
             )
         )
     return people

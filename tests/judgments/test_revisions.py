@@ -382,3 +382,25 @@ def test_each_kind_of_disagreement_is_counted_once(scene):
     counts = queue.count_by_kind(scene.carla, QueueFilter())
     assert (counts[Kind.JUDGMENT], counts[Kind.VERDICT]) == (1, 1)
     assert queue.count_disagreements(scene.carla, QueueFilter()) == 2
+
+
+def test_a_project_with_more_narratives_than_the_cache_keeps_is_not_counted_anew(
+    scene, monkeypatch
+):
+    monkeypatch.setattr(cached_counts, "MAX_CACHED", 1)
+    counted: list[list[int]] = []
+
+    def count(_rules, narratives):
+        counted.append(narratives)
+        return dict.fromkeys(narratives, 1)
+
+    counts = cached_counts.CachedCounts(count)
+    states = cached_counts.states_of_every([scene.project])
+    counts.of(states, None)
+    first, *others = states
+    changed = [first._replace(revision=first.revision + 1), *others]
+
+    assert counts.of(changed, None) == dict.fromkeys([state.narrative for state in states], 1)
+
+    assert [len(narratives) for narratives in counted] == [len(states), 1]
+    assert len(states) > 2

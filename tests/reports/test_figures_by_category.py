@@ -6,6 +6,8 @@ import csv
 import io
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -155,3 +157,17 @@ def test_a_report_has_the_reviews_of_each_category(world):
     assert found == {"C1": 12, "S1": 6}
     (table,) = [one for one in tables(figures) if one.key == "review-categories"]
     assert [(line.label, line.units) for line in table.lines] == [("C1", 12), ("S1", 6)]
+
+
+def test_the_page_counts_the_decisions_of_each_category_once(world, client):
+    project, carla, _narratives = world
+    client.force_login(carla.user)
+
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(reverse("audit:collection", args=[project.slug]))
+
+    decided = [row["sql"] for row in queries if 'AS "revised"' in row["sql"]]
+    assert len(decided) == 1
+    # Not by a subquery with the narratives of every project.
+    assert "IN (SELECT" not in decided[0]
+    assert [row.key for row in page.context["by_category"].categories] == ["C1", "S1"]
