@@ -272,3 +272,19 @@ def test_an_unknown_place_in_the_documents_of_a_query_is_refused(crowded, client
     response = client.get(crowded.url("annotate:api_candidates"), {"cursor": "0"})
 
     assert response.status_code == 400
+
+
+def test_the_topics_have_pages(crowded, client):
+    factories.query(crowded.pair.project, "another")
+    client.force_login(factories.user("root"))
+
+    read, address = [], crowded.url("annotate:api_topics") + "?page_size=1"
+    while address:
+        content = client.get(address).json()
+        assert len(content["results"]) == 1
+        read += [row["query_id"] for row in content["results"]]
+        address = content["next"]
+
+    in_use = crowded.pair.project.queries.filter(removed_at__isnull=True).order_by("pk")
+    assert read == list(in_use.values_list("query_id", flat=True))
+    assert len(read) > 1

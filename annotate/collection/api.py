@@ -31,7 +31,15 @@ from annotate.collection.topics import (
 from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from base.api.bodies import FormBody, Settings
-from base.api.resource import RequestBody, Resource, Scope, reads, writes
+from base.api.resource import (
+    RequestBody,
+    Resource,
+    Scope,
+    page_response,
+    reads,
+    requested_part,
+    writes,
+)
 
 
 class PassagesSerializer(Settings, FormBody):
@@ -187,10 +195,12 @@ def _removed(resource: Resource, slug: str, removable: Removable, id_field: str)
 class Topics(Resource, tag="Collection"):
     """The topics of a project that are not taken out."""
 
-    @reads(Topic, many=True)
-    def get(self, request: Request, slug: str) -> list[Topic]:
+    @reads(Topic, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
         """List the topics with the values that conditions check."""
-        return topics_of(access.lead(self.person, slug).project)
+        topics = topics_of(access.lead(self.person, slug).project)
+        part, following = requested_part(request, [str(topic.pk) for topic in topics])
+        return page_response(request, self.shape(topics[part]), following)
 
     @writes(ChangeCounts, body=SentQueryRemoval, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> ChangeCounts:

@@ -108,7 +108,9 @@ def rule_report_in(project: Project, reader: Membership | None) -> RuleReport:
     written = ready.filter(altered_id__isnull=False).select_related("query")
     every = {}
     # What the page and the manifest say of a pair: there may be many.
-    for pair in written.only("project", "pair_id", "query__title").order_by("pk"):
+    for pair in written.only("project", "pair_id", "query__query_id", "query__title").order_by(
+        "pk"
+    ):
         pair.project = project
         every[pair.altered_id] = PairStatus(pair, pair.altered_id)
     pairs = {key: status for key, status in every.items() if status.pair.pk not in blind}

@@ -27,12 +27,20 @@ from audit.reports.coverage import (
     coverage,
 )
 from audit.reports.models import AgreementReport
-from audit.reports.rule_standings import RuleStanding, rule_standings
+from audit.reports.rule_standings import BROKEN_AT_ONCE, RuleStanding, rule_standings
 from audit.reports.scopes import FIELDS, describe_scope, scope_of, stored_scope
 from audit.reports.scopes import Scope as Part
 from audit.reports.unit_table import Of, units
 from base.api.records import RecordSerializer
-from base.api.resource import QueryParameters, RequestBody, Resource, Scope, reads, writes
+from base.api.resource import (
+    KeyField,
+    QueryParameters,
+    RequestBody,
+    Resource,
+    Scope,
+    reads,
+    writes,
+)
 from base.csv_output import csv_response
 from base.errors import InvalidField
 
@@ -230,16 +238,25 @@ class BreakingSerializer(OfPairSerializer):
 class RuleSerializer(RecordSerializer):
     """The state of a rule."""
 
+    breaking = serializers.SerializerMethodField(help_text="The number of pairs that break it.")
     broken = serializers.SerializerMethodField()
 
     class Meta:
         record = RuleStanding
-        fields = ("rule", "name", "sentence", "limits", "state", "holds", "not_known", "broken")
+        fields = (
+            *("rule", "name", "sentence", "limits", "state", "holds", "not_known"),
+            *("breaking", "broken"),
+        )
+
+    def get_breaking(self, standing: RuleStanding) -> int:
+        """Return the number of pairs that break the rule."""
+        return len(standing.broken)
 
     @extend_schema_field(BreakingSerializer(many=True))
     def get_broken(self, standing: RuleStanding) -> Any:
-        """Return the pairs that break the rule."""
-        return BreakingSerializer(standing.broken, many=True, context={"rule": standing.rule}).data
+        """Return a page of the pairs that break the rule."""
+        shown = standing.broken_after(self.context["after"])[:BROKEN_AT_ONCE]
+        return BreakingSerializer(shown, many=True, context={"rule": standing.rule}).data
 
 
 class RuleStandingsSerializer(serializers.Serializer[Any]):
@@ -250,16 +267,23 @@ class RuleStandingsSerializer(serializers.Serializer[Any]):
     rules = RuleSerializer(many=True)
 
 
+class AskedRules(QueryParameters):
+    """Which of the pairs that break a rule."""
+
+    after = KeyField(required=False, help_text="Those after this one, by its key.")
+
+
 class Rules(Resource, tag="Progress"):
     """The rules of a project."""
 
-    @reads(RuleStandingsSerializer)
-    def get(self, request: Request, slug: str) -> dict[str, Any]:
-        """Return which rules hold now, which are broken, and by which pairs."""
+    @reads(RuleStandingsSerializer, parameters=AskedRules)
+    def get(self, request: Request, slug: str) -> Response:
+        """Return which rules hold now, which are broken, and by which pairs, 20 of each rule."""
         member = annotate_access.lead(self.person, slug)
         report = rule_report(member)
-        return {
+        content = {
             "kind": member.project.kind,
             "hidden": report.hidden,
             "rules": rule_standings(report),
         }
+        return Response(self.shape(content, after=self.parameters().get("after", 0)))

@@ -53,6 +53,10 @@ RULES: Mapping[Rule, tuple[str, str]] = {
 }
 
 
+# The most pairs that break a rule to list at once.
+BROKEN_AT_ONCE = 20
+
+
 @dataclass(frozen=True)
 class RuleStanding:
     """One rule: for how many pairs it holds or is not known, and the pairs that break it."""
@@ -64,6 +68,10 @@ class RuleStanding:
     holds: Annotated[int, "The number of pairs."]
     not_known: Annotated[int, "The number of pairs."]
     broken: list[PairStatus]
+
+    def broken_after(self, pair: int) -> list[PairStatus]:
+        """Return the pairs that break the rule, after this one by key."""
+        return [status for status in self.broken if status.pair.pk > pair]
 
     @property
     def pairs(self) -> int:

@@ -30,7 +30,7 @@ from audit.reports.models import AgreementReport, AgreementReportQuerySet
 from audit.reports.paper import latex_against, paper_text
 from audit.reports.reliability import HEADLINE
 from audit.reports.report_parts import COEFFICIENTS
-from audit.reports.rule_standings import RuleStanding, rule_standings
+from audit.reports.rule_standings import BROKEN_AT_ONCE, RuleStanding, rule_standings
 from audit.reports.scopes import Scope, describe_scope, parts_of, stored_scope
 from audit.reports.statements_since import count_changes_since
 from audit.reports.tables import (
@@ -46,8 +46,6 @@ from base.requests import PageRequest, refusal_as_message
 
 # The most lines that a chart draws; the page of agreement shows all of them.
 DRAWN = 12
-# The most pairs that break a rule to list on one page.
-LISTED = 20
 
 
 # The number of lines of a table on a page, such as pairs of people.
@@ -131,14 +129,14 @@ def _broken_pairs(
     rule = standing.rule.value
     after = request.GET.get("after", "") if request.GET.get("rule") == rule else ""
     behind = parse_key(after) or 0
-    rest = [pair for pair in standing.broken if pair.pair.pk > behind]
-    shown = rest[:LISTED]
+    rest = standing.broken_after(behind)
+    shown = rest[:BROKEN_AT_ONCE]
     return {
         "names_documents": standing.rule is Rule.SHRINKING or standing.rule.is_of_labels,
         "rows": [_broken_pair(report, standing.rule, pair) for pair in shown],
         "first_url": f"?rule={rule}#{rule}-title" if behind else "",
         "next_url": f"?{urlencode({'rule': rule, 'after': shown[-1].pair.pk})}#{rule}-title"
-        if len(rest) > LISTED
+        if len(rest) > BROKEN_AT_ONCE
         else "",
     }
 

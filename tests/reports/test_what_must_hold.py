@@ -211,7 +211,8 @@ def test_the_bar_of_a_rule_shows_pairs_without_a_judgment_as_not_known(tides, cl
 
 
 def test_pairs_that_break_a_rule_are_paged(tides, client, monkeypatch):
-    monkeypatch.setattr("audit.reports.views.LISTED", 1)
+    monkeypatch.setattr("audit.reports.views.BROKEN_AT_ONCE", 1)
+    monkeypatch.setattr("audit.reports.api.BROKEN_AT_ONCE", 1)
     Project.objects.update(relevant_from=2)
     tides.carla.project.refresh_from_db()
     client.force_login(tides.carla.user)
@@ -224,6 +225,15 @@ def test_pairs_that_break_a_rule_are_paged(tides, client, monkeypatch):
     assert [row["pair"].query.title for row in first["rows"]] == ["good"]
     assert [row["pair"].query.title for row in second["rows"]] == ["grown"]
     assert second["first_url"] == "?rule=balance#balance-title"
+    api = reverse("audit:api_rules", args=["tides"])
+    in_api = [
+        client.get(api, {"after": key} if key else {}).json()["rules"][2]
+        for key in (0, first["rows"][0]["pair"].pk)
+    ]
+    assert [part["breaking"] for part in in_api] == [3, 3]
+    assert [row["pair"] for part in in_api for row in part["broken"]] == [
+        row["pair"].pk for part in (first, second) for row in part["rows"]
+    ]
 
 
 def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
