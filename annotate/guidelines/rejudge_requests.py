@@ -328,9 +328,7 @@ def _reachable(answers: QuerySet[Statement]) -> QuerySet[Statement]:
     assignment = Assignment.objects.filter(
         pair=OuterRef("narrative__pair"), task=Task.JUDGE, member=OuterRef("annotator")
     )
-    return answers.filter(
-        Exists(assignment), annotator__user__is_active=True, annotator__left_at__isnull=True
-    )
+    return answers.filter(Exists(assignment), annotator__in=Membership.objects.who_can_sign_in())
 
 
 def _clean_words(words: str) -> str:

@@ -24,15 +24,14 @@ def pairs_open_to(task: str, members: Collection[Membership]) -> Q:
     can sign in to the project.
     """
     named = NamedPerson.objects.filter(task=task)
-    able = named.filter(member__left_at__isnull=True, member__user__is_active=True)
+    able = named.filter(member__in=Membership.objects.who_can_sign_in())
     mine = named.filter(member__in=[member.pk for member in members])
     return ~Q(query__in=able.values("query")) | Q(query__in=mine.values("query"))
 
 
 def people_to_name(project: Project) -> QuerySet[Membership]:
     """Return the people who can be named: members of the project who can sign in, by name."""
-    people = project.memberships.active().people().filter(user__is_active=True)
-    return people.order_by("name")
+    return project.memberships.who_can_sign_in().order_by("name")
 
 
 def named_people(query: Query) -> dict[str, set[int]]:

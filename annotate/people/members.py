@@ -194,8 +194,8 @@ def _member_of(by: Membership, member: Membership) -> Membership:
 
 def has_other_lead(member: Membership) -> bool:
     """Return whether the member's project has another lead who can sign in."""
-    leads = Membership.objects.active().filter(
-        project=member.project_id, role=Membership.Role.LEAD, user__is_active=True
+    leads = Membership.objects.who_can_sign_in().filter(
+        project=member.project_id, role=Membership.Role.LEAD
     )
     return leads.exclude(pk=member.pk).exists()
 

@@ -226,8 +226,12 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
         """Exclude members who have left."""
         return self.filter(left_at__isnull=True)
 
+    def who_can_sign_in(self) -> MembershipQuerySet:
+        """Return those who have an open account and have not left."""
+        return self.active().filter(user__is_active=True)
+
     def gone(self) -> MembershipQuerySet:
-        """Keep members who have left or whose account is closed."""
+        """Return those who have left or whose account is closed."""
         return self.filter(Q(left_at__isnull=False) | Q(user__is_active=False))
 
     def who_led(self) -> MembershipQuerySet:

@@ -234,8 +234,7 @@ def _unsteadiness(machine: Membership) -> dict[Label, Doubt]:
 
 def _people_left(machine: Membership, labels: Collection[Label]) -> dict[Label, int]:
     """Return how many people who never led have not answered each of these labels."""
-    people = Membership.objects.people().active().filter(project=machine.project_id)
-    people = people.filter(user__is_active=True)
+    people = Membership.objects.who_can_sign_in().filter(project=machine.project_id)
     keys = set(people.exclude(pk__in=people.who_led()).values_list("pk", flat=True))
     statements = Statement.objects.filter(
         narrative__in={narrative for narrative, _candidate in labels}, annotator__in=keys
