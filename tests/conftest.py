@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import os
 import socket
 from collections.abc import Callable, Generator, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 from django.template import Context, RequestContext, Template
 from django.test import TransactionTestCase
 from django.test.signals import template_rendered
@@ -20,6 +22,7 @@ from django.test.utils import _TestState
 from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
+from annotate.judgments.cached_counts import clear_caches
 from jobs.models import Job
 from jobs.queue import TASK
 from jobs.status import record_heartbeat
@@ -33,10 +36,14 @@ hypothesis_settings.register_profile(
 hypothesis_settings.register_profile("explore", max_examples=1_000, deadline=None)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+Rows = TypeVar("Rows")
+
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 # Thresholds of the garbage collector: new objects before a search of the youngest generation
 # (Python: 700), such searches before one of the middle generation, and those before one of the old.
 OBJECTS_BEFORE_GARBAGE = (20_000, 10, 20)
+# The fixtures of tests of real transactions.
+OF_TRANSACTIONS = {"transactional_db", "live_server"}
 # The markers of tests that run on PostgreSQL.
 ON_POSTGRESQL = {"both_databases", "postgresql"}
 
@@ -100,7 +107,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (selected if wanted else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
+    refuse_rows_of_some_tests(selected)
     items[:] = order_for_processes(selected, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def refuse_rows_of_some_tests(items: list[pytest.Item]) -> None:
+    """Refuse a file in which some tests ask for `rows_of_file` and others use the database.
+
+    Those others would find the rows or not, depending on the order of the tests. Tests of real
+    transactions are such others, even if they ask: no rollback brings the rows back.
+    """
+    asking, others = set(), set()
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        marker = item.get_closest_marker("django_db")
+        real = bool(fixtures & OF_TRANSACTIONS or (marker and marker.kwargs.get("transaction")))
+        if "rows_of_file" in fixtures:
+            asking.add(item.path)
+        if real or ("rows_of_file" not in fixtures and (marker or "db" in fixtures)):
+            others.add(item.path)
+    if both := sorted(map(str, asking & others)):
+        raise pytest.UsageError(f"not all tests on the database ask for rows_of_file: {both}")
 
 
 def order_for_processes(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
@@ -173,6 +200,35 @@ def django_db_setup(
         yield
         with django_db_blocker.unblock():
             stack.close()
+
+
+@pytest.fixture(scope="module")
+def rows_of_file(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Make rows once for all tests of a file, in fixtures of scope `module` that ask for this one.
+
+    The file's tests run within one transaction: `db` rolls each back to these rows, also if it
+    changed or deleted them. All tests of the file see the rows, so each should ask for them. Not
+    for a file with tests of real transactions.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def copy_rows(db: None) -> Callable[[Rows], Rows]:
+    """Return a function that copies the objects of a fixture of scope `module` for one test.
+
+    Counts that an earlier test cached are those of the same rows: a test must count itself.
+    """
+    clear_caches()
+    return copy.deepcopy
+
+
+@pytest.fixture
+def scene(scene_of_file: Rows, copy_rows: Callable[[Rows], Rows]) -> Rows:
+    """What the file's fixture `scene_of_file`, of scope `module`, has made: a copy for one test."""
+    return copy_rows(scene_of_file)
 
 
 @pytest.fixture(scope="session", autouse=True)

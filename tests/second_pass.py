@@ -12,9 +12,8 @@ from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 
 
-@pytest.fixture
-def scene(db):
-    """One query with two documents, its pair, and everybody."""
+def make_scene() -> SimpleNamespace:
+    """Make one query with two documents, its pair, and everybody."""
     project = factories.project(overlap_review=2)
     query = factories.query(project)
     made = SimpleNamespace(
@@ -33,22 +32,38 @@ def scene(db):
     return made
 
 
-@pytest.fixture
-def assigned(scene):
-    """The scene, with the two review assignments taken by ben and dan."""
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
+    """The scene's rows, made once for a file. A file may add to them what all its tests need."""
+    return make_scene()
+
+
+def take_reviews(scene: SimpleNamespace) -> SimpleNamespace:
+    """Let ben and dan take the two review assignments."""
     for auditor in (scene.dan, scene.ben):
         assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
     return scene
 
 
 @pytest.fixture
-def disputed(scene):
-    """The scene, where ada and ben differ on S1 (0 and 2) and agree on S2."""
+def assigned(scene):
+    """The scene, with the two review assignments taken by ben and dan."""
+    return take_reviews(scene)
+
+
+def dispute(scene: SimpleNamespace) -> SimpleNamespace:
+    """Let ada and ben differ on S1 (0 and 2) and agree on S2."""
     scene.adas = factories.judgment(scene.narrative, scene.first, scene.ada, 0, note="On a river.")
     scene.bens = factories.judgment(scene.narrative, scene.first, scene.ben, 2)
     factories.judgment(scene.narrative, scene.second, scene.ada, 1)
     factories.judgment(scene.narrative, scene.second, scene.ben, 1)
     return scene
+
+
+@pytest.fixture
+def disputed(scene):
+    """The scene, where ada and ben differ on S1 (0 and 2) and agree on S2."""
+    return dispute(scene)
 
 
 def levels(default: str = "excellent", **others: str) -> dict[str, tuple[str, str]]:

@@ -7,7 +7,7 @@ WITHOUT_A_PAGE_TO_COMPARE says why there is none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -24,10 +24,8 @@ from annotate.projects.actions import archive
 from audit.models import Call
 from tests import factories
 from tests.attacks.test_tokens import DECLARED
-from tests.test_pages_and_programs import tides
+from tests.test_pages_and_programs import administered_world
 from tests.test_permissions import World
-
-__all__ = ["tides"]
 
 
 class Listed(NamedTuple):
@@ -145,9 +143,10 @@ WITHOUT_A_PAGE_TO_COMPARE = {
 }
 
 
-@pytest.fixture
-def crowded(tides: World) -> World:
+@pytest.fixture(scope="module")
+def crowded_of_file(rows_of_file: None) -> World:
     """A project in which each list has rows that it shows, and rows that are gone."""
+    tides = administered_world()
     project = tides.project
     root, ada = (project.memberships.get(name=name) for name in ("root", "ada"))
     administrator = factories.user("root")
@@ -213,6 +212,11 @@ def crowded(tides: World) -> World:
     preview = Load.objects.create(**file)
     Load.objects.create(**file, dry_run=False, preview=preview)
     return tides
+
+
+@pytest.fixture
+def crowded(crowded_of_file: World, copy_rows: Callable[[World], World]) -> World:
+    return copy_rows(crowded_of_file)
 
 
 def rows_of_page(context: Any, path: str) -> list[Any]:

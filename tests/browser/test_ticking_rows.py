@@ -9,9 +9,14 @@ from annotate.judgments.assignments import take
 from annotate.models import Assignment
 from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
-from tests.second_pass import disputed, levels, scene
+from tests.second_pass import disputed, levels, make_scene
 
-__all__ = ["disputed", "scene"]
+__all__ = ["disputed"]
+
+
+@pytest.fixture
+def scene(live_server):
+    return make_scene()
 
 
 @pytest.fixture

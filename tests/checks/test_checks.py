@@ -29,11 +29,6 @@ def scene(db):
     return claimed_scene()
 
 
-@pytest.fixture
-def sample(scene):
-    return draw(scene)
-
-
 def item(sample, doc_id):
     return sample.items.get(candidate__document__doc_id=doc_id)
 

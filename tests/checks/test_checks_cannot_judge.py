@@ -10,17 +10,7 @@ from audit.checks.figures import figures
 from audit.checks.queue import sample_rows, to_settle, with_checks
 from audit.models import Check, SampleItem
 from base.errors import Refused
-from tests.checks.checking import check_label, claimed_scene, draw
-
-
-@pytest.fixture
-def scene(db):
-    return claimed_scene()
-
-
-@pytest.fixture
-def sample(scene):
-    return draw(scene)
+from tests.checks.checking import check_label
 
 
 def item(sample, doc_id):

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.both_databases
 CLAIMED = {"C1": {"A": 2, "B": 3, "C": 1}, "S1": {"D": 1}}
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     made = claimed_scene(CLAIMED)
     made.project.grades.create(value=3, name="Three")
     made.conditions = [

@@ -39,8 +39,8 @@ GRADES = {
 }
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     return claimed_scene(CLAIMED)
 
 

@@ -10,19 +10,9 @@ from audit.checks.queue import TO_SETTLE, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
 from audit.settling.queue import read_page
 from audit.settling.queue_filters import Kind, QueueFilter
-from tests.checks.checking import check_label, claimed_scene, draw
+from tests.checks.checking import check_label, draw
 
 pytestmark = pytest.mark.both_databases
-
-
-@pytest.fixture
-def scene(db):
-    return claimed_scene()
-
-
-@pytest.fixture
-def sample(scene):
-    return draw(scene)
 
 
 def item(sample, doc_id):

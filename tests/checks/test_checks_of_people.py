@@ -17,8 +17,8 @@ from tests.programs import Program
 PEOPLE = ClaimSelection(Sample.Source.CONSENSUS)
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     """ada has judged every document of a pair that carla, who leads, has yet to judge."""
     made = claimed_scene()
     narrative = made.narratives["C1"]

@@ -14,19 +14,9 @@ from audit.checks import actions
 from audit.checks.queue import to_check
 from audit.models import Check, Sample, SampleItem
 from tests import factories
-from tests.checks.checking import check_label, claimed_scene, draw
+from tests.checks.checking import check_label, draw
 from tests.pages import shows, without_random
 from tests.test_permissions import ROUTES, world
-
-
-@pytest.fixture
-def scene(db):
-    return claimed_scene()
-
-
-@pytest.fixture
-def sample(scene):
-    return draw(scene)
 
 
 def url(name, *args):
@@ -365,10 +355,9 @@ def claimed_scene_with_odd_grades(scene, labels):
     return scene
 
 
-@pytest.mark.django_db
-def test_no_page_or_api_response_reveals_another_checkers_answer(client):
+def test_no_page_or_api_response_reveals_another_checkers_answer(scene, client):
     """Request every route as ada, who has not checked the label that carla has."""
-    tides = world("tides", "ada", "carla")
+    tides = world("reefs", "ada", "carla")
     label = SampleItem.objects.get(sample__project=tides.project)
     SampleItem.objects.update(claimed=-7654)
     actions.check(

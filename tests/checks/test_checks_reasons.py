@@ -20,8 +20,8 @@ pytestmark = pytest.mark.both_databases
 WHY = "It is about inland harbours."
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     made = claimed_scene({"C1": {"A": 1, "B": 0, "C": 0}})
     for doc_id in "AB":
         Judgment.objects.filter(candidate=made.candidates[doc_id]).update(note=WHY)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.checks.figures import figures
-from tests.checks.checking import check_label, claimed_scene, draw
-
-
-@pytest.fixture
-def scene(db):
-    return claimed_scene()
+from tests.checks.checking import check_label, draw
 
 
 def first_sentence(sample) -> str:

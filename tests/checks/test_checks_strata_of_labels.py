@@ -36,8 +36,8 @@ CLAIMED = {
 }
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     made = claimed_scene(CLAIMED)
     made.project.grades.filter(value=2).delete()
     for doc_id, candidate in made.candidates.items():

@@ -27,8 +27,8 @@ CLAIMED = {"C1": {"A": 1, "B": 0, "C": 0, "D": 0, "E": 0}}
 BEFORE = {"A": 1, "B": 1, "C": 1, "D": 0}
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     made = claimed_scene(CLAIMED)
     made.project.grades.filter(value=2).delete()
     for doc_id, candidate in made.candidates.items():

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.both_databases
 NEVER = ClaimSelection(Sample.Source.NEVER)
 
 
-@pytest.fixture
-def scene(db) -> SimpleNamespace:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> SimpleNamespace:
     """FollowIR's spot check: of five documents that were not relevant, A and B have a text."""
     project = factories.project()
     query = factories.query(project, "301")

@@ -30,8 +30,8 @@ WARNING = (
 )
 
 
-@pytest.fixture
-def scene(db) -> SimpleNamespace:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> SimpleNamespace:
     """Two machines that claim A (0 and 0), B (1 and 0), C (2 and 0); only one claims D, E and F."""
     made = claimed_scene()
     made.second = factories.machine(made.project, "gen-2")

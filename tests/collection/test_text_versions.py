@@ -70,8 +70,8 @@ class Scene:
         return [one for one in at.order if one not in at.judged and one not in at.flagged]
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> Scene:
     return Scene()
 
 

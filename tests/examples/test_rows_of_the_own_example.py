@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Count, Q
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django.plugin import DjangoDbBlocker
 
 from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments, open_pairs
@@ -42,17 +40,12 @@ Task = Assignment.Task
 
 
 @pytest.fixture(scope="module", autouse=True)
-def loaded(
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[None]:
-    """Load the example once for this file and remove it after; each test is rolled back."""
-    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
+def loaded(rows_of_file: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Load the example once for this file."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "DATA", tmp_path_factory.mktemp("data"))
         ensure_example()
         yield
-        transaction.set_rollback(True)
 
 
 @pytest.fixture

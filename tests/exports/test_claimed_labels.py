@@ -41,8 +41,8 @@ CLAIMS = {
 NOT_CLAIMED = "not claimed"
 
 
-@pytest.fixture
-def scene(db) -> SimpleNamespace:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> SimpleNamespace:
     return claimed_scene(CLAIMS)
 
 

@@ -59,8 +59,8 @@ class Scene:
         )
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> Scene:
     return Scene()
 
 

@@ -49,8 +49,8 @@ class Scene:
         return reverse(f"annotate:{name}", args=[self.pair.pk, *args])
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> Scene:
     return Scene()
 
 

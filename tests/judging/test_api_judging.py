@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
+from annotate.models import Assignment, Flag, Judgment, Project, RejudgeRequest
 from tests import factories
 from tests.programs import Program
 
@@ -15,8 +15,8 @@ from tests.programs import Program
 class Scene:
     """Three documents of one pair, ben's answers, and ada's program."""
 
-    def __init__(self, **rules):
-        self.project = factories.project(judge_order="doc_id", order_seed=3, **rules)
+    def __init__(self):
+        self.project = factories.project(judge_order="doc_id", order_seed=3)
         self.query = factories.query(self.project)
         self.documents = [
             factories.candidate(self.query, doc_id, text=f"Text of {doc_id}.")
@@ -44,8 +44,8 @@ class Scene:
         return self.program.send("POST", self.at("judgments/"), {**sent, **more})
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     return Scene()
 
 
@@ -171,8 +171,8 @@ def test_a_document_with_a_rejudge_request_comes_first_with_its_words(scene):
     assert document_view["again"] == [{"words": "Read the second line.", "open": True}]
 
 
-def test_a_repeat_has_a_number_like_any_other_document(db):
-    scene = Scene(repeat_percent=50)
+def test_a_repeat_has_a_number_like_any_other_document(scene):
+    Project.objects.update(repeat_percent=50)
     for number in range(7):
         factories.candidate(scene.query, f"D{number}")
     scene.assignment()

@@ -53,8 +53,8 @@ class Scene:
         return list(rows.values_list("candidate__document__doc_id", "relevance"))
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> Scene:
     return Scene()
 
 
@@ -267,8 +267,8 @@ def test_undoing_a_flag_restores_the_judgment_it_replaced(scene):
     assert scene.current() == [("A", 1)]
 
 
-def test_each_person_has_their_own_fixed_order(db):
-    project = factories.project(judge_scope=Project.Scope.POOL)
+def test_each_person_has_their_own_fixed_order(scene):
+    project = factories.project("order", judge_scope=Project.Scope.POOL)
     query = factories.query(project)
     for _ in range(20):
         factories.candidate(query)

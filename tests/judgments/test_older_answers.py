@@ -106,8 +106,8 @@ class Scene:
         return reverse("annotate:guideline_rejudge_requests", args=["tides", 1])
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> Scene:
     return Scene()
 
 

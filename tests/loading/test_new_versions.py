@@ -26,8 +26,8 @@ from tests.loading.test_load_jobs import work
 pytestmark = pytest.mark.both_databases
 
 
-@pytest.fixture
-def scene(db) -> SimpleNamespace:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> SimpleNamespace:
     """The machine `model` claims A (0), B (1) and C (2) under 301, D, E and F under 302."""
     return claimed_scene()
 
@@ -295,11 +295,12 @@ def test_a_program_carries_claims_over(scene, client, storage):
     assert claims_of("301") == {"A": 0, "B": 1, "C": 2}
 
 
-def test_carried_claims_are_in_the_hash_chain(db):
-    project = factories.project()
-    load(project, "pairs-jsonl", answer({"doc_id": "A", "relevance": 1}, version=1))
+def test_carried_claims_are_in_the_hash_chain(scene):
+    project = factories.project("chain")
+    claim = {"pair_id": "401", "doc_id": "A", "relevance": 1}
+    load(project, "pairs-jsonl", answer(claim, version=1, pair_id="401"))
 
-    load(project, "pairs-jsonl", answer(), carry_claims=True)
+    load(project, "pairs-jsonl", answer(pair_id="401"), carry_claims=True)
 
-    assert claims_of("301") == {"A": 1}
+    assert claims_of("401") == {"A": 1}
     assert verify(project).faults == []

@@ -17,9 +17,8 @@ LABELS = {
 }
 
 
-@pytest.fixture
-def scene(db):
-    """A machine has labelled four documents of each of two categories; nobody has judged."""
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     return claimed_scene(LABELS)
 
 

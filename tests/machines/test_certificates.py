@@ -18,9 +18,14 @@ from audit.machines.origin import circularity_of, family_of, origin_of
 from audit.models import Endpoint, ModelRun, Prompt, Sample
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
-from tests.machines.conftest import judge
+from tests.machines.conftest import LABELS, judge
 
 pytestmark = pytest.mark.both_databases
+
+
+@pytest.fixture
+def scene(db):
+    return claimed_scene(LABELS)
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from audit.machines.certificates import certificates_of
 from audit.machines.trust import trust_of
 from audit.models import Check, Sample
 from tests import factories
-from tests.services.copied import Copied
 
 pytestmark = pytest.mark.both_databases
 
@@ -35,40 +34,42 @@ def grades_in(path):
     return {(query, document): int(grade) for query, _, document, grade in columns}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def people(shared_data):
     return grades_in(shared_data / "trec" / "qrels.rag25.test.txt")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model(shared_data):
     return grades_in(shared_data / "trec" / "qrels.rag25.test-umbrela2.txt")
 
 
-RAG25: Copied[None] = Copied("rag25")
-
-
-@pytest.fixture
-def machine(db, tmp_path, tmp_path_factory, people, model):
+@pytest.fixture(scope="module")
+def machine_of_file(rows_of_file, tmp_path_factory, people, model):
     """The machine of a project into which both files were loaded, people's first."""
-    RAG25.copy_or_make(lambda: load(tmp_path, people, model), tmp_path_factory)
+    load(tmp_path_factory.mktemp("loaded"), people, model)
     return Project.objects.get(slug="rag25").memberships.get(is_machine=True)
 
 
-def load(tmp_path, people, model):
+@pytest.fixture
+def machine(machine_of_file, copy_rows):
+    return copy_rows(machine_of_file)
+
+
+def load(folder, people, model):
     """Load the grades of people and of the model as files."""
-    with (tmp_path / "people.csv").open("w", newline="") as stream:
+    with (folder / "people.csv").open("w", newline="") as stream:
         out = csv.writer(stream)
         out.writerow(["query_id", "doc_id", "annotator", "relevance"])
         out.writerows((*unit, "NIST", grade) for unit, grade in people.items())
     labels = [f"{q} Q0 {d} {grade} 1 umbrela2\n" for (q, d), grade in model.items()]
-    (tmp_path / "labels.txt").write_text("".join(labels), encoding="utf-8")
+    (folder / "labels.txt").write_text("".join(labels), encoding="utf-8")
     for layout, name in (("judgments-csv", "people.csv"), ("trec-labels", "labels.txt")):
         call_command(
             "load",
             "rag25",
             layout,
-            str(tmp_path / name),
+            str(folder / name),
             "--create",
             "--grades=0,1,2,3,4",
             verbosity=0,

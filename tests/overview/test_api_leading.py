@@ -47,8 +47,8 @@ class Scene:
             factories.judgment(self.narrative, self.candidate, member, grade)
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     return Scene()
 
 

@@ -18,8 +18,8 @@ from tests.pages import shows
 JUDGE = Assignment.Task.JUDGE
 
 
-@pytest.fixture
-def tides(db):
+@pytest.fixture(scope="module")
+def tides_of_file(rows_of_file):
     """Ada and ben judge four documents, and flag some of them; carla leads."""
     project = factories.project()
     query = factories.query(project)
@@ -40,6 +40,11 @@ def tides(db):
     flag(made, 0, made.ben, "cannot_judge", "It is in Finnish.")
     flag(made, 2, made.ben, "problem", "Taken back.", ended_at=timezone.now())
     return made
+
+
+@pytest.fixture
+def tides(tides_of_file, copy_rows):
+    return copy_rows(tides_of_file)
 
 
 def flag(of, number, by, kind, words="", **fields):

@@ -27,8 +27,8 @@ pytestmark = pytest.mark.both_databases
 JUDGE = Assignment.Task.JUDGE
 
 
-@pytest.fixture
-def tides(db):
+@pytest.fixture(scope="module")
+def tides_of_file(rows_of_file):
     """Six documents that ada and ben judge, each in another state; carla leads, dan is idle."""
     project = factories.project()
     query = factories.query(project)
@@ -68,6 +68,11 @@ def tides(db):
     )
     made.narrative = under
     return made
+
+
+@pytest.fixture
+def tides(tides_of_file, copy_rows):
+    return copy_rows(tides_of_file)
 
 
 def cells(page) -> dict[str, list[str]]:
@@ -313,10 +318,10 @@ def test_no_filter_reveals_hidden_cells_to_a_lead_who_judges(assigned, client, s
     assert cells(met) == {}
 
 
-def test_an_empty_project_explains_what_will_appear(db, client):
-    client.force_login(factories.lead(factories.project()).user)
+def test_an_empty_project_explains_what_will_appear(tides, client):
+    client.force_login(factories.lead(factories.project("empty"), "dora").user)
 
-    page = client.get(reverse("annotate:matrix", args=["tides"])).content.decode()
+    page = client.get(reverse("annotate:matrix", args=["empty"])).content.decode()
 
     assert "The documents will appear here" in page
 

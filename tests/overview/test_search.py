@@ -11,16 +11,14 @@ from annotate.judgments.document_names import neutral_name
 from annotate.models import Assignment, Membership
 from annotate.overview.lists import search
 from tests import factories
-from tests.second_pass import scene as plain_scene
-
-__all__ = ["plain_scene"]
+from tests.second_pass import make_scene
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def scene(plain_scene):
-    scene = plain_scene
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
+    scene = make_scene()
     scene.query.title = "Tidal power stations"
     scene.query.save()
     scene.turbines = factories.candidate(scene.query, "FT-301", title="Turbines")

@@ -48,8 +48,8 @@ class Scene:
         DOCUMENTS.restore(project=self.project, keys=keys, by=self.carla)
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> Scene:
     return Scene()
 
 

@@ -75,9 +75,14 @@ class Scene:
         return sorted(rows.values_list("document__doc_id", "prior_relevance"))
 
 
-@pytest.fixture
-def tides():
+@pytest.fixture(scope="module")
+def tides_of_file(rows_of_file):
     return Scene()
+
+
+@pytest.fixture
+def tides(tides_of_file, copy_rows):
+    return copy_rows(tides_of_file)
 
 
 def test_a_preview_counts_what_changes_and_writes_nothing(tides):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.second_pass import disputed, scene
+from tests.second_pass import disputed, scene_of_file
 
-__all__ = ["disputed", "scene"]
+__all__ = ["disputed", "scene_of_file"]

@@ -26,13 +26,13 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def guided(scene, client):
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
     """Version 1 of the guidelines from noon, 2 a day later. Of twenty documents, ada and ben differ
     on ten under version 1; under version 2 ben agrees on eight of them, and both judge ten more, on
     which they agree.
     """
-    client.force_login(scene.carla.user)
+    scene = scene_of_file
     for version in (1, 2):
         Guideline.objects.create(
             project=scene.project,
@@ -65,6 +65,13 @@ def guided(scene, client):
         for member in (scene.ada, scene.ben):
             factories.judgment(scene.narrative, candidate, member, number % 2, at=later)
     scene.url = reverse("audit:agreement_comparison", args=[scene.project.slug])
+    return scene
+
+
+@pytest.fixture
+def guided(scene, client):
+    """The scene, seen by carla."""
+    client.force_login(scene.carla.user)
     return scene
 
 

@@ -235,10 +235,10 @@ def test_scale_includes_grades_that_only_files_have(scene):
     assert figures(scene)["scale"] == [0, 1, 2, 4]
 
 
-def test_a_grade_that_nobody_used_still_belongs_to_the_scale(db):
+def test_a_grade_that_nobody_used_still_belongs_to_the_scale(scene):
     # Linear weights on 0, 1, 2, 3. Observed: (1 + 2 + 0) / 3. Expected over ada's {0: 2, 1: 1} and
     # ben's {0: 1, 1: 1, 3: 1}: (2 * (0 + 1 + 3) + 1 * (1 + 0 + 2)) / 9. Were 2 forgotten: 1/4.
-    project = factories.project(grades=(0, 1, 2, 3))
+    project = factories.project("unused", grades=(0, 1, 2, 3))
     query = factories.query(project)
     narrative = factories.altered(factories.pair(query))
     ada, ben = factories.member(project, "ada"), factories.member(project, "ben")

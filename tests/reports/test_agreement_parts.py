@@ -331,7 +331,7 @@ def test_command_explains_unknown_and_empty_parts(led):
     )
 
 
-def test_two_people_are_chosen_only_where_there_are_two(db, client):
+def test_two_people_are_chosen_only_where_there_are_two(scene, client):
     project = factories.project("alone")
     client.force_login(factories.lead(project, "dora").user)
     url = reverse("audit:agreement", args=[project.slug])

@@ -37,10 +37,11 @@ def lines(shared_data):
     return found
 
 
-@pytest.fixture
-def report(db, lines, tmp_path):
+@pytest.fixture(scope="module")
+def report_of_file(rows_of_file, lines, tmp_path_factory):
     """The report of a project into which both files were loaded."""
-    with (tmp_path / "rag25.csv").open("w", newline="") as stream:
+    file = tmp_path_factory.mktemp("loaded") / "rag25.csv"
+    with file.open("w", newline="") as stream:
         out = csv.writer(stream)
         out.writerow(["query_id", "doc_id", "annotator", "relevance", "machine"])
         out.writerows(
@@ -49,7 +50,7 @@ def report(db, lines, tmp_path):
         )
     call_command(
         "load",
-        *("rag25", "judgments-csv", str(tmp_path / "rag25.csv")),
+        *("rag25", "judgments-csv", str(file)),
         "--create",
         "--grades=0,1,2,3,4",
         verbosity=0,
@@ -60,6 +61,11 @@ def report(db, lines, tmp_path):
     AgreementReport.objects.update(state="done", finished_at=NOON)
     made.refresh_from_db()
     return made
+
+
+@pytest.fixture
+def report(report_of_file, copy_rows):
+    return copy_rows(report_of_file)
 
 
 def test_the_pages_show_what_the_library_finds(report, lines, client):

@@ -22,10 +22,17 @@ from base.errors import Refused
 from jobs.runner import run
 from tests import factories
 from tests.pages import shows
+from tests.second_pass import make_scene
 
 pytestmark = pytest.mark.both_databases
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def scene(db):
+    """Not made once for the file: some of its tests are real transactions."""
+    return make_scene()
 
 
 @pytest.fixture

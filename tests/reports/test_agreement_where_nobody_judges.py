@@ -17,8 +17,8 @@ from tests import factories
 from tests.pages import shows
 
 
-@pytest.fixture
-def audited(db, client):
+@pytest.fixture(scope="module")
+def project_of_file(rows_of_file):
     """Two auditors rate two instructions alike, one of them as poor on one criterion."""
     project = factories.project(overlap_judge=0, overlap_review=2)
     auditors = [factories.member(project, name) for name in ("ada", "ben")]
@@ -39,7 +39,15 @@ def audited(db, client):
         code_version="1.2.3",
         figures=figures,
     )
-    client.force_login(factories.lead(project, "carla").user)
+    factories.lead(project, "carla")
+    return project
+
+
+@pytest.fixture
+def audited(project_of_file, copy_rows, client):
+    """The project, seen by carla."""
+    project = copy_rows(project_of_file)
+    client.force_login(project.memberships.get(name="carla").user)
     return project
 
 

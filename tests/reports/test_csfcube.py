@@ -43,8 +43,8 @@ def labels(shared_data):
     return found
 
 
-@pytest.fixture
-def figures(db, shared_data):
+@pytest.fixture(scope="module")
+def figures(rows_of_file, shared_data):
     call_command(
         "load",
         "csf",

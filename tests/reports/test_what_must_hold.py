@@ -57,8 +57,8 @@ def test_states_of_the_rules(counts, shrinking, changes, balance):
     assert counts.status(Rule.BALANCE) is balance
 
 
-@pytest.fixture
-def tides(db):
+@pytest.fixture(scope="module")
+def tides_of_file(rows_of_file):
     """Four pairs: a good one, one that grew, one without change, one without judgments."""
     project = factories.project(judge_scope="pool")
     made = SimpleNamespace(
@@ -87,6 +87,11 @@ def tides(db):
             if grade is not None:
                 factories.judgment(factories.altered(pair), candidate, made.ada, grade)
     return made
+
+
+@pytest.fixture
+def tides(tides_of_file, copy_rows):
+    return copy_rows(tides_of_file)
 
 
 def standing(found, rule) -> dict[str, list[str]]:
@@ -236,10 +241,10 @@ def test_pairs_that_break_a_rule_are_paged(tides, client, monkeypatch):
     ]
 
 
-def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
-    client.force_login(factories.lead(factories.project()).user)
+def test_the_page_of_an_empty_project_says_what_will_be_there(tides, client):
+    client.force_login(factories.lead(factories.project("empty"), "dora").user)
 
-    page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
+    page = client.get(reverse("audit:collection", args=["empty"])).content.decode()
 
     assert "The rules will be checked here" in page
     assert "The categories will appear here" in page

@@ -39,8 +39,8 @@ pytestmark = pytest.mark.both_databases
 REVIEW = Assignment.Task.REVIEW
 
 
-@pytest.fixture
-def tides(db):
+@pytest.fixture(scope="module")
+def tides_of_file(rows_of_file):
     """Two queries of three documents, judged by ada and ben; carla leads, dan may judge too."""
     project = factories.project()
     made = SimpleNamespace(
@@ -66,6 +66,11 @@ def tides(db):
             factories.judgment(under, candidate, made.ada, one)
             factories.judgment(under, candidate, made.ben, other)
     return made
+
+
+@pytest.fixture
+def tides(tides_of_file, copy_rows):
+    return copy_rows(tides_of_file)
 
 
 def spots(found) -> dict[str, tuple[int, int, int]]:
@@ -373,10 +378,10 @@ def test_chart_of_criteria_draws_the_first_and_calls_none_of_the_others_earlier(
     assert "earlier" not in page
 
 
-def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
-    client.force_login(factories.lead(factories.project()).user)
+def test_the_page_of_an_empty_project_says_what_will_be_there(tides, client):
+    client.force_login(factories.lead(factories.project("empty"), "dora").user)
 
-    page = client.get(reverse("audit:differences", args=["tides"])).content.decode()
+    page = client.get(reverse("audit:differences", args=["empty"])).content.decode()
 
     assert "Where people differ will appear here" in page
     assert "How much people agree will appear here" in page

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.second_pass import assigned, disputed, scene
+from tests.second_pass import assigned, disputed, scene_of_file
 
-__all__ = ["assigned", "disputed", "scene"]
+__all__ = ["assigned", "disputed", "scene_of_file"]

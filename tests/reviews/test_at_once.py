@@ -22,13 +22,18 @@ from audit.settling.adjudication import adjudicate
 from audit.settling.queue_filters import DisagreementKey, Kind
 from base.errors import Refused, Stale
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import levels, make_scene
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.postgresql,
     pytest.mark.both_databases,
 ]
+
+
+@pytest.fixture
+def scene(transactional_db):
+    return make_scene()
 
 
 def ignore_delivery(name: str, pk: int) -> None:

@@ -11,6 +11,12 @@ from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 from tests.checks.checking import claimed_scene
 from tests.programs import Program
+from tests.second_pass import make_scene
+
+
+@pytest.fixture
+def scene(db):
+    return make_scene()
 
 
 def answers(level: str = "excellent", words: str = "") -> list[dict[str, str]]:

@@ -30,9 +30,10 @@ BENS_REVIEW, DANS_DRAFT, SETTLED, DECIDED = "Bassoon", "Dandelion", "Sextant", "
 SECRETS = {ADA, BEN, MACHINE, BENS_REVIEW, DANS_DRAFT, SETTLED, DECIDED}
 
 
-@pytest.fixture
-def scene_with_answers(scene):
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
     """Ada and ben have judged and differ; ben has reviewed, dan has a draft; carla has decided."""
+    scene = scene_of_file
     Project.objects.update(overlap_judge=3)
     for member in (scene.ada, scene.ben, scene.carla, scene.dan):
         member.project.refresh_from_db()
@@ -120,11 +121,11 @@ def crawl(client, start_urls, **headers):
     ],
 )
 def test_nobody_reads_others_answers_before_answering(
-    scene_with_answers, client, asking_for_htmx, who, may_read
+    scene, client, asking_for_htmx, who, may_read
 ):
-    client.force_login(getattr(scene_with_answers, who).user)
+    client.force_login(getattr(scene, who).user)
 
-    read = crawl(client, scene_with_answers.start_urls)
+    read = crawl(client, scene.start_urls)
     # Other pages answer htmx as they answer everybody.
     asking = [url for url in read if url in asking_for_htmx]
     parts = crawl(client, asking, **{"HX-Request": "true"})
@@ -139,28 +140,26 @@ def test_nobody_reads_others_answers_before_answering(
     assert {word for word, _ in found} <= may_read, sorted(found)
 
 
-def test_visitors_read_nothing(scene_with_answers, client):
-    assert crawl(client, scene_with_answers.start_urls) == {}
+def test_visitors_read_nothing(scene, client):
+    assert crawl(client, scene.start_urls) == {}
 
 
-def test_a_lead_reads_every_answer_so_the_crawl_can_find_them(scene_with_answers, client):
-    client.force_login(scene_with_answers.carla.user)
+def test_a_lead_reads_every_answer_so_the_crawl_can_find_them(scene, client):
+    client.force_login(scene.carla.user)
 
-    read = crawl(client, scene_with_answers.start_urls)
+    read = crawl(client, scene.start_urls)
 
     found = {word for page in read.values() for word in SECRETS if word in page}
     # A draft is visible only to its auditor.
     assert found == SECRETS - {DANS_DRAFT}
 
 
-def test_the_judge_page_shows_no_grades_before_judging(scene_with_answers, client):
-    client.force_login(scene_with_answers.dan.user)
+def test_the_judge_page_shows_no_grades_before_judging(scene, client):
+    client.force_login(scene.dan.user)
 
-    page = client.get(
-        reverse("annotate:judge", args=[scene_with_answers.pair.pk, scene_with_answers.first.pk])
-    )
+    page = client.get(reverse("annotate:judge", args=[scene.pair.pk, scene.first.pk]))
 
     grades = re.findall(r'id="grade-[^>]*', page.content.decode())
     assert len(grades) == 3
     assert not any('aria-pressed="true"' in grade for grade in grades)
-    assert Judgment.objects.current().filter(candidate=scene_with_answers.first).count() == 3
+    assert Judgment.objects.current().filter(candidate=scene.first).count() == 3

@@ -16,7 +16,7 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide, withdraw_decision
 from base.errors import Refused, Stale
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import levels, take_reviews
 
 # Later than every row that the factories make.
 NOON = datetime(2100, 1, 1, 12, tzinfo=UTC)
@@ -27,17 +27,22 @@ def submit_levels(scene, by, **others):
     submit_review(narrative=scene.narrative, by=by)
 
 
-@pytest.fixture
-def passed(assigned):
-    for auditor in (assigned.dan, assigned.ben):
-        submit_levels(assigned, auditor)
-    return assigned
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    return take_reviews(scene_of_file)
 
 
 @pytest.fixture
-def rejected(assigned):
-    submit_levels(assigned, assigned.dan, query_dependency="poor")
-    return assigned
+def passed(scene):
+    for auditor in (scene.dan, scene.ben):
+        submit_levels(scene, auditor)
+    return scene
+
+
+@pytest.fixture
+def rejected(scene):
+    submit_levels(scene, scene.dan, query_dependency="poor")
+    return scene
 
 
 def decide_as_lead(scene, outcome, **changes):
@@ -77,16 +82,16 @@ def test_sending_back_asks_for_a_new_version(rejected):
     assert rejected.project.pairs.to_rewrite().get() == rejected.pair
 
 
-def test_sending_back_opens_the_rewrite_assignment_of_its_author_again(assigned):
-    rewriting.send_back(pair=assigned.pair, by=assigned.carla)
-    assignment = assignments.take(pair=assigned.pair, task=Assignment.Task.REWRITE, by=assigned.ada)
-    assigned.narrative = rewriting.rewrite_narrative(
-        pair=assigned.pair, text="Only fences count.", based_on=1, by=assigned.ada
+def test_sending_back_opens_the_rewrite_assignment_of_its_author_again(scene):
+    rewriting.send_back(pair=scene.pair, by=scene.carla)
+    assignment = assignments.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)
+    scene.narrative = rewriting.rewrite_narrative(
+        pair=scene.pair, text="Only fences count.", based_on=1, by=scene.ada
     )
     assert Assignment.objects.get(pk=assignment.pk).done_at is not None
-    submit_levels(assigned, assigned.dan, query_dependency="poor")
+    submit_levels(scene, scene.dan, query_dependency="poor")
 
-    decide_as_lead(assigned, "revise", reason="Do not repeat the query.", now=None)
+    decide_as_lead(scene, "revise", reason="Do not repeat the query.", now=None)
 
     assert Assignment.objects.get(pk=assignment.pk).done_at is None
 
@@ -132,19 +137,19 @@ def test_accepting_against_an_auditor_needs_a_reason(rejected):
     )
 
 
-def test_accepting_waits_for_every_auditor(assigned):
-    submit_levels(assigned, assigned.dan)
+def test_accepting_waits_for_every_auditor(scene):
+    submit_levels(scene, scene.dan)
 
     with pytest.raises(Refused, match="1 of 2 reviews are in"):
-        decide_as_lead(assigned, "accepted")
+        decide_as_lead(scene, "accepted")
 
     assert not Decision.objects.exists()
 
 
 @pytest.mark.parametrize("outcome", ["accepted", "revise", "removed"])
-def test_a_version_without_reviews_cannot_be_decided(assigned, outcome):
+def test_a_version_without_reviews_cannot_be_decided(scene, outcome):
     with pytest.raises(Refused, match="Nobody has reviewed"):
-        decide_as_lead(assigned, outcome, reason="So.")
+        decide_as_lead(scene, outcome, reason="So.")
 
     assert not Decision.objects.exists()
 

@@ -14,29 +14,34 @@ from audit.reviews.rubrics import choose_rubric, chosen_rubrics
 from audit.settling.forms import QueueFilterForm
 from tests import factories
 from tests.programs import Program
-from tests.second_pass import levels
+from tests.second_pass import levels, take_reviews
+
+
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    return take_reviews(scene_of_file)
 
 
 @pytest.fixture
-def several(assigned):
+def several(scene):
     """The scene with two more instructions: on dunes, which dan rejects, and on birds."""
-    project = assigned.project
-    assigned.pair.category = "scope"
-    assigned.pair.save()
+    project = scene.project
+    scene.pair.category = "scope"
+    scene.pair.save()
     for name, title, text, category in (
         ("302", "Dunes", "Only dunes that move count.", "scope"),
         ("303", "Birds", "Only waders count.", ""),
     ):
         query = factories.query(project, name, title=title)
         pair = factories.pair(query, pair_id=f"{name}_1", altered=text, category=category)
-        setattr(assigned, title.lower(), pair)
+        setattr(scene, title.lower(), pair)
         narrative = factories.altered(pair)
-        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=assigned.dan)
+        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=scene.dan)
         poor = {"query_dependency": "poor"} if title == "Dunes" else {}
-        save_ratings(narrative=narrative, answers=levels(**poor), by=assigned.dan)
-        submit_review(narrative=narrative, by=assigned.dan)
-    Narrative.objects.filter(pair=assigned.birds, side="altered").update(author=assigned.ben)
-    return assigned
+        save_ratings(narrative=narrative, answers=levels(**poor), by=scene.dan)
+        submit_review(narrative=narrative, by=scene.dan)
+    Narrative.objects.filter(pair=scene.birds, side="altered").update(author=scene.ben)
+    return scene
 
 
 def listed(client, scene, **parameters):

@@ -28,7 +28,7 @@ from formats.jsonl import read_judgments
 from formats.source import Source
 from tests import factories
 from tests.collection.arriving import jsonl, load, problems
-from tests.second_pass import levels
+from tests.second_pass import levels, take_reviews
 
 CRITIC = "gpt-critic"
 
@@ -58,11 +58,16 @@ def submit_levels(scene, by, **others):
     submit_review(narrative=scene.narrative, by=by)
 
 
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    return take_reviews(scene_of_file)
+
+
 @pytest.fixture
-def criticised(assigned):
+def criticised(scene):
     """The machine finds everything poor; dan and ben have not reviewed yet."""
-    assert problems(load_records(assigned, review())) == []
-    return assigned
+    assert problems(load_records(scene, review())) == []
+    return scene
 
 
 def test_a_file_can_mark_a_review_as_a_machines(criticised):
@@ -70,8 +75,8 @@ def test_a_file_can_mark_a_review_as_a_machines(criticised):
     assert load_records(criticised, review()).unchanged == 1
 
 
-def test_a_machine_cannot_have_the_name_of_a_person(assigned):
-    report = load_records(assigned, review("dan"))
+def test_a_machine_cannot_have_the_name_of_a_person(scene):
+    report = load_records(scene, review("dan"))
 
     assert problems(report) == [
         "file.txt:1: “dan” is a person in this project; a machine needs another name"

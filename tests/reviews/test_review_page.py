@@ -21,18 +21,23 @@ from audit.reviews.decisions import decide
 from audit.reviews.passes import positions_of, pseudonym
 from tests import factories
 from tests.pages import shows, tight
-from tests.second_pass import levels
+from tests.second_pass import levels, take_reviews
 
 HTMX = {"HX-Request": "true"}
 KEY = "semantic_expansion"
 
 
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    return take_reviews(scene_of_file)
+
+
 @pytest.fixture
-def auditing(assigned, client):
+def auditing(scene, client):
     """The scene, with dan signed in."""
-    client.force_login(assigned.dan.user)
-    assigned.url = reverse("audit:review", args=[assigned.pair.pk])
-    return assigned
+    client.force_login(scene.dan.user)
+    scene.url = reverse("audit:review", args=[scene.pair.pk])
+    return scene
 
 
 def rate(client, scene, answers):
@@ -428,19 +433,19 @@ def pseudonym_of(scene, auditor):
     return pseudonym(places[auditor.pk])
 
 
-def test_a_lead_who_reviewed_reads_no_name_of_an_auditor_who_differs(assigned, client):
-    Assignment.objects.filter(member=assigned.dan).update(member=assigned.carla)
+def test_a_lead_who_reviewed_reads_no_name_of_an_auditor_who_differs(scene, client):
+    Assignment.objects.filter(member=scene.dan).update(member=scene.carla)
     for by, answers in (
-        (assigned.ben, levels(query_dependency="poor")),
-        (assigned.carla, levels()),
+        (scene.ben, levels(query_dependency="poor")),
+        (scene.carla, levels()),
     ):
-        save_ratings(narrative=assigned.narrative, answers=answers, by=by)
-        submit_review(narrative=assigned.narrative, by=by)
-    client.force_login(assigned.carla.user)
-    url = reverse("audit:review", args=[assigned.pair.pk])
+        save_ratings(narrative=scene.narrative, answers=answers, by=by)
+        submit_review(narrative=scene.narrative, by=by)
+    client.force_login(scene.carla.user)
+    url = reverse("audit:review", args=[scene.pair.pk])
 
     hidden = client.get(url).content.decode()
-    decide(narrative=assigned.narrative, outcome="revise", reason="Why.", by=assigned.carla)
+    decide(narrative=scene.narrative, outcome="revise", reason="Why.", by=scene.carla)
     decided = client.get(url).content.decode()
 
     assert [shows(page, ">ben<") for page in (hidden, decided)] == [False, True]

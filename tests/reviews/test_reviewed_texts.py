@@ -19,7 +19,7 @@ from formats.jsonl import write_judgments
 from keeping.verify import verify
 from tests import factories
 from tests.collection.arriving import jsonl, load
-from tests.second_pass import levels
+from tests.second_pass import levels, take_reviews
 
 pytestmark = pytest.mark.both_databases
 
@@ -27,12 +27,13 @@ CHANGED = "The documents beside the instruction changed while you were reviewing
 REPLACED = "1 of the 2 documents that were at hand have a newer text now."
 
 
-@pytest.fixture
-def rated(assigned):
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
     """Dan has rated the instruction. S1 and S2 are at hand, each with its first text."""
-    save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
-    assigned.shown = texts_of(documents_at_hand(assigned.pair, assigned.narrative))
-    return assigned
+    scene = take_reviews(scene_of_file)
+    save_ratings(narrative=scene.narrative, answers=levels(), by=scene.dan)
+    scene.shown = texts_of(documents_at_hand(scene.pair, scene.narrative))
+    return scene
 
 
 def change(scene, doc_id: str = "S1", text: str = "Another text.") -> list[str]:
@@ -51,44 +52,44 @@ def written(project) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_a_submitted_review_stores_the_text_version_of_each_document_at_hand(rated):
-    change(rated)
-    now = texts_of(documents_at_hand(rated.pair, rated.narrative))
+def test_a_submitted_review_stores_the_text_version_of_each_document_at_hand(scene):
+    change(scene)
+    now = texts_of(documents_at_hand(scene.pair, scene.narrative))
 
-    submit_review(narrative=rated.narrative, by=rated.dan, texts=now)
+    submit_review(narrative=scene.narrative, by=scene.dan, texts=now)
 
     assert reviewed_texts() == [("S1", 2), ("S2", 1)]
 
 
-def test_a_draft_stores_no_texts(rated):
+def test_a_draft_stores_no_texts(scene):
     assert reviewed_texts() == []
 
 
-def test_a_document_without_a_text_is_not_stored(rated):
-    factories.candidate(rated.query, "S3", text=None)
+def test_a_document_without_a_text_is_not_stored(scene):
+    factories.candidate(scene.query, "S3", text=None)
 
-    submit_review(narrative=rated.narrative, by=rated.dan)
+    submit_review(narrative=scene.narrative, by=scene.dan)
 
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 
-def test_a_review_is_not_submitted_if_the_texts_have_changed(rated):
-    change(rated)
+def test_a_review_is_not_submitted_if_the_texts_have_changed(scene):
+    change(scene)
 
     with pytest.raises(Stale, match=CHANGED):
-        submit_review(narrative=rated.narrative, by=rated.dan, texts=rated.shown)
+        submit_review(narrative=scene.narrative, by=scene.dan, texts=scene.shown)
 
     assert Review.objects.get().submitted_at is None
     assert reviewed_texts() == []
 
 
-def test_the_page_says_that_a_text_changed_and_submits_nothing(rated, client):
-    client.force_login(rated.dan.user)
-    url = reverse("audit:review", args=[rated.pair.pk])
-    assert f'name="texts" value="{rated.shown}"' in client.get(url).content.decode()
-    change(rated)
+def test_the_page_says_that_a_text_changed_and_submits_nothing(scene, client):
+    client.force_login(scene.dan.user)
+    url = reverse("audit:review", args=[scene.pair.pk])
+    assert f'name="texts" value="{scene.shown}"' in client.get(url).content.decode()
+    change(scene)
 
-    form = {"narrative": rated.narrative.pk, "submit": "yes", "texts": rated.shown}
+    form = {"narrative": scene.narrative.pk, "submit": "yes", "texts": scene.shown}
     page = client.post(url, form, follow=True).content.decode()
 
     assert CHANGED in page
@@ -96,48 +97,48 @@ def test_the_page_says_that_a_text_changed_and_submits_nothing(rated, client):
     assert Review.objects.get().ratings.count() == len(levels())
 
 
-def test_a_newer_text_does_not_make_the_review_stale(rated):
-    submit_review(narrative=rated.narrative, by=rated.dan)
+def test_a_newer_text_does_not_make_the_review_stale(scene):
+    submit_review(narrative=scene.narrative, by=scene.dan)
 
-    change(rated)
+    change(scene)
 
-    assert submitted_reviews([rated.project.pk]).count() == 1
+    assert submitted_reviews([scene.project.pk]).count() == 1
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
 
 
-def test_the_story_and_the_review_page_say_how_many_documents_have_another_text(rated, client):
-    submit_review(narrative=rated.narrative, by=rated.dan)
-    client.force_login(rated.dan.user)
-    urls = [reverse(f"audit:{name}", args=[rated.pair.pk]) for name in ("story", "review")]
+def test_the_story_and_the_review_page_say_how_many_documents_have_another_text(scene, client):
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    client.force_login(scene.dan.user)
+    urls = [reverse(f"audit:{name}", args=[scene.pair.pk]) for name in ("story", "review")]
     assert all(REPLACED not in client.get(url).content.decode() for url in urls)
 
-    change(rated)
+    change(scene)
 
     assert all(REPLACED in client.get(url).content.decode() for url in urls)
 
 
-def test_the_story_does_not_count_texts_of_hidden_reviews(rated, client):
-    submit_review(narrative=rated.narrative, by=rated.dan)
-    change(rated)
-    client.force_login(rated.ben.user)
+def test_the_story_does_not_count_texts_of_hidden_reviews(scene, client):
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    change(scene)
+    client.force_login(scene.ben.user)
 
-    page = client.get(reverse("audit:story", args=[rated.pair.pk])).content.decode()
+    page = client.get(reverse("audit:story", args=[scene.pair.pk])).content.decode()
 
     assert "newer text now" not in page
 
 
-def test_a_load_counts_the_reviews_that_had_the_older_text_at_hand(rated):
-    submit_review(narrative=rated.narrative, by=rated.dan)
+def test_a_load_counts_the_reviews_that_had_the_older_text_at_hand(scene):
+    submit_review(narrative=scene.narrative, by=scene.dan)
 
-    notes = change(rated)
+    notes = change(scene)
 
     assert "1 review had the earlier text at hand." in notes[1]
-    assert len(change(rated, "S9")) == 0
+    assert len(change(scene, "S9")) == 0
 
 
-def test_the_export_names_the_texts_and_a_load_keeps_them(rated):
-    submit_review(narrative=rated.narrative, by=rated.dan)
-    [line] = written(rated.project)
+def test_the_export_names_the_texts_and_a_load_keeps_them(scene):
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    [line] = written(scene.project)
     assert line["documents"] == [
         {"doc_id": "S1", "text_version": 1},
         {"doc_id": "S2", "text_version": 1},
@@ -145,18 +146,18 @@ def test_the_export_names_the_texts_and_a_load_keeps_them(rated):
     Review.objects.all().delete()
     assert reviewed_texts() == []
 
-    report = load(rated.project, "judgments-jsonl", jsonl(line))
+    report = load(scene.project, "judgments-jsonl", jsonl(line))
 
     assert not report.refused
     assert reviewed_texts() == [("S1", 1), ("S2", 1)]
-    assert written(rated.project) == [line]
+    assert written(scene.project) == [line]
 
 
-def test_a_review_without_texts_is_exported_without_the_field(rated):
-    submit_review(narrative=rated.narrative, by=rated.dan)
+def test_a_review_without_texts_is_exported_without_the_field(scene):
+    submit_review(narrative=scene.narrative, by=scene.dan)
     ReviewedText.objects.all().delete()
 
-    [line] = written(rated.project)
+    [line] = written(scene.project)
 
     assert "documents" not in line
 
@@ -170,33 +171,33 @@ def test_a_review_without_texts_is_exported_without_the_field(rated):
         ([{"doc_id": "S1", "text": "x"}], "text"),
     ],
 )
-def test_a_file_that_names_unknown_texts_is_refused(rated, documents, sentence):
-    submit_review(narrative=rated.narrative, by=rated.dan)
-    [line] = written(rated.project)
+def test_a_file_that_names_unknown_texts_is_refused(scene, documents, sentence):
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    [line] = written(scene.project)
     Review.objects.all().delete()
 
-    report = load(rated.project, "judgments-jsonl", jsonl({**line, "documents": documents}))
+    report = load(scene.project, "judgments-jsonl", jsonl({**line, "documents": documents}))
 
     assert report.refused
     assert sentence in str(report.problems)
     assert not Review.objects.exists()
 
 
-def test_a_file_with_other_texts_for_a_stored_review_is_refused(rated):
-    submit_review(narrative=rated.narrative, by=rated.dan)
-    change(rated)
-    [line] = written(rated.project)
+def test_a_file_with_other_texts_for_a_stored_review_is_refused(scene):
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    change(scene)
+    [line] = written(scene.project)
     line["documents"][0]["text_version"] = 2
 
-    report = load(rated.project, "judgments-jsonl", jsonl(line))
+    report = load(scene.project, "judgments-jsonl", jsonl(line))
 
     assert "with other content" in str(report.problems)
 
 
-def test_the_chain_detects_a_changed_text_version_of_a_review(rated):
-    submit_review(narrative=rated.narrative, by=rated.dan)
-    assert verify(rated.project).faults == []
+def test_the_chain_detects_a_changed_text_version_of_a_review(scene):
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    assert verify(scene.project).faults == []
 
     ReviewedText.objects.filter(document__doc_id="S1").update(text_version=7)
 
-    assert [fault.kind for fault in verify(rated.project).faults] == ["review"]
+    assert [fault.kind for fault in verify(scene.project).faults] == ["review"]

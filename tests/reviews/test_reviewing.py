@@ -22,7 +22,7 @@ from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.passes import pass_of, summary_digest
 from base.errors import Refused, Stale, Unconfirmed
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import levels, take_reviews
 
 pytestmark = pytest.mark.both_databases
 
@@ -37,6 +37,11 @@ def fill(scene, by=None, **others):
     )
 
 
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    return take_reviews(scene_of_file)
+
+
 def assignment_of(scene, member):
     return Assignment.objects.get(pair=scene.pair, member=member, task=Assignment.Task.REVIEW)
 
@@ -46,42 +51,42 @@ def next_pair(member):
     return assignment and assignment.pair
 
 
-def test_a_review_begins_once_for_each_auditor_and_version(assigned):
-    first = save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan, now=NOON)
+def test_a_review_begins_once_for_each_auditor_and_version(scene):
+    first = save_ratings(narrative=scene.narrative, answers={}, by=scene.dan, now=NOON)
 
-    assert save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan) == first
+    assert save_ratings(narrative=scene.narrative, answers={}, by=scene.dan) == first
     assert (first.rubric, first.started_at, first.submitted_at) == (FOLLOWTABLE.name, NOON, None)
-    assert save_ratings(narrative=assigned.narrative, answers={}, by=assigned.ben) != first
+    assert save_ratings(narrative=scene.narrative, answers={}, by=scene.ben) != first
 
 
-def test_the_first_answer_begins_the_review_and_the_assignment(assigned):
+def test_the_first_answer_begins_the_review_and_the_assignment(scene):
     save_rating(
-        narrative=assigned.narrative, criterion=KEY, level="acceptable", by=assigned.dan, now=NOON
+        narrative=scene.narrative, criterion=KEY, level="acceptable", by=scene.dan, now=NOON
     )
 
     assert Rating.objects.get().level == "acceptable"
     assert (
-        assignment_of(assigned, assigned.dan).touched_at,
-        assignment_of(assigned, assigned.dan).done_at,
+        assignment_of(scene, scene.dan).touched_at,
+        assignment_of(scene, scene.dan).done_at,
     ) == (
         NOON,
         None,
     )
 
 
-def test_answering_again_changes_the_answer(assigned):
+def test_answering_again_changes_the_answer(scene):
     for level in ("excellent", "poor"):
-        save_rating(narrative=assigned.narrative, criterion=KEY, level=level, by=assigned.dan)
+        save_rating(narrative=scene.narrative, criterion=KEY, level=level, by=scene.dan)
 
     assert Rating.objects.get().level == "poor"
 
 
-def test_another_level_drops_the_words_that_explained_the_one_before(assigned):
+def test_another_level_drops_the_words_that_explained_the_one_before(scene):
     save_rating(
-        narrative=assigned.narrative, criterion=KEY, level="poor", words="Vague.", by=assigned.dan
+        narrative=scene.narrative, criterion=KEY, level="poor", words="Vague.", by=scene.dan
     )
 
-    save_rating(narrative=assigned.narrative, criterion=KEY, level="excellent", by=assigned.dan)
+    save_rating(narrative=scene.narrative, criterion=KEY, level="excellent", by=scene.dan)
 
     assert (Rating.objects.get().level, Rating.objects.get().words) == ("excellent", "")
 
@@ -95,47 +100,47 @@ def test_another_level_drops_the_words_that_explained_the_one_before(assigned):
     ],
     ids=["the same level", "another level with its own words", "the first level"],
 )
-def test_words_are_kept_with(assigned, before, after):
+def test_words_are_kept_with(scene, before, after):
     for rating in (before, after):
-        save_rating(narrative=assigned.narrative, criterion=KEY, by=assigned.dan, **rating)
+        save_rating(narrative=scene.narrative, criterion=KEY, by=scene.dan, **rating)
 
     assert (Rating.objects.get().level, Rating.objects.get().words) == (after["level"], "Vague.")
 
 
-def test_words_without_a_level_are_kept(assigned):
-    save_rating(narrative=assigned.narrative, criterion=KEY, words="Hm", by=assigned.dan)
+def test_words_without_a_level_are_kept(scene):
+    save_rating(narrative=scene.narrative, criterion=KEY, words="Hm", by=scene.dan)
 
     assert (Rating.objects.get().level, Rating.objects.get().words) == ("", "Hm")
 
 
-def test_poor_without_words_is_kept_as_a_draft(assigned):
-    save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
+def test_poor_without_words_is_kept_as_a_draft(scene):
+    save_rating(narrative=scene.narrative, criterion=KEY, level="poor", by=scene.dan)
 
     assert Rating.objects.get().level == "poor"
     assert Review.objects.get().submitted_at is None
 
 
-def test_cleared_words_are_removed(assigned):
-    save_rating(narrative=assigned.narrative, criterion=KEY, words="Hm", by=assigned.dan)
+def test_cleared_words_are_removed(scene):
+    save_rating(narrative=scene.narrative, criterion=KEY, words="Hm", by=scene.dan)
 
-    save_rating(narrative=assigned.narrative, criterion=KEY, words="", by=assigned.dan)
+    save_rating(narrative=scene.narrative, criterion=KEY, words="", by=scene.dan)
 
     assert Rating.objects.get().words == ""
 
 
-def test_an_empty_level_takes_the_level_back(assigned):
-    save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
+def test_an_empty_level_takes_the_level_back(scene):
+    save_rating(narrative=scene.narrative, criterion=KEY, level="poor", by=scene.dan)
 
-    save_rating(narrative=assigned.narrative, criterion=KEY, level="", by=assigned.dan)
+    save_rating(narrative=scene.narrative, criterion=KEY, level="", by=scene.dan)
 
     rating = Rating.objects.get()
     assert (rating.level, rating.place, rating.rejects) == ("", None, None)
 
 
-def test_an_unanswered_criterion_has_no_row(assigned):
+def test_an_unanswered_criterion_has_no_row(scene):
     answers = {**levels(), KEY: (None, "")}
 
-    save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
+    save_ratings(narrative=scene.narrative, answers=answers, by=scene.dan)
 
     assert Rating.objects.count() == 5
 
@@ -148,204 +153,200 @@ def test_an_unanswered_criterion_has_no_row(assigned):
         ({KEY: ("poor", "x" * 10_001)}, "10,001 characters; at most 10,000"),
     ],
 )
-def test_an_invalid_answer_is_refused_and_nothing_is_saved(assigned, answers, sentence):
+def test_an_invalid_answer_is_refused_and_nothing_is_saved(scene, answers, sentence):
     with pytest.raises(Refused, match=sentence):
-        save_ratings(narrative=assigned.narrative, answers={**levels(), **answers}, by=assigned.dan)
+        save_ratings(narrative=scene.narrative, answers={**levels(), **answers}, by=scene.dan)
 
     assert not Review.objects.exists()
     assert not Rating.objects.exists()
 
 
 @pytest.mark.parametrize("who", ["ada", "carla", "eve"])
-def test_members_without_an_assignment_cannot_review(assigned, who):
+def test_members_without_an_assignment_cannot_review(scene, who):
     with pytest.raises(Refused, match="not your task"):
-        fill(assigned, by=getattr(assigned, who))
+        fill(scene, by=getattr(scene, who))
 
     assert not Review.objects.exists()
 
 
-def test_nobody_reviews_their_own_narrative(assigned):
+def test_nobody_reviews_their_own_narrative(scene):
     mine = rewriting.rewrite_narrative(
-        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
+        pair=scene.pair, text="Only tidal fences count.", based_on=1, by=scene.carla
     )
-    assignment = assignment_of(assigned, assigned.dan)
-    Assignment.objects.filter(pk=assignment.pk).update(member=assigned.carla)
+    assignment = assignment_of(scene, scene.dan)
+    Assignment.objects.filter(pk=assignment.pk).update(member=scene.carla)
 
     with pytest.raises(Refused, match="You wrote this"):
-        save_ratings(narrative=mine, answers={}, by=assigned.carla)
+        save_ratings(narrative=mine, answers={}, by=scene.carla)
 
     assert not Review.objects.exists()
 
 
-def test_the_original_narrative_is_not_reviewed(assigned):
-    original = assigned.pair.current("original")
+def test_the_original_narrative_is_not_reviewed(scene):
+    original = scene.pair.current("original")
 
     with pytest.raises(Refused, match="Only the altered"):
-        save_ratings(narrative=original, answers={}, by=assigned.dan)
+        save_ratings(narrative=original, answers={}, by=scene.dan)
 
 
-def test_a_superseded_version_is_refused_and_the_draft_stays_with_it(assigned):
-    fill(assigned)
+def test_a_superseded_version_is_refused_and_the_draft_stays_with_it(scene):
+    fill(scene)
     rewriting.rewrite_narrative(
-        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
+        pair=scene.pair, text="Only tidal fences count.", based_on=1, by=scene.carla
     )
 
     with pytest.raises(Stale, match="changed while you were reading"):
-        save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
+        save_rating(narrative=scene.narrative, criterion=KEY, level="poor", by=scene.dan)
     with pytest.raises(Stale):
-        submit_review(narrative=assigned.narrative, by=assigned.dan)
+        submit_review(narrative=scene.narrative, by=scene.dan)
 
     assert Rating.objects.get(criterion=KEY).level == "excellent"
     assert Review.objects.get().submitted_at is None
 
 
-def test_a_new_version_gets_a_new_review(assigned):
-    fill(assigned)
-    submit_review(narrative=assigned.narrative, by=assigned.dan)
+def test_a_new_version_gets_a_new_review(scene):
+    fill(scene)
+    submit_review(narrative=scene.narrative, by=scene.dan)
     second = rewriting.rewrite_narrative(
-        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
+        pair=scene.pair, text="Only tidal fences count.", based_on=1, by=scene.carla
     )
 
-    save_rating(narrative=second, criterion=KEY, level="poor", by=assigned.dan)
+    save_rating(narrative=second, criterion=KEY, level="poor", by=scene.dan)
 
-    assert Review.objects.filter(auditor=assigned.dan).count() == 2
+    assert Review.objects.filter(auditor=scene.dan).count() == 2
 
 
-def test_submitting_needs_every_criterion(assigned):
-    save_rating(narrative=assigned.narrative, criterion=KEY, level="excellent", by=assigned.dan)
+def test_submitting_needs_every_criterion(scene):
+    save_rating(narrative=scene.narrative, criterion=KEY, level="excellent", by=scene.dan)
 
     with pytest.raises(
         Refused,
         match="Not rated yet: semantic consistency, query dependency, constraint abstraction, "
         "category-aware focus, internal consistency",
     ):
-        submit_review(narrative=assigned.narrative, by=assigned.dan)
+        submit_review(narrative=scene.narrative, by=scene.dan)
 
     assert Review.objects.get().submitted_at is None
 
 
-def test_submitting_needs_words_for_what_is_poor(assigned):
-    fill(assigned)
-    save_rating(
-        narrative=assigned.narrative, criterion=KEY, level="poor", words=" ", by=assigned.dan
-    )
+def test_submitting_needs_words_for_what_is_poor(scene):
+    fill(scene)
+    save_rating(narrative=scene.narrative, criterion=KEY, level="poor", words=" ", by=scene.dan)
 
     with pytest.raises(Refused, match="Say in words why it fails on: semantic expansion"):
-        submit_review(narrative=assigned.narrative, by=assigned.dan)
+        submit_review(narrative=scene.narrative, by=scene.dan)
 
     assert Review.objects.get().submitted_at is None
 
 
-def test_submitting_nothing_is_refused(assigned):
+def test_submitting_nothing_is_refused(scene):
     with pytest.raises(Refused, match="Nothing is rated yet"):
-        submit_review(narrative=assigned.narrative, by=assigned.dan)
+        submit_review(narrative=scene.narrative, by=scene.dan)
 
 
-def test_submitting_ends_the_draft_and_the_assignment(assigned):
-    fill(assigned, semantic_expansion="poor")
+def test_submitting_ends_the_draft_and_the_assignment(scene):
+    fill(scene, semantic_expansion="poor")
 
-    made = submit_review(narrative=assigned.narrative, by=assigned.dan, now=ONE)
+    made = submit_review(narrative=scene.narrative, by=scene.dan, now=ONE)
 
     assert made.submitted_at == ONE
-    assert assignment_of(assigned, assigned.dan).done_at == ONE
-    assert assignment_of(assigned, assigned.ben).done_at is None
+    assert assignment_of(scene, scene.dan).done_at == ONE
+    assert assignment_of(scene, scene.ben).done_at is None
 
 
-def digest_of(assigned: Any) -> str:
-    written = pass_of(assigned.narrative, assigned.dan)
+def digest_of(scene: Any) -> str:
+    written = pass_of(scene.narrative, scene.dan)
     assert written is not None
     return summary_digest(written)
 
 
-def test_a_review_is_not_submitted_without_confirming_its_current_summary(assigned):
-    fill(assigned)
-    shown = digest_of(assigned)
-    save_rating(narrative=assigned.narrative, criterion=KEY, level="acceptable", by=assigned.dan)
+def test_a_review_is_not_submitted_without_confirming_its_current_summary(scene):
+    fill(scene)
+    shown = digest_of(scene)
+    save_rating(narrative=scene.narrative, criterion=KEY, level="acceptable", by=scene.dan)
 
     for confirmed in ("", shown):
         with pytest.raises(Unconfirmed):
-            submit_review(narrative=assigned.narrative, by=assigned.dan, confirmed=confirmed)
+            submit_review(narrative=scene.narrative, by=scene.dan, confirmed=confirmed)
     assert Review.objects.get().submitted_at is None
 
-    now = digest_of(assigned)
-    submit_review(narrative=assigned.narrative, by=assigned.dan, confirmed=now, now=ONE)
+    now = digest_of(scene)
+    submit_review(narrative=scene.narrative, by=scene.dan, confirmed=now, now=ONE)
     assert Review.objects.get().submitted_at == ONE
 
 
-def test_submitting_twice_changes_nothing(assigned):
-    fill(assigned)
-    submit_review(narrative=assigned.narrative, by=assigned.dan, now=NOON)
+def test_submitting_twice_changes_nothing(scene):
+    fill(scene)
+    submit_review(narrative=scene.narrative, by=scene.dan, now=NOON)
 
-    assert (
-        submit_review(narrative=assigned.narrative, by=assigned.dan, now=ONE).submitted_at == NOON
-    )
+    assert submit_review(narrative=scene.narrative, by=scene.dan, now=ONE).submitted_at == NOON
 
 
-def test_a_submitted_review_cannot_change(assigned):
-    fill(assigned)
-    submit_review(narrative=assigned.narrative, by=assigned.dan)
+def test_a_submitted_review_cannot_change(scene):
+    fill(scene)
+    submit_review(narrative=scene.narrative, by=scene.dan)
 
     with pytest.raises(Refused, match="You have submitted this review"):
-        save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
+        save_rating(narrative=scene.narrative, criterion=KEY, level="poor", by=scene.dan)
 
     assert Rating.objects.get(criterion=KEY).level == "excellent"
 
 
-def test_a_review_of_a_sent_back_instruction_cannot_start(assigned):
-    rewriting.send_back(pair=assigned.pair, by=assigned.carla)
+def test_a_review_of_a_sent_back_instruction_cannot_start(scene):
+    rewriting.send_back(pair=scene.pair, by=scene.carla)
 
     with pytest.raises(Refused, match="was sent back"):
-        save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan)
+        save_ratings(narrative=scene.narrative, answers={}, by=scene.dan)
 
 
-def test_a_draft_can_be_finished_though_the_instruction_was_sent_back(assigned):
-    fill(assigned)
-    rewriting.send_back(pair=assigned.pair, by=assigned.carla)
+def test_a_draft_can_be_finished_though_the_instruction_was_sent_back(scene):
+    fill(scene)
+    rewriting.send_back(pair=scene.pair, by=scene.carla)
 
-    assert submit_review(narrative=assigned.narrative, by=assigned.dan).submitted_at is not None
+    assert submit_review(narrative=scene.narrative, by=scene.dan).submitted_at is not None
 
 
-def test_a_review_of_a_removed_instruction_cannot_start(assigned):
-    rewriting.remove(pair=assigned.pair, by=assigned.carla)
+def test_a_review_of_a_removed_instruction_cannot_start(scene):
+    rewriting.remove(pair=scene.pair, by=scene.carla)
 
     with pytest.raises(Refused, match="was removed"):
-        save_ratings(narrative=assigned.narrative, answers={}, by=assigned.dan)
+        save_ratings(narrative=scene.narrative, answers={}, by=scene.dan)
 
 
-def test_nothing_is_reviewed_in_an_archived_project(assigned):
-    projects.archive(by=assigned.carla)
-    assigned.dan.refresh_from_db()
+def test_nothing_is_reviewed_in_an_archived_project(scene):
+    projects.archive(by=scene.carla)
+    scene.dan.refresh_from_db()
 
     with pytest.raises(Refused, match="archived"):
-        fill(assigned)
+        fill(scene)
 
 
-def test_the_next_review_is_the_one_that_was_begun(assigned):
-    other = factories.pair(factories.query(assigned.project, "302"))
-    assignments.take(pair=other, task=Assignment.Task.REVIEW, by=assigned.dan)
-    fill(assigned)
+def test_the_next_review_is_the_one_that_was_begun(scene):
+    other = factories.pair(factories.query(scene.project, "302"))
+    assignments.take(pair=other, task=Assignment.Task.REVIEW, by=scene.dan)
+    fill(scene)
 
-    assert next_pair(assigned.dan) == assigned.pair
-
-
-def test_an_open_assignment_comes_after_the_last_begun_review(assigned):
-    other = factories.pair(factories.query(assigned.project, "302"))
-    fill(assigned)
-    submit_review(narrative=assigned.narrative, by=assigned.dan)
-
-    assert next_pair(assigned.dan) == other
-    assert next_pair(assigned.carla) == other
+    assert next_pair(scene.dan) == scene.pair
 
 
-def test_there_is_no_assignment_without_an_open_review(assigned):
-    assert next_pair(assigned.carla) is None
+def test_an_open_assignment_comes_after_the_last_begun_review(scene):
+    other = factories.pair(factories.query(scene.project, "302"))
+    fill(scene)
+    submit_review(narrative=scene.narrative, by=scene.dan)
+
+    assert next_pair(scene.dan) == other
+    assert next_pair(scene.carla) == other
 
 
-def test_a_rewritten_instruction_comes_back_to_its_auditors(assigned):
-    fill(assigned)
-    submit_review(narrative=assigned.narrative, by=assigned.dan)
+def test_there_is_no_assignment_without_an_open_review(scene):
+    assert next_pair(scene.carla) is None
+
+
+def test_a_rewritten_instruction_comes_back_to_its_auditors(scene):
+    fill(scene)
+    submit_review(narrative=scene.narrative, by=scene.dan)
     rewriting.rewrite_narrative(
-        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
+        pair=scene.pair, text="Only tidal fences count.", based_on=1, by=scene.carla
     )
 
-    assert next_pair(assigned.dan) == assigned.pair
+    assert next_pair(scene.dan) == scene.pair

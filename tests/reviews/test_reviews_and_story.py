@@ -14,27 +14,34 @@ from audit.reviews.decisions import decide
 from audit.reviews.passes import words_for
 from tests import factories
 from tests.pages import shows
-from tests.second_pass import levels
+from tests.second_pass import levels, take_reviews
 
 WORDS = "Marmalade."
 
 
-@pytest.fixture
-def reviewed(assigned, client):
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
     """Dan has rated the instruction poor; ben has not reviewed it yet."""
+    scene = take_reviews(scene_of_file)
     answers = {**levels(), "query_dependency": ("poor", WORDS)}
-    save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
-    submit_review(narrative=assigned.narrative, by=assigned.dan)
-    assigned.story = reverse("audit:story", args=[assigned.pair.pk])
-    assigned.list = reverse("audit:reviews", args=[assigned.project.slug])
-    assigned.decision = reverse("audit:decision", args=[assigned.narrative.pk])
+    save_ratings(narrative=scene.narrative, answers=answers, by=scene.dan)
+    submit_review(narrative=scene.narrative, by=scene.dan)
+    return scene
 
-    def read(who, url=assigned.story):
+
+@pytest.fixture
+def reviewed(scene, client):
+    """The scene, with a function that reads a page as one of its people."""
+    scene.story = reverse("audit:story", args=[scene.pair.pk])
+    scene.list = reverse("audit:reviews", args=[scene.project.slug])
+    scene.decision = reverse("audit:decision", args=[scene.narrative.pk])
+
+    def read(who, url=scene.story):
         client.force_login(who.user)
         return client.get(url).content.decode()
 
-    assigned.read = read
-    return assigned
+    scene.read = read
+    return scene
 
 
 def rewrite(scene):

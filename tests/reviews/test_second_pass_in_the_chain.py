@@ -23,7 +23,7 @@ from keeping.verify import verify
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
-from tests.second_pass import levels
+from tests.second_pass import levels, make_scene
 from tests.test_audit_log_of_actions import Story, storage
 
 pytestmark = pytest.mark.both_databases
@@ -32,6 +32,11 @@ __all__ = ["storage"]
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 WHY: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
+
+
+@pytest.fixture
+def scene(db):
+    return make_scene()
 
 
 @pytest.fixture

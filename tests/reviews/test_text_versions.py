@@ -23,8 +23,14 @@ from keeping.verify import verify
 from tests import factories
 from tests.checks.checking import check_label, claimed_scene, draw
 from tests.collection.arriving import jsonl, load
+from tests.second_pass import make_scene
 
 pytestmark = pytest.mark.both_databases
+
+
+@pytest.fixture
+def scene(db):
+    return make_scene()
 
 
 def change(candidate: Candidate, text: str = "Another text.") -> list[str]:

@@ -26,21 +26,28 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.settling.adjudication import adjudicate
 from tests import factories
 from tests.pages import shows
-from tests.second_pass import levels
+from tests.second_pass import dispute, levels
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
 
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    """Add a second, nearer disagreement."""
+    scene = dispute(scene_of_file)
+    scene.third = factories.candidate(scene.query, "S3", text="A lagoon at Swansea.")
+    factories.judgment(scene.narrative, scene.third, scene.ada, 0, at=MONDAY)
+    factories.judgment(scene.narrative, scene.third, scene.ben, 1, at=MONDAY)
+    scene.url = url(scene, scene.first)
+    scene.list = reverse("audit:disagreements", args=[scene.project.slug])
+    return scene
+
+
 @pytest.fixture
-def led(disputed, client):
-    """The scene with a second, nearer disagreement, seen by carla."""
-    disputed.third = factories.candidate(disputed.query, "S3", text="A lagoon at Swansea.")
-    factories.judgment(disputed.narrative, disputed.third, disputed.ada, 0, at=MONDAY)
-    factories.judgment(disputed.narrative, disputed.third, disputed.ben, 1, at=MONDAY)
-    disputed.url = url(disputed, disputed.first)
-    disputed.list = reverse("audit:disagreements", args=[disputed.project.slug])
-    client.force_login(disputed.carla.user)
-    return disputed
+def led(scene, client):
+    """The scene, seen by carla."""
+    client.force_login(scene.carla.user)
+    return scene
 
 
 @pytest.fixture

@@ -19,50 +19,57 @@ from base.errors import Refused
 from tests import factories
 from tests.pages import shows, tight, without_random
 from tests.programs import Program
-from tests.second_pass import levels
+from tests.second_pass import dispute, levels
 
 
-@pytest.fixture
-def led(disputed, client):
-    """The scene, seen by carla, with a verdict, two reviews and two checks that differ."""
-    disputed.condition = Condition.objects.create(
-        narrative=disputed.narrative, number=1, text="In the sea."
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    """Add a verdict, two reviews and two checks that differ."""
+    scene = dispute(scene_of_file)
+    scene.condition = Condition.objects.create(
+        narrative=scene.narrative, number=1, text="In the sea."
     )
-    for judgment, answer in ((disputed.adas, "not_met"), (disputed.bens, "met")):
-        Verdict.objects.create(statement=judgment, condition=disputed.condition, answer=answer)
-    for auditor, others in ((disputed.ada, {"query_dependency": "poor"}), (disputed.ben, {})):
-        assignments.take(pair=disputed.pair, task=Assignment.Task.REVIEW, by=auditor)
-        save_ratings(narrative=disputed.narrative, answers=levels(**others), by=auditor)
-        submit_review(narrative=disputed.narrative, by=auditor)
+    for judgment, answer in ((scene.adas, "not_met"), (scene.bens, "met")):
+        Verdict.objects.create(statement=judgment, condition=scene.condition, answer=answer)
+    for auditor, others in ((scene.ada, {"query_dependency": "poor"}), (scene.ben, {})):
+        assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
+        save_ratings(narrative=scene.narrative, answers=levels(**others), by=auditor)
+        submit_review(narrative=scene.narrative, by=auditor)
     sample = Sample.objects.create(
-        project=disputed.project,
+        project=scene.project,
         name="Spot",
         source="prior",
         seed=1,
         size=1,
-        created_by=disputed.carla,
+        created_by=scene.carla,
     )
-    disputed.item = SampleItem.objects.create(
-        sample=sample, narrative=disputed.narrative, candidate=disputed.first, claimed=1
+    scene.item = SampleItem.objects.create(
+        sample=sample, narrative=scene.narrative, candidate=scene.first, claimed=1
     )
-    for checker, relevance in ((disputed.ada, 0), (disputed.ben, 2)):
-        checking.check(item=disputed.item, relevance=relevance, by=checker)
-    narrative, candidate = disputed.narrative.pk, disputed.first.pk
-    disputed.pages = {
+    for checker, relevance in ((scene.ada, 0), (scene.ben, 2)):
+        checking.check(item=scene.item, relevance=relevance, by=checker)
+    narrative, candidate = scene.narrative.pk, scene.first.pk
+    scene.pages = {
         "judgment": reverse("audit:disagreement", args=[narrative, candidate]),
-        "verdict": reverse("audit:verdict_disagreement", args=[disputed.condition.pk, candidate]),
+        "verdict": reverse("audit:verdict_disagreement", args=[scene.condition.pk, candidate]),
         "review": reverse("audit:review_disagreement", args=[narrative]),
-        "check": reverse("audit:check_disagreement", args=[disputed.item.pk]),
+        "check": reverse("audit:check_disagreement", args=[scene.item.pk]),
     }
-    disputed.reveals = {
+    scene.reveals = {
         "judgment": reverse("audit:reveal_judges", args=[narrative, candidate]),
         "verdict": reverse("audit:reveal_judges", args=[narrative, candidate]),
         "review": reverse("audit:reveal_auditors", args=[narrative]),
-        "check": reverse("audit:reveal_checkers", args=[disputed.item.pk]),
+        "check": reverse("audit:reveal_checkers", args=[scene.item.pk]),
     }
-    disputed.list = reverse("audit:disagreements", args=[disputed.project.slug])
-    client.force_login(disputed.carla.user)
-    return disputed
+    scene.list = reverse("audit:disagreements", args=[scene.project.slug])
+    return scene
+
+
+@pytest.fixture
+def led(scene, client):
+    """The scene, seen by carla."""
+    client.force_login(scene.carla.user)
+    return scene
 
 
 KINDS = ["judgment", "verdict", "review", "check"]

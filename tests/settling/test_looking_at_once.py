@@ -16,12 +16,19 @@ from audit.settling.queue_filters import QueueFilter
 from audit.settling.settle_many import Rule, RuleChoice, preview, settle_many
 from tests import factories
 from tests.reviews.test_at_once import at_once, fresh
+from tests.second_pass import make_scene
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.postgresql,
     pytest.mark.both_databases,
 ]
+
+
+@pytest.fixture
+def scene(transactional_db):
+    return make_scene()
+
 
 JUDGE = Assignment.Task.JUDGE
 

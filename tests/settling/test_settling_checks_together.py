@@ -29,8 +29,8 @@ LABELS = {
 }
 
 
-@pytest.fixture
-def scene(db):
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file):
     project = factories.project()
     made = SimpleNamespace(
         project=project,

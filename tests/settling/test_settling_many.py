@@ -67,8 +67,8 @@ class Scene:
         return reverse(f"audit:{name}", args=["tides", *args])
 
 
-@pytest.fixture
-def scene(db) -> Scene:
+@pytest.fixture(scope="module")
+def scene_of_file(rows_of_file) -> Scene:
     return Scene()
 
 

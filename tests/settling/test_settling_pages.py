@@ -15,46 +15,53 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from tests import factories
 from tests.pages import shows
-from tests.second_pass import levels
+from tests.second_pass import dispute, levels
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
 
-@pytest.fixture
-def led(disputed, client):
-    """The scene, seen by carla, with a condition and a label on which ada and ben differ."""
-    disputed.condition = Condition.objects.create(
-        narrative=disputed.narrative, number=1, name="place", text="In the sea."
+@pytest.fixture(scope="module")
+def scene_of_file(scene_of_file):
+    """Add a condition and a label on which ada and ben differ."""
+    scene = dispute(scene_of_file)
+    scene.condition = Condition.objects.create(
+        narrative=scene.narrative, number=1, name="place", text="In the sea."
     )
-    disputed.no = Verdict.objects.create(
-        statement=disputed.adas, condition=disputed.condition, answer="not_met"
+    scene.no = Verdict.objects.create(
+        statement=scene.adas, condition=scene.condition, answer="not_met"
     )
-    disputed.yes = Verdict.objects.create(
-        statement=disputed.bens, condition=disputed.condition, answer="met"
+    scene.yes = Verdict.objects.create(
+        statement=scene.bens, condition=scene.condition, answer="met"
     )
-    disputed.sample = Sample.objects.create(
-        project=disputed.project,
+    scene.sample = Sample.objects.create(
+        project=scene.project,
         name="Spot",
         source="prior",
         seed=1,
         size=1,
-        created_by=disputed.carla,
+        created_by=scene.carla,
     )
-    disputed.item = SampleItem.objects.create(
-        sample=disputed.sample,
-        narrative=disputed.narrative,
-        candidate=disputed.second,
+    scene.item = SampleItem.objects.create(
+        sample=scene.sample,
+        narrative=scene.narrative,
+        candidate=scene.second,
         claimed=1,
     )
-    for checker, relevance, words in ((disputed.ada, 0, "No mill."), (disputed.ben, 2, "")):
-        checking.check(item=disputed.item, relevance=relevance, words=words, by=checker)
-    disputed.judged = reverse("audit:disagreement", args=[disputed.narrative.pk, disputed.first.pk])
-    disputed.answered = reverse(
-        "audit:verdict_disagreement", args=[disputed.condition.pk, disputed.first.pk]
+    for checker, relevance, words in ((scene.ada, 0, "No mill."), (scene.ben, 2, "")):
+        checking.check(item=scene.item, relevance=relevance, words=words, by=checker)
+    scene.judged = reverse("audit:disagreement", args=[scene.narrative.pk, scene.first.pk])
+    scene.answered = reverse(
+        "audit:verdict_disagreement", args=[scene.condition.pk, scene.first.pk]
     )
-    disputed.checked = reverse("audit:check_disagreement", args=[disputed.item.pk])
-    client.force_login(disputed.carla.user)
-    return disputed
+    scene.checked = reverse("audit:check_disagreement", args=[scene.item.pk])
+    return scene
+
+
+@pytest.fixture
+def led(scene, client):
+    """The scene, seen by carla."""
+    client.force_login(scene.carla.user)
+    return scene
 
 
 def text(response):
