@@ -366,7 +366,11 @@ class DecisionQuerySet(models.QuerySet[Decision]):
 
 
 class SettlingDecision(ReadsText):
-    """A lead's decision on what judges differ about. It never edits the judges' rows."""
+    """A lead's decision on what judges differ about. It never edits the judges' rows.
+
+    Decisions on documents and on conditions are two tables: so none has a value that may be null,
+    and no count of settled documents has to leave out conditions.
+    """
 
     class Cause(models.TextChoices):
         """Why the judges differed."""
