@@ -17,7 +17,7 @@ pytestmark = pytest.mark.both_databases
 
 # Digests of all data files of the hand-made project, the same on both databases.
 GOLDEN = {
-    "trec": "8ef3b75044d169aa096445b89c8bf6b13959de6f76df81ffce046efe8f3dcb09",
+    "trec": "f56fba8841a27ffbecfa06e3436f4212e46e3f75f779386ded6f252713b54cb1",
     "jsonl": "e4922cf753e7cc3c5624aa13948cab07a95658eb04fdb8c60b72e893e75a279b",
 }
 

@@ -162,8 +162,8 @@ class _Export:
     def write(self) -> Manifest:
         into = self.into
         files = {
-            ORIGINAL_QRELS: "The earlier relevance of documents, for these topics.",
-            WHOLE_QRELS: "The earlier relevance of documents, for all queries.",
+            ORIGINAL_QRELS: "The earlier relevance, for the topics of qrels.changed.txt.",
+            WHOLE_QRELS: "The earlier relevance, for all queries.",
             "qrels.changed.txt": "The relevance under the altered narratives.",
             "documents.changed.tsv": "Documents whose relevance changed.",
             "disputed.tsv": "Documents on which people differ; not in the qrels.",
@@ -202,7 +202,8 @@ class _Export:
         into = self.into
         write_core_queries(self.pairs, self.into)
         write_verdicts(self.project, self.pairs, self.into)
-        with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
+        holds = "The documents of documents.changed.tsv, with their texts."
+        with into.file("documents.changed.jsonl", holds) as stream:
             texts = write_docs(collection.documents(self.project, self.changed_documents), stream)
         write_runs(self.project, into)
         write_negatives(self.project, into, self.pairs)
