@@ -116,7 +116,7 @@ def keys_after(
     positions = _read_positions(reader, filters, open_answers, position, size)
     if position is not None and len(positions) < size:
         positions += _read_positions(reader, filters, open_answers, None, size + 1)
-    keys = dict.fromkeys(one.disagreement_key for one in positions)
+    keys = dict.fromkeys(position.key for position in positions)
     return [other for other in keys if other != key][:size]
 
 
@@ -310,7 +310,7 @@ def _read_positions(
         if after is not None:
             rows = rows.filter(_after_position(source, filters, after))
         positions += _positions(source, rows[:size])
-    positions.sort(key=attrgetter("kind", "narrative", "candidate", "part"))
+    positions.sort(key=attrgetter("key"))
     for name in reversed(_order_columns(filters)):
         attribute = name.lstrip("-").replace("since", "at")
         positions.sort(key=attrgetter(attribute), reverse=name.startswith("-"))
@@ -335,7 +335,7 @@ def _narrow_reader(
     kinds = [kind for kind in kinds if any(row.kind is kind for row in open_answers)]
     if filters.order is not Order.DISTANCE:
         return dict.fromkeys(kinds, reader)
-    start = None if after is None else (-after.distance, after.kind, after.narrative)
+    start = None if after is None else (-after.distance, after.key.kind, after.key.narrative)
     narratives: dict[Kind, list[int]] = {kind: [] for kind in kinds}
     numbers: Counter[Kind] = Counter()
     for row in sorted(open_answers, key=lambda row: (-row.distance, row.kind, row.narrative)):
@@ -352,7 +352,7 @@ def _positions(source: Source, rows: QuerySet[Any, Any]) -> list[QueuePosition]:
     """Return the positions of rows of a source; one without a time is not in the list."""
     columns = rows.values_list("effect", "distance", "since", *source.ids)
     return [
-        QueuePosition(effect, distance, since, source.kind, *[*ids, 0, 0][:3])
+        QueuePosition(effect, distance, since, DisagreementKey(source.kind, *[*ids, 0, 0][:3]))
         for effect, distance, since, *ids in columns
         if since is not None
     ]
@@ -366,10 +366,10 @@ def _after_position(source: Source, filters: QueueFilter, after: QueuePosition) 
         value = after.at if column == "since" else getattr(after, column)
         behind |= same & Q(**{f"{column}__{'lt' if name.startswith('-') else 'gt'}": value})
         same &= Q(**{column: value})
-    if source.kind > after.kind:
+    if source.kind > after.key.kind:
         return behind | same
-    if source.kind is after.kind:
-        for column, value in zip(source.ids, after.disagreement_key[1:], strict=False):
+    if source.kind is after.key.kind:
+        for column, value in zip(source.ids, after.key[1:], strict=False):
             behind |= same & Q(**{f"{column}__gt": value})
             same &= Q(**{column: value})
     return behind
@@ -393,22 +393,23 @@ def read_documents(
     )
 
 
-def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) -> list[Item]:
-    """Read the items of these keys."""
+def read_items(reader: Reader, positions: list[QueuePosition], filters: QueueFilter) -> list[Item]:
+    """Read the items at these positions."""
+    keys = [position.key for position in positions]
     narratives, candidates = read_documents((key.narrative, key.candidate) for key in keys)
     parts = {kind: [key.part for key in keys if key.kind is kind] for kind in Kind}
     conditions = Condition.objects.in_bulk(parts[Kind.VERDICT])
     samples = SampleItem.objects.select_related("sample").in_bulk(parts[Kind.CHECK])
     items = {
-        key.disagreement_key: Item(
-            key,
+        key: Item(
+            position,
             narratives[key.narrative],
             candidates.get(key.candidate),
             conditions.get(key.part) if key.kind is Kind.VERDICT else None,
             samples.get(key.part) if key.kind is Kind.CHECK else None,
-            distance=key.distance,
+            distance=position.distance,
         )
-        for key in keys
+        for key, position in zip(keys, positions, strict=True)
     }
     voices: dict[DisagreementKey, Voices] = {}
     for kind, of_kind in KINDS.items():
@@ -429,7 +430,7 @@ def read_items(reader: Reader, keys: list[QueuePosition], filters: QueueFilter) 
     return list(items.values())
 
 
-def _revealed_keys(reader: Reader, keys: list[QueuePosition]) -> set[tuple[int, int, int]]:
+def _revealed_keys(reader: Reader, keys: list[DisagreementKey]) -> set[tuple[int, int, int]]:
     """Return those `reveal_keys` whose names the reader has revealed."""
     seen = Reveal.objects.filter(by=reader.member, narrative__in={key.narrative for key in keys})
     return {
@@ -458,7 +459,7 @@ def table_rows(items: Iterable[Item]) -> Iterator[list[str]]:
     for item in items:
         narrative, document = item.narrative, item.candidate.document if item.candidate else None
         yield [
-            str(item.key.disagreement_key),
+            str(item.key),
             item.key.kind.value,
             narrative.pair.query.query_id,
             narrative.pair.pair_id,
@@ -469,7 +470,7 @@ def table_rows(items: Iterable[Item]) -> Iterator[list[str]]:
             "; ".join(f"{voice.who}: {_answer(voice)}" for voice in item.voices),
             str(item.distance),
             "yes" if item.decides else "no",
-            item.key.at.isoformat(),
+            item.position.at.isoformat(),
             *_decision(item),
         ]
 

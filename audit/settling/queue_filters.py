@@ -139,31 +139,20 @@ class QueuePosition(NamedTuple):
     effect: int
     distance: int
     at: datetime
-    kind: Kind
-    narrative: int
-    candidate: int
-    part: int
+    key: DisagreementKey
 
     def __str__(self) -> str:
-        numbers = (self.effect, self.distance), (self.narrative, self.candidate, self.part)
-        return "~".join(
-            (*map(str, numbers[0]), self.at.isoformat(), self.kind.value, *map(str, numbers[1]))
-        )
-
-    @property
-    def disagreement_key(self) -> DisagreementKey:
-        """The keys of the disagreement at this position."""
-        return DisagreementKey(self.kind, self.narrative, self.candidate, self.part)
+        return f"{self.effect}~{self.distance}~{self.at.isoformat()}~{self.key}"
 
     @classmethod
     def parse(cls, text: str) -> QueuePosition:
         """Parse a key that `str` wrote, or raise ValueError."""
-        effect, distance, at, kind, narrative, candidate, part = text.split("~")
+        effect, distance, at, key = text.split("~")
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None or not 1970 <= moment.year < 9999:
             raise ValueError(f"{at!r} is not a time of this list")
-        place = _parse_number(effect), _parse_number(distance), moment, Kind(kind)
-        return cls(*place, *(_parse_number(number) for number in (narrative, candidate, part)))
+        numbers = _parse_number(effect), _parse_number(distance)
+        return cls(*numbers, moment, DisagreementKey.parse(key))
 
 
 def reveal_keys(disagreement_key: DisagreementKey) -> tuple[int, int, int]:

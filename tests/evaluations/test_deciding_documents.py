@@ -54,7 +54,7 @@ def test_the_next_disagreement_follows_the_order_by_measure(made):
     wanted = QueueFilter(order=Order.MEASURE)
 
     items = read_page(made.carla, wanted).items
-    first, second, third = (item.key.disagreement_key for item in items)
+    first, second, third = (item.key for item in items)
 
     assert keys_after(made.carla, wanted, first, 2) == [second, third]
     assert keys_after(made.carla, wanted, second, 1) == [third]

@@ -176,7 +176,7 @@ def test_reviews_that_straddle_poor_are_listed(scene):
 
     (item,) = read_page(scene.carla, QueueFilter()).items
 
-    assert (item.key.kind, item.key.distance, item.candidate) == (Kind.REVIEW, 2, None)
+    assert (item.key.kind, item.position.distance, item.candidate) == (Kind.REVIEW, 2, None)
     assert {voice.rejects for voice in item.voices} == {0, 1}
 
 
@@ -250,12 +250,12 @@ def test_pages_follow_each_other_without_gap_or_repeat(disputed, wanted):
         for item in read_page(disputed.carla, QueueFilter(kind=Kind.JUDGMENT)).items:
             settle(disputed, item.candidate, item.narrative)
         decide(narrative=disputed.narrative, outcome="revise", reason="So.", by=disputed.carla)
-    whole = [item.key for item in read_page(disputed.carla, wanted).items]
+    whole = [item.position for item in read_page(disputed.carla, wanted).items]
 
     walked, after = [], None
     while True:
         part = read_page(disputed.carla, wanted, after=after, size=3)
-        walked += [item.key for item in part.items]
+        walked += [item.position for item in part.items]
         after = part.after
         if after is None:
             break
@@ -276,7 +276,7 @@ def test_next_one_follows_the_settled_one_and_wraps_around(scene):
 
 
 def test_position_round_trips_through_the_address():
-    place = QueuePosition(1, 2, MONDAY, Kind.CHECK, 17, 4, 9)
+    place = QueuePosition(1, 2, MONDAY, DisagreementKey(Kind.CHECK, 17, 4, 9))
 
     assert QueuePosition.parse(str(place)) == place
 
@@ -286,13 +286,13 @@ def test_position_round_trips_through_the_address():
     [
         "",
         "1~2",
-        "0~x~2026-11-16T00:00:00+00:00~review~1~0~0",
-        "0~2~2026-11-16T00:00:00~review~1~0~0",
-        "0~2~0001-01-01T00:00:00+14:00~review~1~0~0",
-        "0~2~2026-11-16T00:00:00+00:00~quarrel~1~0~0",
-        "0~9223372036854775808~2026-11-16T00:00:00+00:00~review~1~0~0",
-        "0~2~2026-11-16T00:00:00+00:00~review~-1~0~0",
-        "0~2~2026-11-16T00:00:00+00:00~review~1~0",
+        "0~x~2026-11-16T00:00:00+00:00~review-1-0-0",
+        "0~2~2026-11-16T00:00:00~review-1-0-0",
+        "0~2~0001-01-01T00:00:00+14:00~review-1-0-0",
+        "0~2~2026-11-16T00:00:00+00:00~quarrel-1-0-0",
+        "0~9223372036854775808~2026-11-16T00:00:00+00:00~review-1-0-0",
+        "0~2~2026-11-16T00:00:00+00:00~review--1-0-0",
+        "0~2~2026-11-16T00:00:00+00:00~review-1-0",
     ],
 )
 def test_invalid_position_is_refused(text):

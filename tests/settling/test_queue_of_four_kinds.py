@@ -123,10 +123,7 @@ def test_filter_keeps_matching_disagreements(scene, wanted, shown):
 
 
 def test_only_ticked_disagreements_are_listed(scene):
-    keys = {
-        item.key.kind: item.key.disagreement_key
-        for item in read_page(scene.carla, QueueFilter()).items
-    }
+    keys = {item.key.kind: item.key for item in read_page(scene.carla, QueueFilter()).items}
 
     assert listed(scene, only=(keys[Kind.JUDGMENT],)) == ["judged"]
     assert sorted(listed(scene, only=tuple(keys.values()))) == [
@@ -160,7 +157,7 @@ def test_counts_are_those_of_the_filter(scene):
 @pytest.mark.parametrize("order", list(Order))
 def test_next_disagreement_walks_through_all_kinds(scene, order):
     wanted = QueueFilter(order=order)
-    keys = [item.key.disagreement_key for item in read_page(scene.carla, wanted).items]
+    keys = [item.key for item in read_page(scene.carla, wanted).items]
 
     walked = [keys[0]]
     while (onward := keys_after(scene.carla, wanted, walked[-1], 1)[0]) != keys[0]:
@@ -174,12 +171,12 @@ def test_next_disagreement_walks_through_all_kinds(scene, order):
 def test_pages_of_four_kinds_have_no_gap_and_no_repeat(scene, order, size):
     checked(scene, "also checked", 0, 2)
     answer(scene, scene.condition, "also answered", "met", "cant_tell")
-    whole = [item.key for item in read_page(scene.carla, QueueFilter(order=order)).items]
+    whole = [item.position for item in read_page(scene.carla, QueueFilter(order=order)).items]
 
     found, after = [], None
     while True:
         part = read_page(scene.carla, QueueFilter(order=order), after=after, size=size)
-        found += [item.key for item in part.items]
+        found += [item.position for item in part.items]
         if (after := part.after) is None:
             break
 
@@ -193,7 +190,7 @@ def test_next_among_equal_disagreements_follows_the_list(scene, order):
         checked(scene, f"C{number}", 0, 1)
         answer(scene, scene.condition, f"V{number}", "met", "not_met")
     wanted = QueueFilter(order=order)
-    keys = [item.key.disagreement_key for item in read_page(scene.carla, wanted).items]
+    keys = [item.key for item in read_page(scene.carla, wanted).items]
 
     following = [keys_after(scene.carla, wanted, key, 1)[0] for key in keys]
     assert following == [*keys[1:], keys[0]]

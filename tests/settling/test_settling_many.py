@@ -393,7 +393,7 @@ def test_ticked_documents_alone_are_settled_from_the_list(scene, client):
     client.force_login(scene.carla.user)
     listed = client.get(reverse("audit:disagreements", args=["tides"]))
     keys = {
-        row["item"].candidate.document.doc_id: str(row["item"].key.disagreement_key)
+        row["item"].candidate.document.doc_id: str(row["item"].key)
         for row in listed.context["rows"]
     }
     assert f'name="only" value="{keys["A"]}"' in listed.content.decode()

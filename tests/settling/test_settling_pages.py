@@ -276,7 +276,7 @@ def test_offered_next_disagreement_is_skipped_if_settled(led, client):
     assert response.url == reverse("audit:disagreements", args=[led.project.slug])
 
 
-@pytest.mark.parametrize("offered", ["nonsense", "0~2~2026-11-16T00:00:00+00:00~review~999~0~0"])
+@pytest.mark.parametrize("offered", ["nonsense", "0~2~2026-11-16T00:00:00+00:00~review-999-0-0"])
 def test_invalid_next_parameter_is_ignored(led, client, offered):
     response = client.post(
         led.judged, {"relevance": 1, "cause": "edge", "reason": "So.", "next": offered}

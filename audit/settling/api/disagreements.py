@@ -77,7 +77,7 @@ class ConditionSettledSerializer(_DecisionSerializer):
 class DisagreementSerializer(OfNarrativeSerializer):
     """A disagreement, open or settled."""
 
-    key = serializers.CharField(source="key.disagreement_key")
+    key = serializers.CharField()
     kind = serializers.ChoiceField(source="key.kind.value", choices=Kind.values)
     narrative = serializers.IntegerField(source="narrative.pk")
     candidate = serializers.IntegerField(source="candidate.pk", allow_null=True, default=None)
@@ -88,7 +88,7 @@ class DisagreementSerializer(OfNarrativeSerializer):
     label = serializers.IntegerField(source="sample.pk", allow_null=True, default=None)  # type: ignore[assignment]
     distance = serializers.IntegerField()
     decides = serializers.BooleanField(help_text="Whether settling decides if it counts.")
-    since = serializers.DateTimeField(source="key.at")
+    since = serializers.DateTimeField(source="position.at")
     answers = serializer_of(Voice)(source="voices", many=True)
     settled = serializers.BooleanField(source="is_settled")
     waiting = serializers.BooleanField(

@@ -110,7 +110,7 @@ Voices = dict[int, Voice]
 class Item:
     """One disagreement as the list shows it."""
 
-    key: QueuePosition
+    position: QueuePosition
     narrative: Narrative
     candidate: Candidate | None
     condition: Condition | None = None
@@ -122,6 +122,11 @@ class Item:
     settled: Any = None
     # The latest rejudge request, answered or not.
     rejudge_request: RejudgeRequest | None = None
+
+    @property
+    def key(self) -> DisagreementKey:
+        """The keys that identify it."""
+        return self.position.key
 
     @property
     def is_settled(self) -> bool:

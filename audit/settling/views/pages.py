@@ -108,10 +108,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
         rarer_used=any(field.value() for field in form.rarer),
         filtered=filters
         != QueueFilter(settled=filters.settled, waiting=filters.waiting, order=filters.order),
-        rows=[
-            {"item": item, "url": disagreement_url(item.key.disagreement_key, asked)}
-            for item in listed.items
-        ],
+        rows=[{"item": item, "url": disagreement_url(item.key, asked)} for item in listed.items],
         total=listed.total,
         kinds=_kinds(filters, listed.counts, here, asked),
         totals=totals,
