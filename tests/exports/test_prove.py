@@ -36,6 +36,7 @@ def test_ir_measures_and_pytrec_eval_read_every_grade_of_the_qrels(folder):
     found = results(proof)
     assert (found["ir_measures"], found["pytrec_eval-terrier"]) == ("same", "same")
     assert proof["expected"]["qrels changed"]["count"] == 5
+    assert proof["expected"]["qrels original.all"]["count"] == 9
     assert proof["oracle"]["nDCG@10 after"] == 1.0
 
 

@@ -223,10 +223,14 @@ def of_trec(
 ) -> Content:
     """Return what these functions read of the qrels and the candidates of a TREC export."""
     content = Content()
-    for side in SIDES.values():
-        if (path := folder / f"qrels.{side}.txt").exists():
-            for grade in read_qrels(path):
-                content.add_grade(side, *grade)
+    for path in sorted(folder.glob("qrels.*.txt")):
+        name = path.name.removeprefix("qrels.").removesuffix(".txt")
+        for grade in read_qrels(path):
+            if name in SIDES.values():
+                content.add_grade(name, *grade)
+            else:
+                # As of claimed labels, which are none of the oracle's.
+                content.add(f"qrels {name}", *grade)
     if read_run and (path := folder / CANDIDATES).exists():
         for score in read_run(path):
             content.add("candidates", *score)
