@@ -13,6 +13,7 @@ from django.db.models import (
     Exists,
     F,
     IntegerField,
+    Min,
     OuterRef,
     Q,
     QuerySet,
@@ -410,11 +411,19 @@ def _find_queries_by(member: Membership, words: str) -> list[Hit]:
     )
     if not member.leads:
         queries = queries.filter(removed_at__isnull=True)
-    rows = queries.distinct().order_by("pk").values_list("pk", "query_id", "title")
+    # Many queries have one instruction, with the query's id.
+    instruction = Q(pairs__pair_id=words) & ~Q(query_id=words)
+    found: Any = queries.annotate(pair=Min("pairs__pk", filter=instruction)).order_by("pk")
+    rows = found.values_list("pk", "query_id", "title", "pair")
     return [
-        Hit(Kind.QUERY, pk, query_id, title, _query_url(member, pk))
-        for pk, query_id, title in rows[:MOST_LOOKED_AT]
+        Hit(Kind.QUERY, pk, query_id, title, _query_url(member, pk) + at_instruction(pair))
+        for pk, query_id, title, pair in rows[:MOST_LOOKED_AT]
     ]
+
+
+def at_instruction(pair: int | None) -> str:
+    """Return what leads to one instruction (a key) on the page of its query; "" for None."""
+    return "" if pair is None else f"?pair={pair}#pair-{pair}"
 
 
 def _find_documents_by(member: Membership, words: str) -> list[Hit]:

@@ -18,6 +18,7 @@ from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
 from annotate.judgments.completion import open_assignments
 from annotate.judgments.pair_rules import Rule
 from annotate.judgments.rule_report import MAX_NAMED, PairStatus, RuleReport, rule_report
+from annotate.overview.lists import at_instruction
 from annotate.projects import access as annotate_access
 from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
@@ -142,7 +143,8 @@ def _broken_pairs(
 
 
 def _broken_pair(report: RuleReport, rule: Rule, status: PairStatus) -> dict[str, Any]:
-    query = reverse("annotate:query", args=[status.pair.project.slug, status.pair.query_id])
+    url = reverse("annotate:query", args=[status.pair.project.slug, status.pair.query_id])
+    query = url + at_instruction(status.pair.pk)
     candidates = status.breaking_candidates(rule)
     share = status.counts.dropped_percent
     return {

@@ -243,3 +243,35 @@ def test_documents_in_a_state_are_found_without_reading_every_answer(many, state
     # No answers are read one by one, but those of the counts, which are cached.
     assert len(queries) <= (14 if state == "disputed" else 2)
     assert not any('"note"' in query["sql"] for query in queries)
+
+
+def test_a_link_to_one_of_many_instructions_leads_to_the_page_that_has_it(many, client):
+    query, pairs, lead = many
+    client.force_login(lead.user)
+
+    def shown(link: str) -> list[str]:
+        response = client.get(link)
+        assert f'id="pair-{pairs[3].pk}"' in response.content.decode()
+        return [row["pair"].pair_id for row in response.context["pairs"]]
+
+    (hit,) = lists.search(lead, "7_3").hits
+    address, _, anchor = hit.url.partition("#")
+    assert anchor == f"pair-{pairs[3].pk}"
+    assert shown(address) == ["7_3", "7_4"]
+    before = client.get(address).context["instructions"].previous
+    assert [
+        row["pair"].pair_id
+        for row in client.get(f"/projects/tides/queries/{query.pk}/{before}").context["pairs"]
+    ] == ["7_1", "7_2"]
+    # The query's id leads to the query.
+    assert lists.search(lead, "7").hits[0].url == f"/projects/tides/queries/{query.pk}/"
+    matrix = client.get("/projects/tides/matrix/").content.decode()
+    assert f"?pair={pairs[0].pk}#pair-{pairs[0].pk}" in matrix
+
+
+def test_the_lists_of_queries_say_how_many_instructions_a_query_has(many, client):
+    _query, _pairs, lead = many
+    client.force_login(lead.user)
+
+    for page in ("/projects/tides/queries/", "/projects/tides/"):
+        assert "5 instructions" in client.get(page).content.decode()

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -64,9 +65,12 @@ from annotate.projects.kinds import kind_of
 from annotate.projects.models import Membership, Project
 from annotate.projects.project_page import project_page
 from base.errors import Refused, Stale
-from base.pagination import Page, page_by_key, page_in_order
+from base.pagination import Page, page_by_key, page_in_order, parse_key
 from base.requests import PageRequest, refusal_as_message
 from base.word_diff import diff
+
+# The parameters that ask for a page of instructions, as the pager's links do.
+PAGES_OF_INSTRUCTIONS = {"instructions_after", "instructions_before"}
 
 
 @require_GET
@@ -210,14 +214,15 @@ def _queries_page(
 
 @require_GET
 def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one query: its narratives, and its pool with the answers (annotators: their own)."""
+    """Show one query: its narratives, and its pool with the answers (annotators: their own).
+
+    `?pair=` begins the list of instructions with this one (a key), if they do not fit on one page.
+    """
     member = access.member(request.user, slug)
     project = member.project
     shown_query = collection_access.query(member, pk)
     all_pairs = shown_query.pairs.select_related("project", "query")
-    instructions = page_by_key(
-        all_pairs, request.GET, lists.INSTRUCTIONS_ON_A_PAGE, of="instructions_"
-    )
+    instructions = _instructions_page(all_pairs, request.GET)
     pairs = instructions.rows
     # Most queries have few instructions; what concerns all of them is read only where they are not.
     are_all = not (instructions.previous or instructions.next)
@@ -264,6 +269,22 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         else 0,
         page=page,
     )
+
+
+def _instructions_page(pairs: QuerySet[InstructionPair], asked: QueryDict) -> Page[InstructionPair]:
+    """Return a page of a query's instructions, or the one that begins with the instruction asked
+    for.
+    """
+    size = lists.INSTRUCTIONS_ON_A_PAGE
+    page = page_by_key(pairs, asked, size, of="instructions_")
+    first = parse_key(asked.get("pair", ""))
+    is_there = any(pair.pk == first for pair in page.rows)
+    others = page.next or page.previous
+    if first is None or is_there or not others or asked.keys() & PAGES_OF_INSTRUCTIONS:
+        return page
+    asked = asked.copy()
+    asked["instructions_after"] = str(first - 1)
+    return page_by_key(pairs, asked, size, of="instructions_")
 
 
 def _pool_page(
