@@ -22,7 +22,7 @@ from annotate.projects.kinds import kind_of
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.machines import undecided_sentence
 from audit.checks.models import Sample, SampleItem
-from audit.reports.rule_standings import outside_share
+from audit.reports.rule_standings import BROKEN_AT_ONCE, outside_share
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import narratives_to_decide
 from audit.settling import queue as disagreements
@@ -62,6 +62,11 @@ class Preview(NamedTuple):
         "Lowest and highest percentage that may drop out; null without such a rule.",
     ]
     outside_share: list[PairStatus]
+
+    @property
+    def listed_outside_share(self) -> list[PairStatus]:
+        """The first of these pairs: the page of the rules has all of them."""
+        return self.outside_share[:BROKEN_AT_ONCE]
 
 
 def preview(by: Membership) -> Preview:

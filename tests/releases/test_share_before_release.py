@@ -54,6 +54,18 @@ def test_the_page_lists_them_with_their_shares(narrowed, client):
     assert shows(shown, "16.7%")
 
 
+def test_the_page_lists_the_first_and_leads_to_all_of_them(narrowed, client, monkeypatch):
+    project, carla = narrowed
+    monkeypatch.setattr("exporters.releases.preview.BROKEN_AT_ONCE", 0)
+    client.force_login(carla.user)
+
+    page = client.get(reverse("exporters:new_release", args=[project.slug])).content.decode()
+
+    assert shows(page, "1 pair is outside the range of 25 to 75% of relevant documents")
+    assert not shows(page, "16.7%")
+    assert f"{reverse('audit:collection', args=[project.slug])}#share-title" in page
+
+
 def test_programs_read_the_same(narrowed, client):
     project, carla = narrowed
     client.force_login(carla.user)

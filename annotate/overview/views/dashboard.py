@@ -20,6 +20,7 @@ from annotate.overview import pace as paces
 from annotate.overview.finish_date import estimate
 from annotate.overview.flags import FlagPage, list_flags
 from annotate.overview.forms import MatrixForm
+from annotate.overview.lists import at_instruction
 from annotate.overview.matrix import Asked, CellState, Key, Row
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
@@ -111,7 +112,8 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
                 "total": work.total,
                 "url": work_url(work.assignment)
                 if membership.pk == member.pk
-                else reverse("annotate:query", args=[project.slug, work.assignment.pair.query_id]),
+                else reverse("annotate:query", args=[project.slug, work.assignment.pair.query_id])
+                + at_instruction(work.assignment.pair_id),
             }
             for work in assignments[:ASSIGNMENTS]
         ],
