@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Assignment
+from annotate.models import Assignment, Membership, Narrative
+from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 
@@ -70,3 +71,9 @@ def levels(default: str = "excellent", **others: str) -> dict[str, tuple[str, st
     """Return answers to all six criteria; a poor one has words."""
     level_by_key = {key: others.get(key, default) for key in FOLLOWTABLE.keys}
     return {key: (level, "Weak." if level == "poor" else "") for key, level in level_by_key.items()}
+
+
+def submit_levels(narrative: Narrative, by: Membership, **others: str) -> None:
+    """Submit a review with the answers of `levels`."""
+    save_ratings(narrative=narrative, answers=levels(**others), by=by)
+    submit_review(narrative=narrative, by=by)

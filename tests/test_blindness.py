@@ -14,7 +14,6 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +24,7 @@ from uuid import UUID
 
 import pytest
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.test import Client, override_settings
 from django.test.client import MULTIPART_CONTENT
 from django.urls import resolve
@@ -56,7 +55,7 @@ from tests import factories
 from tests.conftest import finish_all_jobs
 from tests.second_pass import levels
 from tests.services.copied import Copied
-from tests.services.database import empty_tables
+from tests.services.database import empty_tables, rolled_back
 from tests.services.once import make_once
 from tests.test_permissions import ADMINS, LEADS, RIGHTS, ROUTES, world
 
@@ -403,14 +402,6 @@ def asking_for_htmx(monkeypatch):
 
     monkeypatch.setattr(HtmxDetails, "_get_header_value", note)
     return asking
-
-
-@contextmanager
-def rolled_back() -> Iterator[None]:
-    """Roll back everything that is done inside."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def examples(stage: SimpleNamespace) -> dict[str, list[str]]:

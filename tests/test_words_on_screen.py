@@ -8,11 +8,10 @@ from pathlib import Path
 from django.urls import reverse
 
 from annotate.models import Flag, Project
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.draws import draw_for_review
 from tests import factories, test_what_does_not_count
 from tests.checks.checking import check_label, claimed_scene, draw
-from tests.second_pass import levels
+from tests.second_pass import submit_levels
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = ("templates", "static", "annotate", "audit", "exporters", "base", "config", "jobs")
@@ -80,8 +79,7 @@ def test_one_thing_is_named_in_the_singular(db, monkeypatch):
     factories.assignment(narrative.pair, made.ada)
     factories.judgment(narrative, candidate, made.ada, active_ms=61_000)
     factories.assignment(narrative.pair, made.dan, task="review")
-    save_ratings(narrative=narrative, answers=levels(), by=made.dan)
-    submit_review(narrative=narrative, by=made.dan)
+    submit_levels(narrative, made.dan)
     Flag.objects.create(
         narrative=narrative, candidate=candidate, annotator=made.ben, flag="problem"
     )

@@ -30,7 +30,8 @@ from tests.attacks.test_parameters import (
     seen_by_address,
     sent,
 )
-from tests.test_blindness import AnswerSet, answer, give_answers, rolled_back
+from tests.services.database import rolled_back
+from tests.test_blindness import AnswerSet, answer, give_answers
 from tests.test_permissions import APPS
 
 pytestmark = pytest.mark.long

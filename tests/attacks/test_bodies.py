@@ -38,7 +38,8 @@ from tests.attacks.test_every_door import writes
 from tests.attacks.test_parameters import FOREIGN_KEY, SECRET, others_rows
 from tests.attacks.test_tokens import DECLARED, secret_of
 from tests.second_pass import levels
-from tests.test_blindness import ANSWERED_AT, AnswerSet, give_answers, rolled_back
+from tests.services.database import rolled_back
+from tests.test_blindness import ANSWERED_AT, AnswerSet, give_answers
 from tests.test_permissions import RIGHTS, Right, rows
 
 pytestmark = pytest.mark.long

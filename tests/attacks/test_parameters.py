@@ -25,8 +25,9 @@ from annotate.models import Load, Membership, Pool
 from jobs.models import Job
 from tests.attacks.reading import ALL, MARK, Form, find_running_code, forms
 from tests.attacks.test_every_door import writes
+from tests.services.database import rolled_back
 from tests.services.once import make_once
-from tests.test_blindness import NOW, AnswerSet, addresses, answer, crawl, give_answers, rolled_back
+from tests.test_blindness import NOW, AnswerSet, addresses, answer, crawl, give_answers
 from tests.test_permissions import APPS, World, world
 
 pytestmark = pytest.mark.long

@@ -36,6 +36,7 @@ from audit.reviews.rubrics import save_rubric
 from exporters.exports.actions import request_export
 from jobs.errors import JobError
 from tests.attacks.reading import ALL, PAYLOADS, SHORT, find_running_code
+from tests.services.database import rolled_back
 from tests.test_blindness import (
     AnswerSet,
     addresses,
@@ -43,7 +44,6 @@ from tests.test_blindness import (
     crawl,
     give_answers,
     open_to_annotators,
-    rolled_back,
 )
 from tests.test_permissions import APPS
 

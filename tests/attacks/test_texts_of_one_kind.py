@@ -19,7 +19,7 @@ from django.urls import reverse
 
 from annotate.models import Assignment, Guideline, Narrative
 from tests import factories
-from tests.test_blindness import rolled_back
+from tests.services.database import rolled_back
 from tests.test_permissions import RIGHTS, ROUTES, Right, World, world
 from tests.test_routes_without_pages import NO_PAGE
 

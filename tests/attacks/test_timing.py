@@ -13,7 +13,8 @@ from django.db import connection
 from django.test import Client
 
 from tests import factories
-from tests.test_blindness import AnswerSet, give_answers, rolled_back, signed_in
+from tests.services.database import rolled_back
+from tests.test_blindness import AnswerSet, give_answers, signed_in
 from tests.test_permissions import ADMINS, LEADS, RIGHTS, ROUTES
 
 # Literals, numbers, placeholders, and the numbered names of savepoints.

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from audit.models import Check, Sample
-from tests.browser.waiting import document_on, hides, saved, shows, until
+from tests.browser.waiting import document_on, hides, press, saved, shows, until
 from tests.checks.checking import check_label, claimed_scene, draw
 
 # The claims, and the keys that ada and ben press for each. C goes to dan, who presses 0.
@@ -18,12 +18,6 @@ BEN = {"A": "0", "B": "1", "C": "0", "D": "2"}
 @pytest.fixture
 def tides(live_server):
     return claimed_scene(CLAIMED)
-
-
-def press(page, key):
-    """Press a key that leads to another page."""
-    with page.expect_navigation():
-        page.keyboard.press(key)
 
 
 def check_all(page, answers):

@@ -23,7 +23,7 @@ from annotate.models import InstructionPair, Narrative
 from audit.models import Sample
 from tests import factories
 from tests.browser.test_releasing import archive, release
-from tests.browser.waiting import document_on, saved
+from tests.browser.waiting import document_on, press, saved
 
 pytestmark = pytest.mark.long
 
@@ -106,12 +106,6 @@ def upload(page: Page, kind: str, name: str, content: bytes) -> None:
     expect(page.get_by_role("heading", name="What would change")).to_be_visible()
     page.get_by_role("button", name="Load it").click()
     expect(page.get_by_role("heading", name="What has changed")).to_be_visible()
-
-
-def press(page: Page, key: str) -> None:
-    """Press a key that leads to another page."""
-    with page.expect_navigation():
-        page.keyboard.press(key)
 
 
 def review(page: Page, levels: dict[str, str]) -> list[str]:

@@ -7,9 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import submit_levels
 
 PHONE = {"viewport": {"width": 400, "height": 800}, "has_touch": True, "is_mobile": True}
 
@@ -124,8 +123,7 @@ def test_there_is_room_for_the_reason_of_a_decision_on_an_instruction(tides, new
     pair = factories.pair(tides.queries.get())
     auditor = factories.member(tides, "dan")
     factories.assignment(pair, auditor, task="review")
-    save_ratings(narrative=factories.altered(pair), answers=levels(), by=auditor)
-    submit_review(narrative=factories.altered(pair), by=auditor)
+    submit_levels(factories.altered(pair), auditor)
     page = new_person("carla", viewport={"width": width, "height": 800})
 
     page.goto(f"/pairs/{pair.pk}/story/")

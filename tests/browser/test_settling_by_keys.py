@@ -15,7 +15,7 @@ from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.settling.adjudication import adjudicate
 from tests import factories
-from tests.browser.waiting import listens, saved, shows
+from tests.browser.waiting import listens, press, saved, shows
 
 
 @pytest.fixture
@@ -51,12 +51,6 @@ def tides(live_server):
     for member, relevance in ((ada, 0), (ben, 1)):
         checking.check(item=item, relevance=relevance, by=member)
     return project
-
-
-def press(page, key):
-    """Press a key that leads to another page."""
-    with page.expect_navigation():
-        page.keyboard.press(key)
 
 
 @pytest.mark.parametrize("width", [1280, 800])

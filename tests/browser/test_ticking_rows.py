@@ -7,9 +7,8 @@ from playwright.sync_api import expect
 
 from annotate.judgments.assignments import take
 from annotate.models import Assignment
-from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
-from tests.second_pass import disputed, levels, make_scene
+from tests.second_pass import disputed, make_scene, submit_levels
 
 __all__ = ["disputed"]
 
@@ -46,8 +45,7 @@ def test_ticked_disagreements_are_settled_together(carla, disputed, accessibilit
 
 def test_what_was_ticked_is_still_ticked_after_a_refusal(live_server, scene, new_person):
     take(pair=scene.narrative.pair, task=Assignment.Task.REVIEW, by=scene.dan)
-    save_ratings(narrative=scene.narrative, answers=levels(query_dependency="poor"), by=scene.dan)
-    submit_review(narrative=scene.narrative, by=scene.dan)
+    submit_levels(scene.narrative, scene.dan, query_dependency="poor")
     carla = new_person("carla")
     carla.goto(f"/projects/{scene.project.slug}/reviews/?state=to-decide")
     box = carla.get_by_label(f"Tick instruction {scene.narrative.pair.pair_id}")

@@ -56,3 +56,9 @@ def hides(page: Page, doc_id: str) -> None:
     """Wait until the page no longer shows this document."""
     key = Document.objects.get(doc_id=doc_id).pk
     expect(page.locator(f".document[data-document='{key}']")).to_have_count(0)
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key that leads to another page."""
+    with page.expect_navigation():
+        page.keyboard.press(key)

@@ -8,14 +8,12 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import schemathesis
 from django.core.wsgi import get_wsgi_application
-from django.db import transaction
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from schemathesis.core.failures import FailureGroup
@@ -25,6 +23,7 @@ from schemathesis.specs.openapi import checks
 from annotate.models import User
 from annotate.people.tokens import make_token
 from config.api import schema
+from tests.services.database import rolled_back
 
 EXAMPLES = int(os.environ.get("REJUDGE_API_EXAMPLES", "2"))
 CHECKS = [
@@ -44,14 +43,6 @@ BRIEF = hypothesis_settings(
     database=None,
     derandomize=True,
 )
-
-
-@contextmanager
-def rolled_back() -> Iterator[None]:
-    """Roll back everything done inside."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def make_full_token(name: str) -> str:

@@ -10,7 +10,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 import pytest
-from django.core.files.storage import default_storage
+from django.core.files.storage import Storage, default_storage
 
 from annotate.models import (
     Adjudication,
@@ -24,9 +24,10 @@ from annotate.models import (
 from audit.models import Decision, Rating, Review
 from audit.reviews.criteria import FOLLOWTABLE
 from exporters.exports import actions
-from exporters.models import Release
+from exporters.models import Export, Release
 from exporters.releases import actions as releasing
-from jobs.runner import run
+from exporters.releases import contents, file_store
+from jobs.runner import Progress, run
 from tests import factories
 from tests.services.copied import Copied
 
@@ -184,6 +185,22 @@ def make_release(tides: Any, name: str, **fields: Any) -> Release:
     return release
 
 
+def content_of(storage: Storage, release: Release, name: str) -> bytes:
+    """Return the content of a release's file."""
+    entry = contents.files(release)[name]
+    with storage.open(file_store.path_of(release.project_id, entry["sha256"])) as stream:
+        return bytes(stream.read())
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder with its bytes."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
 class WrittenExport:
     """An export in a folder, with access to its files."""
 
@@ -199,11 +216,17 @@ class WrittenExport:
         return [json.loads(line) for line in self[name].splitlines()]
 
     def bytes(self) -> dict[str, bytes]:
-        return {
-            path.relative_to(self.folder).as_posix(): path.read_bytes()
-            for path in self.folder.rglob("*")
-            if path.is_file()
-        }
+        return files_of(self.folder)
+
+
+@pytest.fixture
+def built(tides: Tides) -> Export:
+    """A finished export of the hand-made project."""
+    export = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
+    actions.build(export, Progress())
+    Export.objects.update(state="done", started_at=AT, finished_at=LATER)
+    export.refresh_from_db()
+    return export
 
 
 @pytest.fixture

@@ -11,21 +11,13 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Adjudication, Judgment, Run
 from tests import factories
+from tests.exports.conftest import files_of
 
 
 def export(*args) -> str:
     out = StringIO()
     call_command("export", *map(str, args), stdout=out)
     return out.getvalue()
-
-
-def files_of(folder):
-    """Return every file below a folder with its bytes."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 def test_the_folder_holds_what_the_page_offers(tides, write, tmp_path):

@@ -9,10 +9,8 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Assignment
-from exporters.exports import actions
 from exporters.models import Export
-from jobs.runner import Progress
-from tests.exports.conftest import AT, LATER
+from tests.exports.conftest import LATER
 
 
 @pytest.fixture(autouse=True)
@@ -21,16 +19,6 @@ def published(monkeypatch):
     sent: list[int] = []
     monkeypatch.setattr("jobs.queue.publish", sent.append)
     return sent
-
-
-@pytest.fixture
-def built(tides):
-    """A finished export of the hand-made project."""
-    export = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
-    actions.build(export, Progress())
-    Export.objects.update(state="done", started_at=AT, finished_at=LATER)
-    export.refresh_from_db()
-    return export
 
 
 def pages(export):

@@ -7,20 +7,8 @@ from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from annotate.models import AuditEvent
-from exporters.exports import actions
-from exporters.models import Export
-from jobs.runner import Progress
 from tests import factories
-from tests.exports.conftest import AT, LATER, make_release
-
-
-@pytest.fixture
-def built(tides) -> Export:
-    export = Export.objects.create(project=tides.project, by=tides.carla, format="trec")
-    actions.build(export, Progress())
-    Export.objects.update(state="done", started_at=AT, finished_at=LATER)
-    export.refresh_from_db()
-    return export
+from tests.exports.conftest import make_release
 
 
 def download(client, address: str) -> int:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotate.models import Project
+from annotate.models import Judgment, Project
 from audit.model_runs.actions import add_endpoint, new_run, request_run
 from audit.model_runs.models import Endpoint, ModelRun
 from jobs.runner import run as run_job
@@ -84,3 +84,10 @@ def run_again(run: ModelRun) -> ModelRun:
     """Have a worker do a run, and return its row as it is afterwards."""
     run_job(run.pk)
     return ModelRun.objects.get(pk=run.pk)
+
+
+def grades(project: Project) -> dict[str, int]:
+    """Return the current grades of machines by document."""
+    judged = Judgment.objects.current().filter(annotator__is_machine=True)
+    rows = judged.filter(annotator__project=project).order_by("candidate__document__doc_id")
+    return dict(rows.values_list("candidate__document__doc_id", "relevance"))

@@ -12,14 +12,13 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotate.models import Judgment
 from audit.model_runs.actions import batch_file, new_run, request_run
 from audit.model_runs.figures import run_figures
 from audit.model_runs.models import ModelRun
 from jobs.errors import JobError
 from llm.imitation import imitate
 from tests import factories
-from tests.model_runs.conftest import run_again
+from tests.model_runs.conftest import grades, run_again
 from tests.services.model_server import completion
 
 pytestmark = pytest.mark.both_databases
@@ -54,12 +53,6 @@ def load(cast, endpoint):
         return run_again(request_run(new_run(**chosen, answers=file_of(*lines)), by=cast.carla))
 
     return request_and_run
-
-
-def grades(project):
-    judged = Judgment.objects.current().filter(annotator__is_machine=True)
-    rows = judged.filter(annotator__project=project).order_by("candidate__document__doc_id")
-    return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 
 
 def test_each_question_is_a_line_that_a_server_would_get_as_a_request(cast, endpoint, grade):

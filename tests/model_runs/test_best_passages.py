@@ -25,7 +25,7 @@ from audit.model_runs.tasks import grade as grade_task
 from base.errors import Refused
 from jobs.runner import Progress
 from tests import factories
-from tests.model_runs.conftest import Killed, run_again
+from tests.model_runs.conftest import Killed, grades, run_again
 from tests.model_runs.test_batch_files_of_runs import answer, file_of, questions
 from tests.services.model_server import MODEL, refuse, say
 
@@ -49,12 +49,6 @@ def short_limit(monkeypatch):
 @pytest.fixture
 def long(cast):
     return factories.candidate(cast.query, "long", text=LONG)
-
-
-def grades(project):
-    judged = Judgment.objects.current().filter(annotator__is_machine=True)
-    rows = judged.filter(annotator__project=project).order_by("candidate__document__doc_id")
-    return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 
 
 def judgment_of(candidate):

@@ -25,7 +25,7 @@ from audit.reviews.decisions import decide, decide_many
 from tests import factories
 from tests.collection.arriving import jsonl, load, problems
 from tests.model_runs.conftest import Killed, run_again
-from tests.second_pass import levels
+from tests.second_pass import levels, submit_levels
 
 Subjects = ModelRun.Subjects
 TYPES = {"1.1": "C1", "1.2": "C2", "2.1": "S1", "2.2": "S2", "2.3.1": "S3"}
@@ -158,8 +158,7 @@ def test_45_instructions_go_from_nothing_to_accepted(project, carla, server, mon
     newest = written.get(pair=first.pair_id)
     assert newest.version == first.version + 1
     for auditor in auditors:
-        save_ratings(narrative=newest, answers=levels(), by=auditor)
-        submit_review(narrative=newest, by=auditor)
+        submit_levels(newest, auditor)
     decide(narrative=newest, outcome=Decision.Outcome.ACCEPTED, by=carla)
     accepted = Decision.objects.current().filter(outcome=Decision.Outcome.ACCEPTED)
     assert accepted.count() == 45

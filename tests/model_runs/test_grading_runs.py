@@ -14,16 +14,10 @@ from audit.model_runs.models import ModelRun
 from base.errors import Refused
 from jobs.errors import JobError
 from tests import factories
-from tests.model_runs.conftest import run_again
+from tests.model_runs.conftest import grades, run_again
 from tests.services.model_server import MODEL, say
 
 pytestmark = pytest.mark.both_databases
-
-
-def grades(project):
-    judged = Judgment.objects.current().filter(annotator__is_machine=True)
-    rows = judged.filter(annotator__project=project).order_by("candidate__document__doc_id")
-    return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 
 
 def test_each_document_gets_the_grade_that_the_model_gave(cast, grade):

@@ -9,9 +9,9 @@ import pytest
 
 from exporters.exports.publishing import set_publication
 from exporters.models import Publication
-from exporters.releases import contents, file_store
+from exporters.releases import contents
 from tests import factories
-from tests.exports.conftest import make_release
+from tests.exports.conftest import content_of, make_release
 
 pytestmark = pytest.mark.django_db
 
@@ -26,12 +26,6 @@ def citable(tides):
         project=tides.project, changes={**changes, "layouts": ["citation"]}, by=tides.carla
     )
     return tides
-
-
-def content_of(storage, release, name: str) -> bytes:
-    entry = contents.files(release)[name]
-    with storage.open(file_store.path_of(release.project_id, entry["sha256"])) as stream:
-        return bytes(stream.read())
 
 
 def test_the_sentence_has_creators_version_date_and_sum(citable):

@@ -8,16 +8,10 @@ import pytest
 
 from annotate.collection.removal import QUERIES
 from annotate.people.members import set_named
-from exporters.releases import contents, file_store
-from tests.exports.conftest import make_release
+from exporters.releases import contents
+from tests.exports.conftest import content_of, make_release
 
 pytestmark = pytest.mark.django_db
-
-
-def content_of(storage, release, name):
-    entry = contents.files(release)[name]
-    with storage.open(file_store.path_of(release.project_id, entry["sha256"])) as stream:
-        return stream.read()
 
 
 @pytest.fixture

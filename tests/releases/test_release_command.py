@@ -15,7 +15,7 @@ from exporters.models import Release
 from exporters.releases import contents, file_store
 from exporters.releases.preview import preview
 from tests import factories
-from tests.exports.conftest import make_release
+from tests.exports.conftest import files_of, make_release
 
 # The thread that renews a lease would use its own connection.
 pytestmark = pytest.mark.usefixtures("finish_jobs")
@@ -25,14 +25,6 @@ def command(*args) -> str:
     out = StringIO()
     call_command(*map(str, args), stdout=out)
     return out.getvalue()
-
-
-def files(folder) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 def test_the_command_makes_what_the_page_makes(tides):
@@ -164,7 +156,7 @@ def test_an_export_of_a_release_equals_the_export_at_that_time(tides, tmp_path, 
     command("export", "tides", format_name, "--release", "v1", "--output", tmp_path / "out")
     command("export", "tides", format_name, "--output", tmp_path / "now")
 
-    then, out, now = (files(tmp_path / name) for name in ("then", "out", "now"))
+    then, out, now = (files_of(tmp_path / name) for name in ("then", "out", "now"))
     if format_name == "jsonl":
         # The manifests differ in the rule about people's names.
         del then["manifest.json"], out["manifest.json"]
@@ -177,7 +169,7 @@ def test_a_damaged_release_is_not_exported_and_keeps_the_earlier_files(
 ):
     release = make_release(tides, "v1")
     command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
-    before = files(tmp_path / "out")
+    before = files_of(tmp_path / "out")
     entry = contents.files(release)["trec/topics.changed.txt"]
     Path(empty_storage.path(file_store.path_of(tides.project.pk, entry["sha256"]))).write_bytes(
         b"x"
@@ -186,7 +178,7 @@ def test_a_damaged_release_is_not_exported_and_keeps_the_earlier_files(
     with pytest.raises(CommandError, match=r"topics\.changed\.txt has changed"):
         command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
 
-    assert files(tmp_path / "out") == before
+    assert files_of(tmp_path / "out") == before
 
 
 @pytest.mark.long

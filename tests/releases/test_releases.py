@@ -24,18 +24,12 @@ from jobs import runner
 from jobs.errors import JobError
 from jobs.runner import LEASE
 from tests import factories
-from tests.exports.conftest import AT, make_release
+from tests.exports.conftest import AT, content_of, make_release
 
 pytestmark = pytest.mark.both_databases
 
 # The sha256 of b"abc", from FIPS 180.
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-def content_of(storage, release, name):
-    entry = contents.files(release)[name]
-    with storage.open(file_store.path_of(release.project_id, entry["sha256"])) as stream:
-        return stream.read()
 
 
 def test_a_release_holds_every_export_from_one_snapshot(tides, write, empty_storage):

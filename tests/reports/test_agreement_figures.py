@@ -17,11 +17,11 @@ from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.report_parts import COEFFICIENTS
 from audit.reports.statements_since import Changes, count_changes_since
-from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.actions import save_ratings
 from audit.reviews.decisions import decide
 from jobs.runner import Cancelled, Progress
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import levels, submit_levels
 
 pytestmark = pytest.mark.both_databases
 
@@ -266,8 +266,7 @@ def test_other_projects_do_not_count(judged):
 def review(scene, by, narrative=None, **others):
     narrative = narrative or scene.narrative
     assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
-    save_ratings(narrative=narrative, answers=levels(**others), by=by)
-    submit_review(narrative=narrative, by=by)
+    submit_levels(narrative, by, **others)
 
 
 def test_reviews_are_measured_by_criterion_and_over_all(scene):

@@ -21,10 +21,9 @@ from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope, describe_scope, scope_of, stored_scope
 from audit.reports.statements_since import Changes, count_changes_since
-from audit.reviews.actions import save_ratings, submit_review
 from base.errors import Refused
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import submit_levels
 
 pytestmark = pytest.mark.both_databases
 
@@ -292,8 +291,7 @@ def test_blind_and_guideline_version_can_be_combined(guided):
 
 def review(scene, by, narrative, **others):
     assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
-    save_ratings(narrative=narrative, answers=levels(**others), by=by)
-    submit_review(narrative=narrative, by=by)
+    submit_levels(narrative, by, **others)
 
 
 def test_criterion_covers_only_reviews(two):

@@ -32,7 +32,7 @@ from audit.settling.queue import count_by_kind
 from audit.settling.queue_filters import Kind, QueueFilter
 from jobs.runner import Progress
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import levels, submit_levels
 
 pytestmark = pytest.mark.both_databases
 
@@ -366,8 +366,7 @@ def test_chart_of_criteria_draws_the_first_and_calls_none_of_the_others_earlier(
     tides.project.save()
     for by in (tides.ada, tides.ben):
         assignments.take(pair=tides.under["301"].pair, task=REVIEW, by=by)
-        save_ratings(narrative=tides.under["301"], answers=levels(), by=by)
-        submit_review(narrative=tides.under["301"], by=by)
+        submit_levels(tides.under["301"], by)
     compute_report(tides)
     client.force_login(tides.carla.user)
 

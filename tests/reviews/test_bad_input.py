@@ -12,10 +12,9 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Project, Run, RunLine
 from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import levels, submit_levels
 from tests.test_permissions import rows
 
 DRAW = "/projects/tides/checks/new/"
@@ -116,8 +115,7 @@ def test_a_decision_before_any_review(scene, carla, outcome):
 
 def test_a_decision_after_another_leads_decision(assigned, client):
     for auditor in (assigned.dan, assigned.ben):
-        save_ratings(narrative=assigned.narrative, answers=levels(), by=auditor)
-        submit_review(narrative=assigned.narrative, by=auditor)
+        submit_levels(assigned.narrative, auditor)
     decide(narrative=assigned.narrative, outcome="accepted", by=assigned.carla)
     client.force_login(factories.lead(assigned.project, "gina").user)
     url = f"/narratives/{assigned.narrative.pk}/decision/"
@@ -128,8 +126,7 @@ def test_a_decision_after_another_leads_decision(assigned, client):
 
 
 def test_accepting_before_every_auditor_has_reviewed(assigned, carla):
-    save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
-    submit_review(narrative=assigned.narrative, by=assigned.dan)
+    submit_levels(assigned.narrative, assigned.dan)
     url = f"/narratives/{assigned.narrative.pk}/decision/"
 
     page = post_unchanged(carla, url, {"outcome": "accepted", "reason": ""})

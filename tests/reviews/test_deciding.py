@@ -12,19 +12,13 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, AuditEvent, InstructionPair
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide, withdraw_decision
 from base.errors import Refused, Stale
 from tests import factories
-from tests.second_pass import levels, take_reviews
+from tests.second_pass import submit_levels, take_reviews
 
 # Later than every row that the factories make.
 NOON = datetime(2100, 1, 1, 12, tzinfo=UTC)
-
-
-def submit_levels(scene, by, **others):
-    save_ratings(narrative=scene.narrative, answers=levels(**others), by=by)
-    submit_review(narrative=scene.narrative, by=by)
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +29,13 @@ def scene_of_file(scene_of_file):
 @pytest.fixture
 def passed(scene):
     for auditor in (scene.dan, scene.ben):
-        submit_levels(scene, auditor)
+        submit_levels(scene.narrative, auditor)
     return scene
 
 
 @pytest.fixture
 def rejected(scene):
-    submit_levels(scene, scene.dan, query_dependency="poor")
+    submit_levels(scene.narrative, scene.dan, query_dependency="poor")
     return scene
 
 
@@ -89,7 +83,7 @@ def test_sending_back_opens_the_rewrite_assignment_of_its_author_again(scene):
         pair=scene.pair, text="Only fences count.", based_on=1, by=scene.ada
     )
     assert Assignment.objects.get(pk=assignment.pk).done_at is not None
-    submit_levels(scene, scene.dan, query_dependency="poor")
+    submit_levels(scene.narrative, scene.dan, query_dependency="poor")
 
     decide_as_lead(scene, "revise", reason="Do not repeat the query.", now=None)
 
@@ -138,7 +132,7 @@ def test_accepting_against_an_auditor_needs_a_reason(rejected):
 
 
 def test_accepting_waits_for_every_auditor(scene):
-    submit_levels(scene, scene.dan)
+    submit_levels(scene.narrative, scene.dan)
 
     with pytest.raises(Refused, match="1 of 2 reviews are in"):
         decide_as_lead(scene, "accepted")

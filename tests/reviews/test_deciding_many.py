@@ -13,13 +13,12 @@ from annotate.models import Assignment
 from annotate.overview.steps import Key
 from annotate.rewriting.sending_back import send_back
 from audit.models import Decision
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.reviews.passes import count_to_decide
 from base.errors import Refused
 from tests import factories
 from tests.programs import Program
-from tests.second_pass import levels
+from tests.second_pass import submit_levels
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +31,7 @@ def scene_of_file(scene_of_file):
     for narrative in (scene.narrative, scene.others):
         for auditor in (scene.ben, scene.dan):
             assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=auditor)
-            save_ratings(narrative=narrative, answers=levels(), by=auditor)
-            submit_review(narrative=narrative, by=auditor)
+            submit_levels(narrative, auditor)
     return scene
 
 
@@ -120,8 +118,7 @@ def test_a_rejected_instruction_prevents_all_from_being_accepted(scene, client):
         factories.pair(factories.query(scene.project, "303"), pair_id="303_1", original="All.")
     )
     assignments.take(pair=third.pair, task=Assignment.Task.REVIEW, by=scene.dan)
-    save_ratings(narrative=third, answers=levels(query_dependency="poor"), by=scene.dan)
-    submit_review(narrative=third, by=scene.dan)
+    submit_levels(third, scene.dan, query_dependency="poor")
     client.force_login(scene.carla.user)
 
     page = accept(client, scene, scene.narrative, third).content.decode()

@@ -7,14 +7,13 @@ from django.urls import reverse
 
 from annotate.judgments import assignments
 from annotate.models import Assignment, Narrative
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import MULTICONIR
 from audit.reviews.decisions import decide
 from audit.reviews.rubrics import choose_rubric, chosen_rubrics
 from audit.settling.forms import QueueFilterForm
 from tests import factories
 from tests.programs import Program
-from tests.second_pass import levels, take_reviews
+from tests.second_pass import submit_levels, take_reviews
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +37,7 @@ def several(scene):
         narrative = factories.altered(pair)
         assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=scene.dan)
         poor = {"query_dependency": "poor"} if title == "Dunes" else {}
-        save_ratings(narrative=narrative, answers=levels(**poor), by=scene.dan)
-        submit_review(narrative=narrative, by=scene.dan)
+        submit_levels(narrative, scene.dan, **poor)
     Narrative.objects.filter(pair=scene.birds, side="altered").update(author=scene.ben)
     return scene
 

@@ -13,7 +13,6 @@ from audit.reports import overview
 from audit.reports.reliability import agreement_of
 from audit.reports.tables import against_machines
 from audit.reviews import rubrics
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE, Verdict
 from audit.reviews.decisions import decide
 from audit.reviews.passes import narratives_to_decide, passes_of, verdict_of
@@ -28,7 +27,7 @@ from formats.jsonl import read_judgments
 from formats.source import Source
 from tests import factories
 from tests.collection.arriving import jsonl, load, problems
-from tests.second_pass import levels, take_reviews
+from tests.second_pass import submit_levels, take_reviews
 
 CRITIC = "gpt-critic"
 
@@ -51,11 +50,6 @@ def review(auditor: str = CRITIC, level: str = "poor", **fields: Any) -> dict[st
 
 def load_records(scene, *records):
     return load(scene.project, "judgments-jsonl", jsonl(*records))
-
-
-def submit_levels(scene, by, **others):
-    save_ratings(narrative=scene.narrative, answers=levels(**others), by=by)
-    submit_review(narrative=scene.narrative, by=by)
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +94,8 @@ def test_a_machines_review_counts_in_no_verdict_and_no_number_of_reviews(critici
     )
     assert list(narratives_to_decide(criticised.carla)) == []
     assert list(rejected(criticised.project, undecided=True, everyone=True)) == []
-    submit_levels(criticised, criticised.dan)
-    submit_levels(criticised, criticised.ben)
+    submit_levels(criticised.narrative, criticised.dan)
+    submit_levels(criticised.narrative, criticised.ben)
     assert verdict_of(passes_of([narrative])[narrative.pk], criticised.project) is Verdict.PASSED
     reviewed = overview.audits_by_member(criticised.project)
     people = {criticised.dan.pk: 1, criticised.ben.pk: 1}
@@ -113,14 +107,14 @@ def test_a_machines_review_does_not_allow_a_decision(criticised):
         decide(
             narrative=criticised.narrative, outcome="revise", reason="Weak.", by=criticised.carla
         )
-    submit_levels(criticised, criticised.dan)
+    submit_levels(criticised.narrative, criticised.dan)
     with pytest.raises(Refused, match="1 of 2 reviews are in"):
         decide(narrative=criticised.narrative, outcome="accepted", reason="", by=criticised.carla)
 
 
 def test_a_machines_review_makes_no_disagreement(criticised):
-    submit_levels(criticised, criticised.dan)
-    submit_levels(criticised, criticised.ben)
+    submit_levels(criticised.narrative, criticised.dan)
+    submit_levels(criticised.narrative, criticised.ben)
 
     wanted = QueueFilter(kind=Kind.REVIEW)
     assert disagreements.count_disagreements(criticised.carla, wanted) == 0
@@ -141,8 +135,8 @@ def choose_new_rubric(project, content):
 
 
 def test_a_machine_is_compared_with_people_but_not_counted_among_them(criticised):
-    submit_levels(criticised, criticised.dan)
-    submit_levels(criticised, criticised.ben)
+    submit_levels(criticised.narrative, criticised.dan)
+    submit_levels(criticised.narrative, criticised.ben)
 
     figures = agreement_of(criticised.project, seed=1, resamples=100)
 
@@ -161,7 +155,7 @@ def test_auditors_read_a_machines_review_after_submitting_their_own(criticised, 
     url = f"/pairs/{criticised.pair.pk}/story/"
 
     before = client.get(url).content.decode()
-    submit_levels(criticised, criticised.dan)
+    submit_levels(criticised.narrative, criticised.dan)
     after = client.get(url).content.decode()
 
     assert CRITIC not in before
@@ -173,8 +167,8 @@ def test_auditors_read_a_machines_review_after_submitting_their_own(criticised, 
 
 
 def test_a_lead_reads_a_machines_review_beside_those_of_auditors(criticised, client):
-    submit_levels(criticised, criticised.dan, query_dependency="poor")
-    submit_levels(criticised, criticised.ben)
+    submit_levels(criticised.narrative, criticised.dan, query_dependency="poor")
+    submit_levels(criticised.narrative, criticised.ben)
     client.force_login(criticised.carla.user)
 
     page = client.get(f"/narratives/{criticised.narrative.pk}/disagreement/").content.decode()

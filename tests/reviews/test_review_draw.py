@@ -13,7 +13,7 @@ from annotate.collection.removal import INSTRUCTIONS
 from annotate.judgments import completion, open_pairs
 from annotate.models import AuditEvent, DrawnPair, Narrative, Project, ReviewDraw
 from audit.models import Review
-from audit.reviews.actions import save_ratings, submit_review, take_review
+from audit.reviews.actions import take_review
 from audit.reviews.criteria import Verdict
 from audit.reviews.decisions import decide
 from audit.reviews.draws import current_draw, draw_for_review, end_draw, plan_draw
@@ -23,7 +23,7 @@ from exporters.exports.manifest.rule_facts import kind_facts
 from exporters.exports.selection import selection
 from tests import factories
 from tests.programs import Program
-from tests.second_pass import levels
+from tests.second_pass import submit_levels
 
 pytestmark = pytest.mark.both_databases
 
@@ -89,8 +89,7 @@ def test_only_drawn_instructions_have_review_tasks_and_count_as_unfinished(scene
         while (assignment := take_review(by=reviewer)) is not None:
             reviewed.add(assignment.pair.pair_id)
             narrative = factories.altered(assignment.pair)
-            save_ratings(narrative=narrative, answers=levels(), by=reviewer)
-            submit_review(narrative=narrative, by=reviewer)
+            submit_levels(narrative, reviewer)
     assert reviewed == scene.drawn()
     assert completion.review_progress(scene.project).left == 0
 
@@ -118,8 +117,7 @@ def test_an_instruction_outside_the_draw_is_decided_by_the_reviews_that_it_has(s
     for pair, poor in ((passed, {}), (rejected, {"query_dependency": "poor"})):
         narrative = factories.altered(pair)
         factories.assignment(pair, scene.dan, task="review")
-        save_ratings(narrative=narrative, answers=levels(**poor), by=scene.dan)
-        submit_review(narrative=narrative, by=scene.dan)
+        submit_levels(narrative, scene.dan, **poor)
     lead = scene.project.memberships.get(pk=scene.carla.pk)
     # One review of two: the second is still wanted, and half of the auditors are no majority.
     waiting = [] if kind == "multiconir" else [rejected.pk]

@@ -14,7 +14,7 @@ from audit.reviews.decisions import decide
 from audit.reviews.passes import words_for
 from tests import factories
 from tests.pages import shows
-from tests.second_pass import levels, take_reviews
+from tests.second_pass import levels, submit_levels, take_reviews
 
 WORDS = "Marmalade."
 
@@ -80,8 +80,7 @@ def test_the_story_counts_reviews_and_those_that_are_wanted(reviewed, wanted, wo
 
 
 def test_more_reviews_than_are_wanted_are_only_counted(reviewed):
-    save_ratings(narrative=reviewed.narrative, answers=levels(), by=reviewed.ben)
-    submit_review(narrative=reviewed.narrative, by=reviewed.ben)
+    submit_levels(reviewed.narrative, reviewed.ben)
     Project.objects.update(overlap_review=1)
 
     listed = reviewed.read(reviewed.carla, reviewed.list)
@@ -148,8 +147,7 @@ def test_after_going_back_a_lead_decides_on_the_version_that_is_current_again(re
 def test_going_back_from_a_version_that_was_sent_back_makes_the_earlier_one_count(reviewed):
     second = rewrite(reviewed)
     reviewed.narrative = second
-    save_ratings(narrative=second, answers=levels(), by=reviewed.dan)
-    submit_review(narrative=second, by=reviewed.dan)
+    submit_levels(second, reviewed.dan)
     send_back(reviewed)
     first = reviewed.pair.narratives.get(side="altered", version=1)
 
@@ -285,8 +283,7 @@ def test_the_list_can_be_limited_to_instructions_to_decide(reviewed, client):
     for auditor in (reviewed.dan, reviewed.ben):
         assignments.take(pair=fine.pair, task=Assignment.Task.REVIEW, by=auditor)
         assert fine not in listed_narratives()
-        save_ratings(narrative=fine, answers=levels(), by=auditor)
-        submit_review(narrative=fine, by=auditor)
+        submit_levels(fine, auditor)
     assert listed_narratives() == [reviewed.narrative, fine]
     send_back(reviewed)
     assert listed_narratives() == [fine]

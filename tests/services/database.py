@@ -44,6 +44,14 @@ def test_database(cache: Path) -> Iterator[None]:
     _use(before)
 
 
+@contextlib.contextmanager
+def rolled_back() -> Iterator[None]:
+    """Roll back everything that is done inside."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
 def empty_tables() -> None:
     """Delete all rows that tests wrote, also where triggers forbid it.
 

@@ -22,11 +22,10 @@ from annotate.models import (
 )
 from annotate.rewriting.actions import remove
 from audit.models import Decision
-from audit.reviews.actions import save_ratings, submit_review
 from audit.settling.adjudication import adjudicate
 from tests import factories
 from tests.pages import shows
-from tests.second_pass import dispute, levels
+from tests.second_pass import dispute, submit_levels
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -55,8 +54,7 @@ def reviewed(led):
     """The scene, where dan rates a criterion poor and ben does not."""
     for auditor, others in ((led.dan, {"query_dependency": "poor"}), (led.ben, {})):
         assignments.take(pair=led.pair, task=Assignment.Task.REVIEW, by=auditor)
-        save_ratings(narrative=led.narrative, answers=levels(**others), by=auditor)
-        submit_review(narrative=led.narrative, by=auditor)
+        submit_levels(led.narrative, auditor, **others)
     led.review = reverse("audit:review_disagreement", args=[led.narrative.pk])
     return led
 

@@ -10,13 +10,13 @@ from annotate.judgments import assignments
 from annotate.judgments.consensus import State, consensus
 from annotate.models import Assignment, Project
 from annotate.rewriting import actions as rewriting
-from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.actions import save_ratings
 from audit.reviews.decisions import decide
 from audit.settling.adjudication import adjudicate, withdraw_adjudication
 from audit.settling.queue import count_disagreements, keys_after, read_page
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter, QueuePosition
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import levels, submit_levels
 
 pytestmark = pytest.mark.both_databases
 
@@ -44,8 +44,7 @@ def review(scene, narrative, **by):
     for name, others in by.items():
         member = getattr(scene, name)
         assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=member)
-        save_ratings(narrative=narrative, answers=levels(**others), by=member)
-        submit_review(narrative=narrative, by=member)
+        submit_levels(narrative, member, **others)
 
 
 def key(scene, candidate=None):
@@ -319,8 +318,7 @@ def test_a_lead_in_a_review_assignment_sees_reviews_after_their_own(scene):
     factories.assignment(scene.pair, scene.carla, Assignment.Task.REVIEW)
     assert listed(scene) == []
 
-    save_ratings(narrative=scene.narrative, answers=levels(), by=scene.carla)
-    submit_review(narrative=scene.narrative, by=scene.carla)
+    submit_levels(scene.narrative, scene.carla)
 
     assert listed(scene) == ["review of 301"]
 

@@ -11,7 +11,6 @@ from annotate.models import Assignment, Condition, Flag, Project, Verdict
 from annotate.projects.actions import archive
 from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from audit.reviews.passes import positions_of, pseudonym
 from audit.settling.kinds import ReviewDisagreement
@@ -19,7 +18,7 @@ from base.errors import Refused
 from tests import factories
 from tests.pages import shows, tight, without_random
 from tests.programs import Program
-from tests.second_pass import dispute, levels
+from tests.second_pass import dispute, submit_levels
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +32,7 @@ def scene_of_file(scene_of_file):
         Verdict.objects.create(statement=judgment, condition=scene.condition, answer=answer)
     for auditor, others in ((scene.ada, {"query_dependency": "poor"}), (scene.ben, {})):
         assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
-        save_ratings(narrative=scene.narrative, answers=levels(**others), by=auditor)
-        submit_review(narrative=scene.narrative, by=auditor)
+        submit_levels(scene.narrative, auditor, **others)
     sample = Sample.objects.create(
         project=scene.project,
         name="Spot",

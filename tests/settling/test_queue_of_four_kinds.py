@@ -10,11 +10,10 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Condition, Verdict
 from audit.checks import actions as checking
 from audit.models import Sample, SampleItem
-from audit.reviews.actions import save_ratings, submit_review
 from audit.settling.queue import count_by_kind, is_open, keys_after, read_page
 from audit.settling.queue_filters import DisagreementKey, Kind, Order, QueueFilter
 from tests import factories
-from tests.second_pass import levels
+from tests.second_pass import submit_levels
 
 pytestmark = pytest.mark.both_databases
 
@@ -67,8 +66,7 @@ def reviewed(scene, **by):
     for name, others in by.items():
         member = getattr(scene, name)
         assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=member)
-        save_ratings(narrative=scene.narrative, answers=levels(**others), by=member)
-        submit_review(narrative=scene.narrative, by=member)
+        submit_levels(scene.narrative, member, **others)
 
 
 @pytest.fixture(scope="module")

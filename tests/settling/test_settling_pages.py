@@ -11,11 +11,10 @@ from annotate.judgments import assignments
 from annotate.models import Adjudication, Condition, ConditionAdjudication, Judgment, Verdict
 from audit.checks import actions as checking
 from audit.models import Check, Decision, Sample, SampleItem
-from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.decisions import decide
 from tests import factories
 from tests.pages import shows
-from tests.second_pass import dispute, levels
+from tests.second_pass import dispute, submit_levels
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -71,8 +70,7 @@ def text(response):
 def reviewed(scene):
     for auditor, others in ((scene.dan, {"query_dependency": "poor"}), (scene.ben, {})):
         assignments.take(pair=scene.pair, task="review", by=auditor)
-        save_ratings(narrative=scene.narrative, answers=levels(**others), by=auditor)
-        submit_review(narrative=scene.narrative, by=auditor)
+        submit_levels(scene.narrative, auditor, **others)
     return reverse("audit:review_disagreement", args=[scene.narrative.pk])
 
 
