@@ -208,7 +208,7 @@ def rows_of_file(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> I
 
     The file's tests run within one transaction: `db` rolls each back to these rows, also if it
     changed or deleted them. All tests of the file see the rows, so each should ask for them. Not
-    for a file with tests of real transactions.
+    for a file with tests of real transactions, or with a `TestCase`, which closes the connection.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         yield
