@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from django import template
 from django.forms import BaseForm, BoundField
 from django.forms.boundfield import BoundWidget
 from django.template import Node, NodeList
@@ -14,7 +15,7 @@ from django.template.context import Context
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from base.tags.library import register
+register = template.Library()
 
 HIDDEN = "hidden"
 

@@ -15,7 +15,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from base import reader_preferences
-from base.tags.library import register
+
+register = template.Library()
 
 # The first match counts: all browsers call themselves Mozilla, and most also Safari.
 _BROWSERS = (

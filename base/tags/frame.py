@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django import template
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
@@ -20,9 +21,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from base import keymap, reader_preferences
-from base.tags.library import register
 from base.users import Preferences
 from jobs.status import worker_status
+
+register = template.Library()
 
 # Each is one path in a 16 by 16 view box.
 ICONS: Mapping[str, str] = {

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
+from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from base.tags.figures import NOTHING
-from base.tags.library import register
+
+register = template.Library()
 
 TONES = 5
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from base.tags.library import register
 from base.word_diff import Op, is_rewritten
+
+register = template.Library()
 
 LONGEST_HEADING = 60
 # What ends a sentence, or a line that continues in the next one.
