@@ -38,7 +38,7 @@ from exporters.exports.layouts import (
     paired_qrels,
 )
 from exporters.exports.layouts.published import size as layout_size
-from exporters.exports.manifest import manifest, readme
+from exporters.exports.manifest import manifest
 from exporters.exports.manifest.manifest import Manifest
 from exporters.exports.models import Export
 from exporters.exports.proof import proving
@@ -145,9 +145,9 @@ def write(
         into = Writer(folder, edition)
         written = writer(current, into, report)
     # The files of `citation` are put into somebody's repository, which has a README of its own.
-    has_readme = any(entry["name"] == readme.README for entry in into.files)
+    has_readme = any(entry["name"] == manifest.README for entry in into.files)
     if not has_readme and format_name != Export.Format.CITATION:
-        readme.write(format_name, into)
+        manifest.write_readme(format_name, into)
     written["files"] = into.files
     (folder / manifest.NAME).write_bytes(manifest.to_bytes(written))
     return written

@@ -1,4 +1,4 @@
-"""The manifest of an export: counts, rules, warnings, notes and files."""
+"""The manifest of an export: counts, rules, warnings, notes and files; and its README."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.conf import settings
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from base.texts import agree, amount
-from exporters.exports.files import FileFacts
+from exporters.exports.files import FileFacts, Writer
 from exporters.exports.manifest.rule_facts import KindFacts
 from exporters.exports.proof.oracles import Oracles
 from exporters.exports.selection.collection import note_on_texts
@@ -23,7 +23,7 @@ from exporters.exports.selection.pools import (
 )
 from exporters.exports.selection.selection import Pair
 
-NAME = "manifest.json"
+NAME, README = "manifest.json", "README.md"
 VERSION = 1
 
 # Counts of the claims on each side: the keys of the altered side, with their descriptions.
@@ -354,3 +354,23 @@ def _add_pools(made: Manifest, project: Project) -> None:
 def to_bytes(manifest: Manifest) -> bytes:
     """Return the content of the manifest file."""
     return json.dumps(manifest, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def write_readme(format_name: str, into: Writer) -> None:
+    """Write the README of an export whose other files are written, except its manifest.
+
+    It has a line for each of them, for a person who unpacks the archive.
+    """
+    about_manifest = (
+        f"`{NAME}` says how each relevance was determined, warns of what is missing, and has "
+        "counts for each pair and the sha256 of each file."
+    )
+    lines = [
+        f"# Files of the export `{format_name}`",
+        "",
+        about_manifest,
+        "",
+        *(f"- `{entry['name']}`: {entry['holds']}" for entry in into.files),
+    ]
+    with into.file(README, "What each file holds.") as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
