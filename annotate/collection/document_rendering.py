@@ -147,7 +147,8 @@ def build_pane(
 ) -> DocumentPane:
     """Prepare a document whose text was already read for display, with `words` marked.
 
-    A big table is cut to the window that holds `row` and `column` (from 1).
+    A big table is cut to the window that holds `row` and `column` (from 1); the rows at its top
+    that have only header cells become its head.
     """
     title = _data_marks(marking.find_marks(document.title, words))
     if text is None:
@@ -161,22 +162,6 @@ def build_pane(
     return DocumentPane(
         document, text, None, ShownMarks(title, _data_marks(marking.find_marks(text, words)))
     )
-
-
-def build_table(
-    text: str,
-    markup: str,
-    words: marking.WordsToMark = marking.NO_WORDS,
-    *,
-    row: int = 1,
-    column: int = 1,
-) -> ShownTable:
-    """Parse a table and return the window that holds `row` and `column` (from 1).
-
-    The rows at its top that have only header cells become its head.
-    """
-    cells = lay_out(parse_table(text, markup))
-    return _render_window(cells, cells.window(row - 1, column - 1), words)
 
 
 def find_in_table(table: ShownTable, find: str, go: str, words: marking.WordsToMark) -> ShownTable:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.collection.document_rendering import (
-    build_table,
     cell_spans,
     document_text,
     read_pane,
@@ -24,6 +23,7 @@ from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
 from annotate.pairs.pool import words_to_mark
 from tests import factories
+from tests.collection.tables import build_table
 from tests.pages import shows
 
 

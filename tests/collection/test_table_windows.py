@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.document_rendering import build_table, find_in_table
+from annotate.collection.document_rendering import find_in_table
 from annotate.collection.marking import NO_WORDS
 from annotate.collection.table_windows import Limits, Rows, Window, lay_out, search_pattern
 from formats.tables import Cell, Table, parse_table
+from tests.collection.tables import build_table
 
 
 def markdown(rows: int, columns: int) -> str:
