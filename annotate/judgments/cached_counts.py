@@ -78,10 +78,10 @@ class CachedCounts(Generic[Rules, Counted]):
                 key = (state.narrative, rules)
                 self._cache[key] = (state.revision, new.get(state.narrative))
             if len(self._cache) > MAX_CACHED:
-                last = [(state.narrative, rules) for state in states]
-                kept = {key: self._cache[key] for key in last}
-                self._cache.clear()
-                self._cache.update(kept)
+                # Another thread may do the same meanwhile.
+                asked_last = {(state.narrative, rules) for state in states}
+                for key in set(self._cache) - asked_last:
+                    self._cache.pop(key, None)
         return counts
 
 
