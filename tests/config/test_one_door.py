@@ -22,6 +22,7 @@ EXEMPT = {
     "the reader's own": {
         "annotate/overview/api/home.py:MyNotices.get",
         "annotate/overview/api/home.py:MyNotices.put",
+        "annotate/overview/views/home.py:notices",
         "annotate/people/api.py:Me.get",
         "annotate/people/api.py:MyPreferences.get",
         "annotate/people/api.py:MyPreferences.patch",
