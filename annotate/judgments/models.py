@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from django.db import models
 from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Sum, When
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.collection.models import Candidate, Query, ReadsText
@@ -23,6 +24,9 @@ IS_JUDGMENT = Q(repeat=False, relevance__isnull=False)
 IS_FLAG = Q(repeat=False, relevance__isnull=True)
 IS_REPEAT = Q(repeat=True)
 IS_CURRENT = Q(ended_at__isnull=True, text_replaced_at__isnull=True)
+IS_EARLIER_WITH_TIME = Q(
+    ended_at__isnull=False, text_replaced_at__isnull=True, active_ms__isnull=False
+)
 
 
 class StatementQuerySet(models.QuerySet[Answer]):
@@ -47,16 +51,21 @@ class StatementQuerySet(models.QuerySet[Answer]):
         So a note that is added later adds its time to the document's, and is no second judgment.
         Null if no time is known, and for flags.
         """
-        answers = Statement.objects.filter(
-            candidate=OuterRef("candidate"),
-            narrative=OuterRef("narrative"),
-            annotator=OuterRef("annotator"),
-            repeat=OuterRef("repeat"),
-            text_replaced_at__isnull=True,
+        earlier = (
+            Statement.objects.filter(
+                IS_EARLIER_WITH_TIME,
+                narrative=OuterRef("narrative"),
+                candidate=OuterRef("candidate"),
+                annotator=OuterRef("annotator"),
+                repeat=OuterRef("repeat"),
+            )
+            .order_by()
+            .values("narrative")
+            .annotate(total=Sum("active_ms"))
+            .values("total")
         )
-        total = answers.order_by().values("candidate").annotate(total=Sum("active_ms"))
-        time_ms = Case(When(relevance__isnull=False, then=Subquery(total.values("total"))))
-        return self.annotate(time_ms=time_ms)
+        total = Coalesce(F("active_ms") + Subquery(earlier), Subquery(earlier), F("active_ms"))
+        return self.annotate(time_ms=Case(When(relevance__isnull=False, then=total)))
 
     def of_people(self) -> Self:
         """Leave out machines, which never count as people."""
@@ -192,6 +201,13 @@ class Statement(ReadsText):
                 ],
                 name="judgment_differing",
                 condition=IS_JUDGMENT & IS_CURRENT,
+            ),
+            # The time of answers that others replaced, which is added to that of the document.
+            # Without it PostgreSQL takes 8 seconds for the pace of 200,000 judgments.
+            models.Index(
+                fields=["narrative", "candidate", "annotator", "repeat", "active_ms"],
+                name="statement_earlier_time",
+                condition=IS_EARLIER_WITH_TIME,
             ),
             # Flags and repeats are few: found without reading the judgments between them.
             models.Index(fields=["narrative", "flag"], name="flag_under", condition=IS_FLAG),
