@@ -249,7 +249,7 @@ def test_a_link_to_one_of_many_instructions_leads_to_the_page_that_has_it(many, 
     query, pairs, lead = many
     client.force_login(lead.user)
 
-    def shown(link: str) -> list[str]:
+    def instructions_at(link: str) -> list[str]:
         response = client.get(link)
         assert f'id="pair-{pairs[3].pk}"' in response.content.decode()
         return [row["pair"].pair_id for row in response.context["pairs"]]
@@ -257,7 +257,7 @@ def test_a_link_to_one_of_many_instructions_leads_to_the_page_that_has_it(many, 
     (hit,) = lists.search(lead, "7_3").hits
     address, _, anchor = hit.url.partition("#")
     assert anchor == f"pair-{pairs[3].pk}"
-    assert shown(address) == ["7_3", "7_4"]
+    assert instructions_at(address) == ["7_3", "7_4"]
     before = client.get(address).context["instructions"].previous
     assert [
         row["pair"].pair_id

@@ -43,13 +43,6 @@ def scene_of_file(scene_of_file):
 
 
 @pytest.fixture
-def led(scene, client):
-    """The scene, seen by carla."""
-    client.force_login(scene.carla.user)
-    return scene
-
-
-@pytest.fixture
 def reviewed(led):
     """The scene, where dan rates a criterion poor and ben does not."""
     for auditor, others in ((led.dan, {"query_dependency": "poor"}), (led.ben, {})):

@@ -63,13 +63,6 @@ def scene_of_file(scene_of_file):
     return scene
 
 
-@pytest.fixture
-def led(scene, client):
-    """The scene, seen by carla."""
-    client.force_login(scene.carla.user)
-    return scene
-
-
 KINDS = ["judgment", "verdict", "review", "check"]
 
 

@@ -56,13 +56,6 @@ def scene_of_file(scene_of_file):
     return scene
 
 
-@pytest.fixture
-def led(scene, client):
-    """The scene, seen by carla."""
-    client.force_login(scene.carla.user)
-    return scene
-
-
 def text(response):
     return response.content.decode()
 
